@@ -1,0 +1,2 @@
+//! The command line: it prints what the library returns.
+fn main() {}

@@ -1,0 +1,50 @@
+//! Everything that can go wrong in a call, as one type.
+//!
+//! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
+//! a library that is not there, a driver that answers no, a file that cannot be written.
+
+use std::path::PathBuf;
+
+/// Why a call did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A shared library could not be loaded; every place that was tried is named.
+    #[error("{library} could not be loaded: {because}. Tried {}. {remedy}", tried.join(", "))]
+    Library {
+        /// The library's plain name, `libnvrtc` for one.
+        library: &'static str,
+        /// The paths and names that were tried, in order.
+        tried: Vec<String>,
+        /// What the loader said of the last of them.
+        because: String,
+        /// What to install or to set.
+        remedy: &'static str,
+    },
+    /// NVRTC did not accept a translation unit.
+    #[error("NVRTC refused the kernel{}:\n{log}", node.as_ref().map(|n| format!(" (epilogue node `{n}`)")).unwrap_or_default())]
+    Compile {
+        /// NVRTC's log, whole.
+        log: String,
+        /// The user's epilogue node whose text the first error lies in, when it does.
+        node: Option<String>,
+    },
+    /// A call into the CUDA driver, NVRTC or a peer library answered with an error code.
+    #[error("{call} answered {code} ({name})")]
+    Driver {
+        /// The function called, `cuLaunchKernel` for one.
+        call: &'static str,
+        /// The code it answered.
+        code: i32,
+        /// The code's name, when the library gives one.
+        name: String,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {because}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        because: String,
+    },
+}
