@@ -3,12 +3,25 @@
 //! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
+use crate::{device::host::Fault, refusal::Refusal};
 use std::path::PathBuf;
 
 /// Why a call did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The request asks for what cannot be.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The checked host executor found what a kernel must not do.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+    /// A description in JSON could not be read.
+    #[error("the description cannot be read: {because}")]
+    Description {
+        /// What is the matter, with line and column where there are any.
+        because: String,
+    },
     /// A shared library could not be loaded; every place that was tried is named.
     #[error("{library} could not be loaded: {because}. Tried {}. {remedy}", tried.join(", "))]
     Library {

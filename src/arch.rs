@@ -1,0 +1,181 @@
+//! What a machine may be asked for: instruction classes, architecture tags, and the facts of a device.
+//!
+//! An architecture tag says which instructions a kernel uses. The kernel is compiled for the device's own architecture, which
+//! may be newer. [`GemmDesc::check`](crate::desc::GemmDesc::check) reads the tag's facts, and
+//! [`check_on`](crate::desc::GemmDesc::check_on) those of a [`Machine`], a value: tests pass machines that do not exist.
+//!
+//! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
+
+use core::fmt;
+
+/// Which units multiply.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum OpKind {
+    /// The CUDA cores, one multiplication and addition a thread.
+    Simt,
+    /// The tensor cores.
+    TensorOp,
+}
+
+impl OpKind {
+    /// The name, as the command line spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simt => "simt",
+            Self::TensorOp => "tensorop",
+        }
+    }
+}
+
+/// Which units multiply, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an operation class", note = "operation classes are Simt and TensorOp")]
+pub trait OpClass: 'static {
+    /// The same fact, as a value.
+    const KIND: OpKind;
+}
+
+/// The CUDA cores.
+#[derive(Clone, Copy, Debug)]
+pub struct Simt;
+
+/// The tensor cores.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorOp;
+
+impl OpClass for Simt {
+    const KIND: OpKind = OpKind::Simt;
+}
+
+impl OpClass for TensorOp {
+    const KIND: OpKind = OpKind::TensorOp;
+}
+
+/// The limits of a device that a kernel has to keep within.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Machine {
+    /// Compute capability, major times 10 plus minor.
+    pub sm: u32,
+    /// Shared memory that one block may ask for.
+    pub shared_bytes_per_block: u32,
+    /// Shared memory of a multiprocessor.
+    pub shared_bytes_per_sm: u32,
+    /// Registers of a multiprocessor, 32 bits each.
+    pub registers_per_sm: u32,
+    /// Threads in one block.
+    pub threads_per_block: u32,
+    /// Blocks along x of a grid.
+    pub grid_x: u32,
+}
+
+/// Shared memory that the driver keeps of each block's, from compute capability 8.0 on.
+const RESERVED_BYTES: u32 = 1 << 10;
+
+impl Machine {
+    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32) -> Self {
+        Self {
+            sm,
+            shared_bytes_per_block: shared_kib_per_block << 10,
+            shared_bytes_per_sm: shared_kib_per_sm << 10,
+            registers_per_sm: 65_536,
+            threads_per_block: 1024,
+            grid_x: 0x7fff_ffff,
+        }
+    }
+
+    /// Shared memory left to a block when `blocks` of them share a multiprocessor.
+    pub const fn shared_bytes_each_of(&self, blocks: u32) -> u32 {
+        let reserved = if self.sm >= 80 { RESERVED_BYTES } else { 0 };
+        let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks }).saturating_sub(reserved);
+        if share < self.shared_bytes_per_block { share } else { self.shared_bytes_per_block }
+    }
+
+    /// The newest tag whose instructions this machine has.
+    pub fn newest_arch(&self) -> Option<ArchKind> {
+        ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= self.sm)
+    }
+}
+
+macro_rules! architectures {
+    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal;)*) => {
+        /// An architecture tag, as a value.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+        pub enum ArchKind {
+            $($(#[doc = $doc])* $arch,)*
+        }
+
+        impl ArchKind {
+            /// Every tag, oldest first.
+            pub const ALL: [Self; [$($sm),*].len()] = [$(Self::$arch),*];
+
+            /// The name, as the command line spells it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$arch => $name,)* }
+            }
+
+            /// The smallest machine that has these instructions.
+            pub const fn machine(self) -> Machine {
+                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor),)* }
+            }
+        }
+
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $arch;
+
+        impl Arch for $arch {
+            const KIND: ArchKind = ArchKind::$arch;
+        })*
+    };
+}
+
+//                   name    sm  KiB a block  KiB a multiprocessor
+architectures! {
+    /// Volta.
+    Sm70 = "sm70", 70, 96, 96;
+    /// Turing.
+    Sm75 = "sm75", 75, 64, 64;
+    /// Ampere, A100.
+    Sm80 = "sm80", 80, 163, 164;
+    /// Ampere, GeForce 30 and A40.
+    Sm86 = "sm86", 86, 99, 100;
+    /// Ada.
+    Sm89 = "sm89", 89, 99, 100;
+    /// Hopper.
+    Sm90 = "sm90", 90, 227, 228;
+}
+
+/// An architecture tag: which instructions a kernel may use.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an architecture tag",
+    note = "architecture tags are Sm70, Sm75, Sm80, Sm86, Sm89 and Sm90"
+)]
+pub trait Arch: 'static {
+    /// The same fact, as a value.
+    const KIND: ArchKind;
+}
+
+impl ArchKind {
+    /// Compute capability, major times 10 plus minor.
+    pub const fn sm(self) -> u32 {
+        self.machine().sm
+    }
+
+    /// Whether a thread can copy from global to shared memory without passing through its registers (`cp.async`).
+    pub const fn copies_asynchronously(self) -> bool {
+        self.sm() >= 80
+    }
+}
+
+impl fmt::Display for ArchKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

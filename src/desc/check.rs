@@ -1,0 +1,276 @@
+//! Whether a description is a kernel: one rule book, read by the compiler, the run time and the property tests.
+
+use super::{
+    derived::{OperandDesc, OperandKind},
+    knobs::GemmDesc,
+};
+use crate::{
+    arch::{Machine, OpKind},
+    numeric::{ComputeKind, combinations_with},
+    refusal::Refusal,
+    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+};
+
+/// Legal extents of a warp tile along M and N.
+const WARP_EXTENTS: &str = "8, 16, 32, 64, 128";
+
+impl GemmDesc {
+    /// Whether this is a kernel for the machines that the architecture tag stands for.
+    pub const fn check(&self) -> Result<(), Refusal> {
+        self.check_on(&self.arch.machine())
+    }
+
+    /// Whether this is a kernel for `machine`.
+    pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+        if machine.sm < self.arch.sm() {
+            return Err(Refusal::MachineTooOld { arch: self.arch, sm: machine.sm });
+        }
+        if !matches!(self.op, OpKind::Simt) {
+            return Err(Refusal::NoSuchOperation { op: self.op, arch: self.arch });
+        }
+        if !combinations_with(self.combined()) {
+            return Err(Refusal::NoSuchCombination { a: self.a, b: self.b, accumulator: self.accumulator, c: self.c });
+        }
+        if let Err(refusal) = self.check_shapes() {
+            return Err(refusal);
+        }
+        if let Err(refusal) = self.check_mainloop() {
+            return Err(refusal);
+        }
+        if let Err(refusal) = self.check_operand(OperandKind::A, self.align_a) {
+            return Err(refusal);
+        }
+        if let Err(refusal) = self.check_operand(OperandKind::B, self.align_b) {
+            return Err(refusal);
+        }
+        if let Err(refusal) = self.check_epilogue() {
+            return Err(refusal);
+        }
+        self.check_budgets(machine)
+    }
+
+    /// Compile-time door: a description that does not check fails the build with its sentence.
+    pub const fn expect(self) -> Self {
+        match self.check() {
+            Ok(()) => self,
+            Err(refusal) => panic!("{}", refusal.sentence().as_str()),
+        }
+    }
+
+    const fn check_shapes(&self) -> Result<(), Refusal> {
+        let (tb, warp, instruction) = (self.threadblock, self.warp, self.instruction);
+        if instruction.m != 1 || instruction.n != 1 || instruction.k != 1 {
+            let odd = if instruction.m != 1 {
+                instruction.m
+            } else if instruction.n != 1 {
+                instruction.n
+            } else {
+                instruction.k
+            };
+            return Err(Refusal::NotOneOf {
+                field: "instruction extent",
+                value: odd as u64,
+                legal: "1, on the CUDA cores",
+                nearest: 1,
+            });
+        }
+        let mut axis = 0;
+        while axis < 2 {
+            let (field, extent) = if axis == 0 { ("warp M", warp.m) } else { ("warp N", warp.n) };
+            if !(extent.is_power_of_two() && extent >= 8 && extent <= 128) {
+                return Err(Refusal::NotOneOf {
+                    field,
+                    value: extent as u64,
+                    legal: WARP_EXTENTS,
+                    nearest: nearest_warp_extent(extent),
+                });
+            }
+            axis += 1;
+        }
+        if let Err(refusal) = within("warp M x N", warp.m * warp.n, 128, 4096) {
+            return Err(refusal);
+        }
+        if let Err(refusal) = within("warp K", warp.k, 8, 32) {
+            return Err(refusal);
+        }
+        if !warp.k.is_multiple_of(2) {
+            return Err(Refusal::NotEven { field: "warp K", value: warp.k });
+        }
+        if let Err(refusal) = within("threadblock M", tb.m, 8, 256) {
+            return Err(refusal);
+        }
+        if let Err(refusal) = within("threadblock N", tb.n, 8, 256) {
+            return Err(refusal);
+        }
+        if let Err(refusal) = within("threadblock K", tb.k, 8, 512) {
+            return Err(refusal);
+        }
+        let axes = [("M", tb.m, warp.m), ("N", tb.n, warp.n), ("K", tb.k, warp.k)];
+        let mut i = 0;
+        while i < 3 {
+            let (axis, outer, inner) = axes[i];
+            if !outer.is_multiple_of(inner) {
+                let nearest = outer.next_multiple_of(inner);
+                return Err(Refusal::DoesNotNest { outer: "threadblock", inner: "warp", axis, value: outer, of: inner, nearest });
+            }
+            i += 1;
+        }
+        let warps = self.warps();
+        within("warps in a block", warps.m * warps.n * warps.k, 1, 16)
+    }
+
+    const fn check_mainloop(&self) -> Result<(), Refusal> {
+        if let SwizzleKind::Identity(abreast) = self.swizzle
+            && let Err(refusal) = within("swizzle", abreast, 1, 64)
+        {
+            return Err(refusal);
+        }
+        if let Err(refusal) = within("blocks per multiprocessor", self.blocks_per_sm, 1, 16) {
+            return Err(refusal);
+        }
+        match self.mainloop {
+            MainloopKind::Pipelined if self.stages < 2 => within("stages", self.stages, 2, 2),
+            MainloopKind::Pipelined if self.stages != 2 => Err(Refusal::PipelinedStages { stages: self.stages }),
+            MainloopKind::Pipelined => Ok(()),
+            MainloopKind::Multistage if !self.arch.copies_asynchronously() => {
+                Err(Refusal::NoAsynchronousCopy { arch: self.arch })
+            }
+            MainloopKind::Multistage => within("stages", self.stages, 2, 16),
+        }
+    }
+
+    const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+        let (field, operand) = match kind {
+            OperandKind::A => ("alignment of A", "A"),
+            OperandKind::B => ("alignment of B", "B"),
+        };
+        let facts = self.operand(kind);
+        if let Err(refusal) = check_alignment(field, align, facts.element.bytes()) {
+            return Err(refusal);
+        }
+        let contiguous = facts.tile_contiguous();
+        if !contiguous.is_multiple_of(align) {
+            let nearest = 1 << contiguous.trailing_zeros();
+            return Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent: contiguous, nearest });
+        }
+        match self.smem_choice(kind) {
+            SmemLayout::Auto => {}
+            SmemLayout::Padded { padding, .. } => {
+                if let Err(refusal) = within("padding", padding, 0, 64) {
+                    return Err(refusal);
+                }
+            }
+            SmemLayout::Swizzled { bits, base, shift, .. } => {
+                if let Err(refusal) = within("swizzle bits", bits, 1, 5) {
+                    return Err(refusal);
+                }
+                if let Err(refusal) = within("swizzle base", base, 0, 5) {
+                    return Err(refusal);
+                }
+                if let Err(refusal) = within("swizzle shift", shift, 0, 8) {
+                    return Err(refusal);
+                }
+                let (chunk, row) = (1 << (bits + base), facts.smem.row());
+                if !row.is_multiple_of(chunk) {
+                    return Err(Refusal::SwizzleBeyondRow { operand, chunk, row });
+                }
+            }
+        }
+        self.check_copy(operand, &facts)
+    }
+
+    const fn check_copy(&self, operand: &'static str, facts: &OperandDesc) -> Result<(), Refusal> {
+        if !self.copies_asynchronously() {
+            return Ok(());
+        }
+        let (bytes, element) = (facts.access_bytes(), facts.element);
+        if bytes < 4 {
+            // Wider accesses help only where the elements stay neighbours.
+            let nearest = if facts.turns() { 4 } else { 4 / element.bytes() * element.bytes() };
+            return Err(Refusal::CopyWidth { operand, bytes, element, nearest });
+        }
+        let run = facts.shared_access();
+        if run < facts.access {
+            return Err(Refusal::CopyNotWhole { operand, access: facts.access, run });
+        }
+        Ok(())
+    }
+
+    const fn check_epilogue(&self) -> Result<(), Refusal> {
+        if let Err(refusal) = check_alignment("alignment of C", self.align_c, self.c.bytes()) {
+            return Err(refusal);
+        }
+        let plain = ComputeKind::of(self.accumulator, self.c);
+        let legal = match self.compute {
+            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
+            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
+            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
+        };
+        if !legal {
+            return Err(Refusal::Compute { compute: self.compute.cuda(), accumulator: self.accumulator, c: self.c });
+        }
+        self.epilogue.check()
+    }
+
+    const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
+        let threads = self.threads();
+        if let Err(refusal) = within("threads of a block", threads, 32, machine.threads_per_block) {
+            return Err(refusal);
+        }
+        let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
+        if needed > available {
+            return Err(Refusal::Registers { needed, available, threads, blocks: self.blocks_per_sm });
+        }
+        let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.blocks_per_sm));
+        if needed > available {
+            return Err(Refusal::SharedMemory {
+                needed,
+                available,
+                stages: self.stages,
+                stage: self.stage_bytes(),
+                deposit: self.deposit_bytes(),
+                blocks: self.blocks_per_sm,
+                arch: machine.sm,
+            });
+        }
+        Ok(())
+    }
+}
+
+const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
+    if value < least || value > most {
+        return Err(Refusal::OutOfRange { field, value: value as u64, least: least as u64, most: most as u64 });
+    }
+    Ok(())
+}
+
+const fn nearest_warp_extent(extent: u32) -> u64 {
+    if extent <= 8 {
+        8
+    } else if extent >= 128 {
+        128
+    } else {
+        extent.next_power_of_two() as u64
+    }
+}
+
+const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) -> Result<(), Refusal> {
+    let most = 16 / element_bytes;
+    if align.is_power_of_two() && align <= most {
+        return Ok(());
+    }
+    let legal = match most {
+        2 => "1, 2",
+        4 => "1, 2, 4",
+        8 => "1, 2, 4, 8",
+        _ => "1, 2, 4, 8, 16",
+    };
+    let nearest = if align == 0 {
+        1
+    } else if align >= most {
+        most
+    } else {
+        align.next_power_of_two()
+    };
+    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest: nearest as u64 })
+}

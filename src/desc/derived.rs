@@ -1,0 +1,293 @@
+//! What follows from a description: facts that are computed, never stored.
+
+use super::knobs::GemmDesc;
+use crate::{
+    arch::{ArchKind, OpKind},
+    layout::Order,
+    numeric::{Combined, ComputeKind, ElementKind},
+    shape::Mnk,
+    threadblock::{Along, SmemLayout, SmemTile, ThreadMap, thread_map::WARP},
+    warp::{self, LaneArrangement},
+};
+
+/// What the types of a GEMM say, apart from its configuration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Typed {
+    pub a: ElementKind,
+    pub b: ElementKind,
+    pub c: ElementKind,
+    pub accumulator: ElementKind,
+    pub layout_a: Order,
+    pub layout_b: Order,
+    pub exchanged: bool,
+    pub op: OpKind,
+    pub arch: ArchKind,
+}
+
+/// One of the two operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OperandKind {
+    /// The left one, M x K.
+    A,
+    /// The right one, K x N.
+    B,
+}
+
+impl OperandKind {
+    /// Both, in order.
+    pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    /// 0 for A, 1 for B.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `A` or `B`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+        }
+    }
+}
+
+/// What a description says of one operand. `mn` is M for A and N for B.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OperandDesc {
+    /// Elements.
+    pub element: ElementKind,
+    /// Whether K runs through consecutive addresses in global memory.
+    pub k_contiguous: bool,
+    /// Elements in one access to global memory.
+    pub access: u32,
+    /// The tile in shared memory.
+    pub smem: SmemTile,
+    /// Threads of the block.
+    pub threads: u32,
+    /// Extent of the warp's tile along M or N.
+    pub warp_mn: u32,
+    /// Lanes of the warp along M or N.
+    pub lanes: u32,
+}
+
+impl OperandDesc {
+    /// Extent of the tile along the index that is contiguous in global memory, in elements.
+    pub const fn tile_contiguous(&self) -> u32 {
+        if self.k_contiguous { self.smem.k } else { self.smem.mn }
+    }
+
+    /// Extent along the other.
+    pub const fn tile_strided(&self) -> u32 {
+        if self.k_contiguous { self.smem.mn } else { self.smem.k }
+    }
+
+    /// Whether a vector from global memory has to be taken apart: its elements are not neighbours in shared memory.
+    pub const fn turns(&self) -> bool {
+        self.k_contiguous != self.smem.along.is(Along::K)
+    }
+
+    /// Elements of one store, or one asynchronous copy, to shared memory.
+    pub const fn shared_access(&self) -> u32 {
+        if self.turns() { 1 } else { self.smem.vector(self.access) }
+    }
+
+    /// Bytes of one access to global memory.
+    pub const fn access_bytes(&self) -> u32 {
+        self.access * self.element.bytes()
+    }
+
+    /// Which thread copies which vector.
+    pub const fn thread_map(&self) -> ThreadMap {
+        ThreadMap::of(self.threads, self.tile_contiguous() / self.access, self.tile_strided(), self.access_bytes(), self.turns())
+    }
+
+    /// The (mn, k) of element `element` of the vector at (`strided`, `contiguous`).
+    pub const fn coordinate(&self, (strided, contiguous): (u32, u32), element: u32) -> (u32, u32) {
+        let along = contiguous * self.access + element;
+        if self.k_contiguous { (strided, along) } else { (along, strided) }
+    }
+
+    /// Elements along M or N that a thread holds of a fragment.
+    pub const fn thread_mn(&self) -> u32 {
+        self.warp_mn / self.lanes
+    }
+
+    /// Neighbouring elements along M or N that a thread holds before the next lane's begin.
+    pub const fn interleave(&self) -> u32 {
+        let mut width = 16 / self.element.bytes();
+        while !self.thread_mn().is_multiple_of(width) {
+            width /= 2;
+        }
+        width
+    }
+
+    /// Elements in one access to shared memory when fragments load.
+    pub const fn fragment_access(&self) -> u32 {
+        if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(self.interleave()) }
+    }
+
+    /// Bytes of one stage.
+    pub const fn stage_bytes(&self) -> u32 {
+        (self.smem.elements() * self.element.bytes()).next_multiple_of(16)
+    }
+}
+
+impl GemmDesc {
+    /// The element types.
+    pub const fn combined(&self) -> Combined {
+        Combined { a: self.a, b: self.b, accumulator: self.accumulator, c: self.c }
+    }
+
+    /// Warps of a block along M, N and K. A block whose tiles do not nest has none along that axis; `check` refuses it.
+    pub const fn warps(&self) -> Mnk {
+        Mnk {
+            m: self.threadblock.m / at_least_one(self.warp.m),
+            n: self.threadblock.n / at_least_one(self.warp.n),
+            k: self.threadblock.k / at_least_one(self.warp.k),
+        }
+    }
+
+    /// Threads of a block.
+    pub const fn threads(&self) -> u32 {
+        let warps = self.warps();
+        WARP * warps.m * warps.n * warps.k
+    }
+
+    /// Threads that share one slice of K.
+    pub const fn threads_per_slice(&self) -> u32 {
+        let warps = self.warps();
+        WARP * warps.m * warps.n
+    }
+
+    /// How the lanes of a warp share its tile.
+    pub const fn lanes(&self) -> LaneArrangement {
+        LaneArrangement::of(self.warp.m, self.warp.n)
+    }
+
+    /// One operand.
+    pub const fn operand(&self, operand: OperandKind) -> OperandDesc {
+        let lanes = self.lanes();
+        let (element, k_contiguous, align, choice, mn, warp_mn, lanes) = match operand {
+            OperandKind::A => {
+                (self.a, self.layout_a.is_row(), self.align_a, self.smem_a, self.threadblock.m, self.warp.m, lanes.m)
+            }
+            OperandKind::B => {
+                (self.b, !self.layout_b.is_row(), self.align_b, self.smem_b, self.threadblock.n, self.warp.n, lanes.n)
+            }
+        };
+        let smem = SmemTile::of(choice, mn, self.threadblock.k, element.bytes(), k_contiguous);
+        let turns = k_contiguous != smem.along.is(Along::K);
+        // An asynchronous copy cannot take a vector apart: it moves one element at a time.
+        let access = if turns && self.copies_asynchronously() { 1 } else { align };
+        OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes }
+    }
+
+    /// Whether tiles come without passing through registers.
+    pub const fn copies_asynchronously(&self) -> bool {
+        matches!(self.mainloop, crate::threadblock::MainloopKind::Multistage)
+    }
+
+    /// What a warp does.
+    pub fn warp_mma(&self) -> &'static dyn warp::Mma {
+        &warp::MmaSimt
+    }
+
+    /// Accumulators of a thread.
+    pub const fn accumulators(&self) -> u32 {
+        let lanes = self.lanes();
+        (self.warp.m / lanes.m) * (self.warp.n / lanes.n)
+    }
+
+    /// Bytes of one stage of both operands.
+    pub const fn stage_bytes(&self) -> u32 {
+        self.operand(OperandKind::A).stage_bytes() + self.operand(OperandKind::B).stage_bytes()
+    }
+
+    /// Bytes in which slices of K hand over their accumulators.
+    pub const fn deposit_bytes(&self) -> u32 {
+        if self.warps().k > 1 { self.threadblock.m * self.threadblock.n * self.accumulator.bytes() } else { 0 }
+    }
+
+    /// Shared memory of a block, in bytes. Deposits lie where the stages were.
+    pub const fn smem_bytes(&self) -> u32 {
+        let (stages, deposit) = (self.stages * self.stage_bytes(), self.deposit_bytes());
+        if stages > deposit { stages } else { deposit }
+    }
+
+    /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its fragment.
+    pub const fn store_access(&self) -> u32 {
+        let width = self.operand(OperandKind::B).interleave();
+        if self.align_c < width { self.align_c } else { width }
+    }
+
+    /// The registers a thread needs, at least: accumulators, two fragments of each operand, what passes through registers on
+    /// its way to shared memory, and [`OVERHEAD`](Self::OVERHEAD).
+    pub const fn registers(&self) -> u32 {
+        let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
+        let words = self.accumulator.bytes().div_ceil(4);
+        let staged = if self.copies_asynchronously() {
+            0
+        } else {
+            a.thread_map().accesses() * a.access_bytes().div_ceil(4) + b.thread_map().accesses() * b.access_bytes().div_ceil(4)
+        };
+        words * (self.accumulators() + 2 * (a.thread_mn() + b.thread_mn())) + staged + Self::OVERHEAD
+    }
+
+    /// Registers for addresses, counters and predicates; measured over random descriptions, see `docs/architecture.md`.
+    pub const OVERHEAD: u32 = 24;
+
+    /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's.
+    pub const fn registers_available(&self, per_sm: u32) -> u32 {
+        let threads = self.threads() * self.blocks_per_sm;
+        let share = per_sm / at_least_one(threads) / 8 * 8;
+        if share < 255 { share } else { 255 }
+    }
+
+    /// The same problem with A and B in each other's place: layouts transposed, each operand's knobs with it.
+    pub const fn exchange(self) -> Self {
+        let types = Typed {
+            a: self.b,
+            b: self.a,
+            c: self.c,
+            accumulator: self.accumulator,
+            layout_a: self.layout_b.transposed(),
+            layout_b: self.layout_a.transposed(),
+            exchanged: !self.exchanged,
+            op: self.op,
+            arch: self.arch,
+        };
+        Self { compute: self.compute, ..Self::from_parts(types, self.knobs().exchange()) }
+    }
+
+    /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
+    pub fn for_scalars(self, scalars: &[f64]) -> Self {
+        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
+        let compute = if scalars.iter().all(whole) { self.compute } else { ComputeKind::F32 };
+        Self { compute: if matches!(self.compute, ComputeKind::I32) { compute } else { self.compute }, ..self }
+    }
+
+    /// The description with narrower accesses: each alignment cut down to at most what is given.
+    pub const fn narrowed(self, align_a: u32, align_b: u32, align_c: u32) -> Self {
+        const fn least(x: u32, y: u32) -> u32 {
+            if x < y { x } else { y }
+        }
+        Self {
+            align_a: least(self.align_a, align_a),
+            align_b: least(self.align_b, align_b),
+            align_c: least(self.align_c, align_c),
+            ..self
+        }
+    }
+
+    /// Where the tiles of A and B lie, resolved from the choice.
+    pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
+        match operand {
+            OperandKind::A => self.smem_a,
+            OperandKind::B => self.smem_b,
+        }
+    }
+}
+
+const fn at_least_one(x: u32) -> u32 {
+    if x == 0 { 1 } else { x }
+}

@@ -1,0 +1,175 @@
+//! Every knob of a kernel, once.
+//!
+//! One row of the table makes the associated type of [`GemmConfig`], the knob's marker and its `With` alias, the field of
+//! [`GemmDesc`], its JSON name and its command-line flag. A new knob is a new row; what it does is said where it is read.
+
+use super::derived::Typed;
+use crate::{
+    arch::{ArchKind, OpKind},
+    epilogue::{EpilogueDesc, Node},
+    layout::Order,
+    numeric::{ComputeKind, ElementKind},
+    shape::{BlockCount, Mnk, Shape, StageCount, TiledBy},
+    threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
+};
+use core::marker::PhantomData;
+use typenum::Unsigned;
+
+/// "Choose for me": the configuration that
+/// [`default_gemm_configuration`](crate::device::default_gemm_configuration) has for the types at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Auto;
+
+/// A configuration with one knob set: `Base` is [`Auto`], a [`Config`], or another `With`.
+///
+/// The knob is applied once the base is resolved, so overrides of defaults read well and commute.
+pub struct With<Base, K>(PhantomData<(Base, K)>);
+
+/// One knob, set to a value: what [`With`] applies.
+pub trait Knob<C: GemmConfig>: 'static {
+    /// The configuration `C` with this knob set.
+    type Applied: GemmConfig;
+}
+
+macro_rules! knobs {
+    ($($(#[doc = $doc:literal])* $Knob:ident($Bound:path) as $With:ident => $field:ident: $ty:ty = $value:expr, flag $flag:literal;)*) => {
+        /// Every knob of a kernel, by name, as types. Implemented once, by [`Config`]: all roads lead to the same type.
+        #[diagnostic::on_unimplemented(
+            message = "this configuration does not nest, or is not a configuration",
+            label = "not a configuration",
+            note = "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction, along each of M, N and K"
+        )]
+        pub trait GemmConfig: 'static {
+            $($(#[doc = $doc])* type $Knob: $Bound;)*
+        }
+
+        /// The canonical configuration.
+        pub struct Config<$($Knob),*>(PhantomData<($($Knob,)*)>);
+
+        impl<$($Knob: $Bound),*> GemmConfig for Config<$($Knob),*>
+        where
+            Threadblock: TiledBy<Warp>,
+            Warp: TiledBy<Instruction>,
+        {
+            $(type $Knob = $Knob;)*
+        }
+
+        /// Every knob of a kernel, by name, as values.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct Knobs {
+            $($(#[doc = $doc])* pub $field: $ty,)*
+        }
+
+        impl Knobs {
+            /// The (JSON name, command-line flag, meaning) of every knob.
+            pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
+                &[$((stringify!($field), $flag, concat!($($doc),*))),*];
+
+            /// The values of a configuration's types.
+            pub const fn of<C: GemmConfig>() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+
+        /// Everything a kernel has to know, as one plain value. C is row-major.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+        pub struct GemmDesc {
+            /// Elements of A.
+            pub a: ElementKind,
+            /// Elements of B.
+            pub b: ElementKind,
+            /// Elements of C and D.
+            pub c: ElementKind,
+            /// Elements that products are accumulated in.
+            pub accumulator: ElementKind,
+            /// What the epilogue computes in.
+            pub compute: ComputeKind,
+            /// Layout of A, an M x K matrix.
+            pub layout_a: Order,
+            /// Layout of B, a K x N matrix.
+            pub layout_b: Order,
+            /// Whether the user's A and B have changed places, to make C row-major.
+            pub exchanged: bool,
+            /// Which units multiply.
+            pub op: OpKind,
+            /// Which instructions may be used.
+            pub arch: ArchKind,
+            $($(#[doc = $doc])* pub $field: $ty,)*
+        }
+
+        impl GemmDesc {
+            /// A description from what the types say and the knobs.
+            pub(super) const fn from_parts(types: Typed, knobs: Knobs) -> Self {
+                Self {
+                    a: types.a,
+                    b: types.b,
+                    c: types.c,
+                    accumulator: types.accumulator,
+                    compute: ComputeKind::of(types.accumulator, types.c),
+                    layout_a: types.layout_a,
+                    layout_b: types.layout_b,
+                    exchanged: types.exchanged,
+                    op: types.op,
+                    arch: types.arch,
+                    $($field: knobs.$field,)*
+                }
+            }
+
+            /// The knobs alone.
+            pub const fn knobs(&self) -> Knobs {
+                Knobs { $($field: self.$field,)* }
+            }
+        }
+
+        knobs! { @each [] $($Knob($Bound) as $With;)* }
+    };
+
+    // Each knob in turn: those before it, itself, those after it.
+    (@each [$($Before:ident)*] $Knob:ident($Bound:path) as $With:ident; $($After:ident($Ab:path) as $Aw:ident;)*) => {
+        #[doc = concat!("The knob [`", stringify!($Knob), "`](GemmConfig::", stringify!($Knob), "), set to `V`.")]
+        pub struct $Knob<V>(PhantomData<V>);
+
+        impl<C: GemmConfig, V: $Bound> Knob<C> for $Knob<V>
+        where
+            Config<$(C::$Before,)* V, $(C::$After),*>: GemmConfig,
+        {
+            type Applied = Config<$(C::$Before,)* V, $(C::$After),*>;
+        }
+
+        #[doc = concat!("`Base` with the knob [`", stringify!($Knob), "`](GemmConfig::", stringify!($Knob), ") set to `V`.")]
+        pub type $With<Base, V> = With<Base, $Knob<V>>;
+
+        knobs! { @each [$($Before)* $Knob] $($After($Ab) as $Aw;)* }
+    };
+    (@each [$($Before:ident)*]) => {};
+}
+
+knobs! {
+    /// Tile of C that a block computes, and its depth along K.
+    Threadblock(Shape) as WithThreadblock => threadblock: Mnk = <C::Threadblock as Shape>::MNK, flag "--threadblock";
+    /// Tile of C that a warp computes, and its share of the depth.
+    Warp(Shape) as WithWarp => warp: Mnk = <C::Warp as Shape>::MNK, flag "--warp";
+    /// What one instruction computes; 1x1x1 on the CUDA cores.
+    Instruction(Shape) as WithInstruction => instruction: Mnk = <C::Instruction as Shape>::MNK, flag "--instruction";
+    /// How tiles come from global to shared memory.
+    Loop(Mma) as WithLoop => mainloop: MainloopKind = <C::Loop as Mma>::KIND, flag "--mainloop";
+    /// Tiles in shared memory at once.
+    StageNumber(StageCount) as WithStageNumber => stages: u32 = <C::StageNumber as StageCount>::STAGES, flag "--stages";
+    /// Which block computes which tile.
+    TileOrdering(Swizzle) as WithTileOrdering => swizzle: SwizzleKind = <C::TileOrdering as Swizzle>::KIND, flag "--swizzle";
+    /// Elements of A in one access; A's address and leading dimension are multiples of it.
+    AlignmentA(Unsigned) as WithAlignmentA => align_a: u32 = <C::AlignmentA as Unsigned>::U32, flag "--align-a";
+    /// Elements of B in one access; B's address and leading dimension are multiples of it.
+    AlignmentB(Unsigned) as WithAlignmentB => align_b: u32 = <C::AlignmentB as Unsigned>::U32, flag "--align-b";
+    /// Elements of C and D in one access; their addresses and leading dimensions are multiples of it.
+    AlignmentC(Unsigned) as WithAlignmentC => align_c: u32 = <C::AlignmentC as Unsigned>::U32, flag "--align-c";
+    /// Where A's tile lies in shared memory.
+    SharedA(SmemChoice) as WithSharedA => smem_a: SmemLayout = <C::SharedA as SmemChoice>::LAYOUT, flag "--smem-a";
+    /// Where B's tile lies in shared memory.
+    SharedB(SmemChoice) as WithSharedB => smem_b: SmemLayout = <C::SharedB as SmemChoice>::LAYOUT, flag "--smem-b";
+    /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
+    Blocks(BlockCount) as WithBlocks => blocks_per_sm: u32 = <C::Blocks as BlockCount>::BLOCKS, flag "--blocks-per-sm";
+    /// What becomes of an accumulator on its way to D.
+    EpilogueTree(Node) as WithEpilogueTree => epilogue: EpilogueDesc = <C::EpilogueTree as Node>::DESC, flag "--epilogue";
+}

@@ -1,0 +1,21 @@
+//! The one value in the middle: everything a kernel has to know, and whether it can be a kernel.
+//!
+//! A [`GemmDesc`] is made from types by [`lower`], from flags or JSON by the command line, or by an explorer; all pass the same
+//! [`check`](GemmDesc::check). Its problem is always row-major in C: a column-major C has exchanged A and B before.
+
+mod check;
+mod derived;
+#[cfg(feature = "serde")]
+mod json;
+mod knobs;
+
+pub use derived::{OperandDesc, OperandKind};
+pub use knobs::{
+    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knob, Knobs, Loop,
+    SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC,
+    WithBlocks, WithEpilogueTree, WithInstruction, WithLoop, WithSharedA, WithSharedB, WithStageNumber, WithThreadblock,
+    WithTileOrdering, WithWarp,
+};
+pub use lowering::{WithStages, lower};
+
+mod lowering;

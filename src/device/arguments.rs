@@ -1,0 +1,227 @@
+//! The arguments of one product, and whether they fit.
+//!
+//! [`Arguments`] is what a user passes, in the layouts of the types. [`Shapes`] is the same without the pointers: it checks
+//! sizes and leading dimensions, and turns the user's problem into the row-major one that kernels see. The operands exchange
+//! in one function, [`Shapes::canonical`].
+
+use super::space::{Operand, Space, Target};
+use crate::{desc::GemmDesc, epilogue::SCALARS, layout::Order, numeric::Element, refusal::Refusal};
+
+/// Where C comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source<R> {
+    /// There is none; an epilogue that reads it is refused.
+    None,
+    /// A matrix of its own.
+    Matrix(R),
+    /// What D holds: `C <- alpha A·B + beta C`, as in BLAS.
+    InPlace,
+}
+
+impl<R> Source<R> {
+    /// The same source with its matrix replaced.
+    pub(crate) fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
+        match self {
+            Self::None => Source::None,
+            Self::Matrix(matrix) => Source::Matrix(f(matrix)),
+            Self::InPlace => Source::InPlace,
+        }
+    }
+}
+
+/// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless given.
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// let (a, b, mut d) = (vec![1.0f32; 6], vec![2.0f32; 12], vec![0.0f32; 8]);
+/// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+/// gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d).alpha(0.5))?;
+/// assert_eq!(d, [3.0; 8]);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
+    pub(crate) extents: (usize, usize, usize),
+    pub(crate) a: S::Ref<'a, A::Storage>,
+    pub(crate) b: S::Ref<'a, B::Storage>,
+    pub(crate) c: Source<S::Ref<'a, C::Storage>>,
+    pub(crate) d: S::Mut<'a, C::Storage>,
+    pub(crate) leading: [Option<usize>; 4],
+    pub(crate) scalars: [f64; SCALARS],
+}
+
+impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
+    /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
+    pub fn new(
+        (m, n, k): (usize, usize, usize),
+        a: impl Operand<'a, A::Storage, In = S>,
+        b: impl Operand<'a, B::Storage, In = S>,
+        d: impl Target<'a, C::Storage, In = S>,
+    ) -> Self {
+        let mut scalars = [0.0; SCALARS];
+        scalars[0] = 1.0;
+        Self { extents: (m, n, k), a: a.view(), b: b.view(), c: Source::None, d: d.view(), leading: [None; 4], scalars }
+    }
+
+    /// The scalar alpha.
+    pub fn alpha(mut self, alpha: f64) -> Self {
+        self.scalars[0] = alpha;
+        self
+    }
+
+    /// C, m x n, and the scalar beta.
+    pub fn source(mut self, beta: f64, c: impl Operand<'a, C::Storage, In = S>) -> Self {
+        self.c = Source::Matrix(c.view());
+        self.scalars[1] = beta;
+        self
+    }
+
+    /// C is what D holds: `D <- alpha A·B + beta D`.
+    pub fn in_place(mut self, beta: f64) -> Self {
+        self.c = Source::InPlace;
+        self.scalars[1] = beta;
+        self
+    }
+
+    /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`.
+    pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
+        const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
+        self.scalars[SLOT] = x;
+        self
+    }
+
+    /// A's leading dimension, in elements.
+    pub fn lda(mut self, leading: usize) -> Self {
+        self.leading[0] = Some(leading);
+        self
+    }
+
+    /// B's leading dimension, in elements.
+    pub fn ldb(mut self, leading: usize) -> Self {
+        self.leading[1] = Some(leading);
+        self
+    }
+
+    /// C's leading dimension, in elements; D's, when C is D.
+    pub fn ldc(mut self, leading: usize) -> Self {
+        self.leading[2] = Some(leading);
+        self
+    }
+
+    /// D's leading dimension, in elements.
+    pub fn ldd(mut self, leading: usize) -> Self {
+        self.leading[3] = Some(leading);
+        self
+    }
+}
+
+/// One matrix of a problem: its layout, leading dimension and the elements that are there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MatrixShape {
+    /// Which index is contiguous.
+    pub order: Order,
+    /// Elements between rows, or between columns.
+    pub leading: usize,
+    /// Elements of the memory given, from the first of the matrix on.
+    pub length: usize,
+}
+
+/// A problem without its data, as the user states it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shapes {
+    /// Rows of D.
+    pub m: usize,
+    /// Columns of D.
+    pub n: usize,
+    /// Length of the dot products.
+    pub k: usize,
+    /// A, m x k.
+    pub a: MatrixShape,
+    /// B, k x n.
+    pub b: MatrixShape,
+    /// C, m x n.
+    pub c: Source<MatrixShape>,
+    /// D, m x n.
+    pub d: MatrixShape,
+    /// alpha, beta, s2 .. s7.
+    pub scalars: [f64; SCALARS],
+}
+
+/// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
+const LARGEST: usize = i32::MAX as usize;
+
+impl Shapes {
+    /// The row-major problem of the same bytes. A column-major D exchanges A and B: `Dᵀ = Bᵀ·Aᵀ`.
+    pub fn canonical(self) -> Self {
+        if self.d.order.is_row() {
+            return self;
+        }
+        let turned = |matrix: MatrixShape| MatrixShape { order: matrix.order.transposed(), ..matrix };
+        Self {
+            m: self.n,
+            n: self.m,
+            k: self.k,
+            a: turned(self.b),
+            b: turned(self.a),
+            c: self.c.map(turned),
+            d: turned(self.d),
+            scalars: self.scalars,
+        }
+    }
+
+    /// Whether a kernel of description `d` can compute this: sizes, leading dimensions, what the epilogue reads.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with the operand, its value and the limit.
+    pub fn check(&self, d: &GemmDesc) -> Result<(), Refusal> {
+        for (axis, value) in [("M", self.m), ("N", self.n), ("K", self.k)] {
+            if value > LARGEST {
+                return Err(Refusal::ExtentTooLarge { axis, value, most: LARGEST as u64 });
+            }
+        }
+        let reads = d.epilogue.reads(&self.scalars);
+        let integral = matches!(d.compute, crate::numeric::ComputeKind::I32);
+        if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
+            return Err(Refusal::NotFinite { scalar: crate::epilogue::scalar_name(slot as u8) });
+        }
+        check_matrix("D", self.d, self.m, self.n)?;
+        if reads.accumulator {
+            check_matrix("A", self.a, self.m, self.k)?;
+            check_matrix("B", self.b, self.k, self.n)?;
+        }
+        match self.c {
+            Source::Matrix(c) if reads.source => check_matrix("C", c, self.m, self.n)?,
+            Source::None if reads.source => return Err(Refusal::MissingOperand { name: "C" }),
+            _ => {}
+        }
+        let canonical = self.canonical();
+        let tiles = canonical.m.div_ceil(d.threadblock.m as usize) as u64 * canonical.n.div_ceil(d.threadblock.n as usize) as u64;
+        let most = u64::from(d.arch.machine().grid_x);
+        if tiles > most {
+            return Err(Refusal::TooManyTiles { tiles, most });
+        }
+        d.epilogue.check_functions()
+    }
+}
+
+fn check_matrix(operand: &'static str, matrix: MatrixShape, rows: usize, columns: usize) -> Result<(), Refusal> {
+    let MatrixShape { order, leading, length } = matrix;
+    let least = order.packed(rows, columns);
+    if leading < least {
+        let axis = if order.is_row() { "number of columns" } else { "number of rows" };
+        return Err(Refusal::LeadingDimension { operand, value: leading, least, axis });
+    }
+    if rows == 0 || columns == 0 {
+        return Ok(());
+    }
+    let lines = order.packed(columns, rows);
+    let needed = (lines as u128 - 1) * leading as u128 + least as u128;
+    if needed > u128::from(u64::MAX) {
+        return Err(Refusal::Overflow { operand, rows, columns, leading });
+    }
+    if (length as u128) < needed {
+        return Err(Refusal::TooShort { operand, length, needed, rows, columns, leading });
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! What a kernel is configured as unless the user says otherwise: a table, one row for each class of types.
+//!
+//! A row names architectures, the operands' type, what they accumulate in, what C may be, and the configuration. The same row
+//! answers types ([`Select`], at compile time) and values ([`default_gemm_configuration`], for flags and files).
+
+use crate::{
+    arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90},
+    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, With},
+    epilogue::LinearCombination,
+    layout::Order,
+    numeric::{Bf16, Combined, Element, F16},
+    refusal::Refusal,
+    shape::{BlocksPerSm, GemmShape, Stages, Vector128},
+    threadblock::{IdentitySwizzle, MmaMultistage, MmaPipelined, SmemAuto},
+};
+use typenum::{U1, U8};
+
+/// A configuration for the types at hand: [`Auto`] has one for each row of the table; a [`Config`] is its own; a
+/// [`With`] is its base's with one knob set.
+#[diagnostic::on_unimplemented(
+    message = "no default configuration for `{Op}` on `{Ar}` with A: `{A}`, B: `{B}`, C: `{C}`, accumulating in `{Acc}`, or one that does not nest",
+    label = "no configuration for these types",
+    note = "`device::default_gemm_configuration` lists the defaults; a configuration of your own is the last parameter of `Gemm`",
+    note = "tile shapes must nest: threadblock in whole warp tiles, warp in whole instructions, along each of M, N and K"
+)]
+pub trait Select<Op, Ar, A, B, C, Acc> {
+    /// The configuration.
+    type Config: GemmConfig;
+}
+
+impl<Op, Ar, A, B, C, Acc, Base, K> Select<Op, Ar, A, B, C, Acc> for With<Base, K>
+where
+    Base: Select<Op, Ar, A, B, C, Acc>,
+    K: Knob<Base::Config>,
+{
+    type Config = K::Applied;
+}
+
+macro_rules! configurations {
+    ($([$($arch:ident)*] [$($a:ty, $acc:ty => $c:ty);*] $config:ty;)*) => {
+        configurations! { @types $([$($arch)*] [$($a, $acc => $c);*] $config;)* }
+
+        /// The knobs that [`Auto`] stands for.
+        ///
+        /// # Errors
+        ///
+        /// [`Refusal::NoSuchOperation`] or [`Refusal::NoSuchCombination`] when the table has no row.
+        pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
+            if op != <Simt as OpClass>::KIND {
+                return Err(Refusal::NoSuchOperation { op, arch });
+            }
+            $(
+                if [$(<$arch as Arch>::KIND),*].contains(&arch)
+                    && [$((<$a as Element>::KIND, <$acc as Element>::KIND, <$c as Element>::KIND)),*]
+                        .contains(&(types.a, types.accumulator, types.c))
+                    && types.a == types.b
+                {
+                    return Ok(Knobs::of::<$config>());
+                }
+            )*
+            Err(Refusal::NoSuchCombination { a: types.a, b: types.b, accumulator: types.accumulator, c: types.c })
+        }
+    };
+    (@types $([$($arch:ident)*] $types:tt $config:ty;)*) => {
+        $($(configurations! { @row $arch $types $config })*)*
+    };
+    (@row $arch:ident [$($a:ty, $acc:ty => $c:ty);*] $config:ty) => {
+        $(impl Select<Simt, $arch, $a, $a, $c, $acc> for Auto {
+            type Config = $config;
+        })*
+    };
+}
+
+/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages.
+type Classic<Aa, Ab, Ac> = Config<
+    GemmShape<128, 128, 8>,
+    GemmShape<32, 64, 8>,
+    GemmShape<1, 1, 1>,
+    MmaPipelined,
+    Stages<2>,
+    IdentitySwizzle<1>,
+    Aa,
+    Ab,
+    Ac,
+    SmemAuto,
+    SmemAuto,
+    BlocksPerSm<1>,
+    LinearCombination,
+>;
+
+/// `f64`: half the columns, since an accumulator takes two registers.
+type Double<Aa, Ab, Ac> = Config<
+    GemmShape<128, 64, 8>,
+    GemmShape<32, 32, 8>,
+    GemmShape<1, 1, 1>,
+    MmaPipelined,
+    Stages<2>,
+    IdentitySwizzle<1>,
+    Aa,
+    Ab,
+    Ac,
+    SmemAuto,
+    SmemAuto,
+    BlocksPerSm<1>,
+    LinearCombination,
+>;
+
+/// `f32` with asynchronous copies: two blocks a multiprocessor hide each other's barriers.
+type Asynchronous<Tile, WarpTile, const STAGES: u32> = Config<
+    Tile,
+    WarpTile,
+    GemmShape<1, 1, 1>,
+    MmaMultistage,
+    Stages<STAGES>,
+    IdentitySwizzle<8>,
+    Vector128<f32>,
+    Vector128<f32>,
+    Vector128<f32>,
+    SmemAuto,
+    SmemAuto,
+    BlocksPerSm<2>,
+    LinearCombination,
+>;
+
+configurations! {
+    [Sm70 Sm75] [f32, f32 => f32; i32, i32 => i32] Classic<U1, U1, U1>;
+    [Sm70 Sm75] [F16, f32 => F16; F16, f32 => f32; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => f32] Classic<U1, U1, U1>;
+    [Sm70 Sm75] [i8, i32 => i32; i8, i32 => i8; i8, i32 => f32; u8, i32 => i32; u8, i32 => u8] Classic<U1, U1, U1>;
+    [Sm70 Sm75] [f64, f64 => f64] Double<U1, U1, U1>;
+    [Sm80 Sm90] [f32, f32 => f32] Asynchronous<GemmShape<128, 128, 16>, GemmShape<32, 64, 16>, 4>;
+    [Sm86 Sm89] [f32, f32 => f32] Asynchronous<GemmShape<128, 128, 8>, GemmShape<32, 64, 8>, 4>;
+    [Sm80 Sm86 Sm89 Sm90] [i32, i32 => i32] Classic<Vector128<f32>, Vector128<f32>, Vector128<f32>>;
+    [Sm80 Sm86 Sm89 Sm90] [F16, f32 => F16; F16, F16 => F16; Bf16, f32 => Bf16] Classic<U8, U8, U8>;
+    [Sm80 Sm86 Sm89 Sm90] [F16, f32 => f32; Bf16, f32 => f32] Classic<U8, U8, Vector128<f32>>;
+    [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i8; u8, i32 => u8] Classic<U8, U8, U8>;
+    [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i32; i8, i32 => f32; u8, i32 => i32] Classic<U8, U8, Vector128<f32>>;
+    [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
+}
+
+/// The description of a product whose types are values, configured by default. C may be column-major: then the description
+/// is that of the exchanged problem.
+///
+/// # Errors
+///
+/// Those of [`default_gemm_configuration`]; the description itself is still to be checked, with what the caller changes in it.
+pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
+    let knobs = default_gemm_configuration(op, arch, types)?;
+    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
+}

@@ -1,0 +1,160 @@
+//! What runs a description: one trait, one implementation for each space.
+
+use super::{
+    arguments::{Arguments, MatrixShape, Shapes, Source},
+    host::{Inputs, Mode, Problem, Program, composed, execute},
+    space::{Host, HostSlice, HostSliceMut, Space},
+};
+use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
+
+/// The layouts of A, B and of C and D, as the user wrote them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Orders {
+    /// Of A.
+    pub a: Order,
+    /// Of B.
+    pub b: Order,
+    /// Of C and D.
+    pub c: Order,
+}
+
+/// A space whose operands can be multiplied where they are.
+pub trait Executor: Space {
+    /// Number of elements that are there, from the first of the matrix on.
+    fn length<T: bytemuck::Pod>(matrix: &Self::Ref<'_, T>) -> usize;
+    /// The same of a matrix that is written.
+    fn length_mut<T: bytemuck::Pod>(matrix: &Self::Mut<'_, T>) -> usize;
+    /// Computes the product.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Gemm::run`](super::Gemm::run).
+    fn execute<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: Arguments<'_, Self, A, B, C>,
+    ) -> Result<(), Error>;
+
+    /// The problem without its data; leading dimensions that were not given are those of packed matrices.
+    fn shapes<A: Element, B: Element, C: Element>(arguments: &Arguments<'_, Self, A, B, C>, orders: Orders) -> Shapes {
+        let (m, n, k) = arguments.extents;
+        let [lda, ldb, ldc, ldd] = arguments.leading;
+        let matrix = |order: Order, leading: Option<usize>, rows, columns, length| MatrixShape {
+            order,
+            leading: leading.unwrap_or(order.packed(rows, columns)),
+            length,
+        };
+        let in_place = matches!(arguments.c, Source::InPlace);
+        Shapes {
+            m,
+            n,
+            k,
+            a: matrix(orders.a, lda, m, k, Self::length(&arguments.a)),
+            b: matrix(orders.b, ldb, k, n, Self::length(&arguments.b)),
+            c: match &arguments.c {
+                Source::None => Source::None,
+                Source::InPlace => Source::InPlace,
+                Source::Matrix(c) => Source::Matrix(matrix(orders.c, ldc, m, n, Self::length(c))),
+            },
+            d: matrix(orders.c, ldd.or(if in_place { ldc } else { None }), m, n, Self::length_mut(&arguments.d)),
+            scalars: arguments.scalars,
+        }
+    }
+}
+
+impl Executor for Host {
+    fn length<T: bytemuck::Pod>(matrix: &&[T]) -> usize {
+        matrix.len()
+    }
+
+    fn length_mut<T: bytemuck::Pod>(matrix: &&mut [T]) -> usize {
+        matrix.len()
+    }
+
+    fn execute<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: Arguments<'_, Self, A, B, C>,
+    ) -> Result<(), Error> {
+        let shapes = Self::shapes(&arguments, orders);
+        let matrices = HostMatrices {
+            a: HostSlice::new::<A>(arguments.a),
+            b: HostSlice::new::<B>(arguments.b),
+            c: arguments.c.map(HostSlice::new::<C>),
+            d: HostSliceMut::new::<C>(arguments.d),
+        };
+        run_on_host(desc, Mode::Fast, &shapes, matrices)
+    }
+}
+
+/// Operands in host memory as the user has them, element types as values.
+#[derive(Debug)]
+pub struct HostMatrices<'a> {
+    /// A.
+    pub a: HostSlice<'a>,
+    /// B.
+    pub b: HostSlice<'a>,
+    /// C.
+    pub c: Source<HostSlice<'a>>,
+    /// D.
+    pub d: HostSliceMut<'a>,
+}
+
+/// Runs a description on operands in host memory: the one way, for types and for values.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the description or the product is refused, [`Error::Fault`] when the checked mode finds one.
+pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
+    let desc = desc.for_scalars(&shapes.scalars);
+    // The host has every instruction and all the memory that a tag stands for.
+    desc.check()?;
+    shapes.check(&desc)?;
+    let (problem, inputs) = canonical(&desc, shapes, matrices)?;
+    let known = composed(&desc)?;
+    execute(&known.program, Some(&known.plan), mode, problem, inputs)
+}
+
+/// Runs a program whose maps, schedule or description someone has changed, to see what becomes of it.
+///
+/// # Errors
+///
+/// Those of [`run_on_host`].
+pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
+    program.desc.check()?;
+    shapes.check(&program.desc)?;
+    let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
+    execute(program, None, mode, problem, inputs)
+}
+
+/// The row-major problem and its operands: A and B change places where D is column-major.
+fn canonical<'a>(desc: &GemmDesc, shapes: &Shapes, matrices: HostMatrices<'a>) -> Result<(Problem, Inputs<'a>), Error> {
+    let exchanged = !shapes.d.order.is_row();
+    let turned = shapes.canonical();
+    if (turned.a.order, turned.b.order) != (desc.layout_a, desc.layout_b) || exchanged != desc.exchanged {
+        return Err(Refusal::Layouts { a: desc.layout_a, b: desc.layout_b, exchanged: desc.exchanged }.into());
+    }
+    let HostMatrices { a, b, c, d } = matrices;
+    let (a, b) = if exchanged { (b, a) } else { (a, b) };
+    Ok((Problem::of(&turned), Inputs { a, b, c, d }))
+}
+
+impl Problem {
+    /// The numbers of a row-major problem.
+    pub(crate) fn of(turned: &Shapes) -> Self {
+        let ldc = match turned.c {
+            Source::Matrix(c) => c.leading,
+            _ => turned.d.leading,
+        };
+        Self {
+            m: turned.m,
+            n: turned.n,
+            k: turned.k,
+            lda: turned.a.leading,
+            ldb: turned.b.leading,
+            ldc,
+            ldd: turned.d.leading,
+            scalars: turned.scalars,
+        }
+    }
+}

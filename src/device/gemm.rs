@@ -1,0 +1,167 @@
+//! The type a user writes.
+
+use super::{
+    arguments::Arguments,
+    default_gemm_configuration::Select,
+    executor::{Executor, Orders},
+};
+use crate::{
+    arch::{Arch, OpClass, Simt, Sm80},
+    desc::{Auto, EpilogueTree, GemmConfig, GemmDesc, Threadblock, Warp, With, WithStages, lower},
+    epilogue::Node,
+    error::Error,
+    layout::{Canonical, Layout, Of},
+    numeric::Element,
+    refusal::Refusal,
+    shape::Shape,
+};
+use core::marker::PhantomData;
+
+/// `D = epilogue(A·B, C)`, by one kernel.
+///
+/// The types of the operands and their layouts come first. What follows has defaults: what products are accumulated in, which
+/// units multiply, which instructions may be used, and the configuration, every knob of which
+/// [`default_gemm_configuration`](super::default_gemm_configuration) chooses.
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// // D = A·B, column-major like BLAS.
+/// let gemm = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new();
+/// let (a, b, mut d) = (vec![1.0f32; 64 * 32], vec![1.0f32; 32 * 48], vec![0.0f32; 64 * 48]);
+/// gemm.run(Arguments::new((64, 48, 32), &a, &b, &mut d))?;
+/// assert!(d.iter().all(|&x| x == 32.0));
+///
+/// // The same with three stages.
+/// assert_eq!(gemm.stages::<3>().desc().stages, 3);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// A warp tile that does not divide the threadblock tile does not compile:
+///
+/// ```compile_fail,E0277
+/// use falchion::prelude::*;
+/// type Uneven = WithWarp<Auto, GemmShape<48, 64, 8>>;
+/// Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Uneven>::new();
+/// ```
+pub struct Gemm<
+    A,
+    LayoutA,
+    B,
+    LayoutB,
+    C,
+    LayoutC,
+    Accumulator = <A as Element>::Accumulator,
+    Op = Simt,
+    Architecture = Sm80,
+    Configuration = Auto,
+>(PhantomData<Types<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Op, Architecture, Configuration>>)
+where
+    A: Element;
+
+impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+where
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+{
+    /// The kernel of these types. A configuration that is no kernel does not compile.
+    #[must_use]
+    #[allow(clippy::new_without_default, reason = "Default would hide the bound whose message names the missing configuration")]
+    pub fn new() -> Self
+    where
+        Cfg: Select<Op, Ar, A, B, C, Acc>,
+    {
+        const {
+            // Names the description, so that one that does not check fails the build here.
+            let _ = Self::DESC;
+        }
+        <<Cfg as Select<Op, Ar, A, B, C, Acc>>::Config as GemmConfig>::EpilogueTree::register();
+        Self(PhantomData)
+    }
+
+    /// The same GEMM with one knob set.
+    #[must_use]
+    pub fn with<K>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, K>> {
+        Gemm(PhantomData)
+    }
+
+    /// The same GEMM with `N` stages.
+    #[must_use]
+    pub fn stages<const N: u32>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, WithStages<Cfg, N>> {
+        Gemm(PhantomData)
+    }
+
+    /// The same GEMM with another threadblock tile.
+    #[must_use]
+    pub fn threadblock<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Threadblock<S>>> {
+        Gemm(PhantomData)
+    }
+
+    /// The same GEMM with another warp tile.
+    #[must_use]
+    pub fn warp<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Warp<S>>> {
+        Gemm(PhantomData)
+    }
+
+    /// The same GEMM with another epilogue.
+    #[must_use]
+    pub fn epilogue<E: Node>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, EpilogueTree<E>>> {
+        Gemm(PhantomData)
+    }
+}
+
+impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+where
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Select<Op, Ar, A, B, C, Acc>,
+{
+    /// The description of these types, checked while compiling.
+    pub const DESC: GemmDesc = lower::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar, Cfg::Config>().expect();
+
+    /// The description of these types.
+    pub fn desc(&self) -> GemmDesc {
+        Self::DESC
+    }
+
+    /// Whether this kernel can compute the product: sizes, leading dimensions, what its epilogue reads.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with the operand, its value and the limit.
+    pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
+        S::shapes(arguments, Self::ORDERS).check(&Self::DESC)
+    }
+
+    /// Computes the product: on the host for host slices, on their device for device slices.
+    ///
+    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. See "What `run` promises" in
+    /// the documentation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
+    pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
+        S::execute(&Self::DESC, Self::ORDERS, arguments)
+    }
+
+    /// The layouts as the user wrote them.
+    pub(crate) const ORDERS: Orders = Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER };
+}
+
+/// Ten types, none of them owned.
+type Types<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> = fn() -> (A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg);

@@ -1,0 +1,78 @@
+//! What the checked executor finds.
+
+use crate::{desc::OperandKind, schedule::Step};
+use core::fmt;
+
+/// Something that a kernel of this description would do wrong on a GPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant's sentence, below, says what its fields are")]
+pub enum Fault {
+    OutOfBounds { thread: u32, byte: u64, size: u64 },
+    Uninitialized { thread: u32, byte: u64 },
+    Unlanded { thread: u32, byte: u64, by: u32 },
+    ReadOfUnordered { thread: u32, byte: u64, by: u32 },
+    WriteOverRead { thread: u32, byte: u64, by: u32 },
+    WriteOverWrite { thread: u32, byte: u64, by: u32 },
+    Stale { thread: u32, operand: OperandKind, wanted: u32, found: u32 },
+    StaleFragment { thread: u32, operand: OperandKind, tile: u32, group: u32 },
+    OutOfOrder { thread: u32, tile: u32, group: u32, found: u64 },
+    Unfinished { thread: u32, multiplied: u64, wanted: u64 },
+    NotDeposited { thread: u32, slice: u32 },
+    Uncollected { slices: u32, collected: u32 },
+    ForeignStep { step: Step },
+    LeftOut { map: &'static str, row: u32, column: u32 },
+    NotAnOuterProduct { warp: u32 },
+    StoredTwice { row: u32, column: u32 },
+    NeverStored { row: u32, column: u32 },
+    TileTwice { row: u32, column: u32 },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::OutOfBounds { thread, byte, size } => {
+                write!(f, "thread {thread} touches byte {byte} of a shared memory of {size}")
+            }
+            Self::Uninitialized { thread, byte } => {
+                write!(f, "thread {thread} reads byte {byte} of shared memory, which no one wrote")
+            }
+            Self::Unlanded { thread, byte, by } => {
+                write!(f, "thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for")
+            }
+            Self::ReadOfUnordered { thread, byte, by } => {
+                write!(f, "thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between")
+            }
+            Self::WriteOverRead { thread, byte, by } => {
+                write!(f, "thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between")
+            }
+            Self::WriteOverWrite { thread, byte, by } => {
+                write!(f, "thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between")
+            }
+            Self::Stale { thread, operand, wanted, found } => {
+                write!(f, "thread {thread} wants tile {wanted} of {} and finds tile {found} in its stage", operand.name())
+            }
+            Self::StaleFragment { thread, operand, tile, group } => write!(
+                f,
+                "thread {thread} multiplies k-group {group} of tile {tile}, and its fragment of {} holds another",
+                operand.name()
+            ),
+            Self::OutOfOrder { thread, tile, group, found } => {
+                write!(f, "thread {thread} multiplies k-group {group} of tile {tile} after {found} others")
+            }
+            Self::Unfinished { thread, multiplied, wanted } => {
+                write!(f, "thread {thread} has multiplied {multiplied} k-groups of {wanted}")
+            }
+            Self::NotDeposited { thread, slice } => write!(f, "thread {thread} collects slice {slice}, and finds another's sums"),
+            Self::Uncollected { slices, collected } => write!(f, "{collected} of {slices} slices of K were added up"),
+            Self::ForeignStep { step } => write!(f, "this main loop has no step {step}"),
+            Self::LeftOut { map, row, column } => write!(f, "the map {map} leaves out ({row}, {column})"),
+            Self::NotAnOuterProduct { warp } => write!(f, "the lanes of warp {warp} hold no outer product"),
+            Self::StoredTwice { row, column } => write!(f, "element ({row}, {column}) of a tile is stored twice"),
+            Self::NeverStored { row, column } => write!(f, "element ({row}, {column}) of a tile is never stored"),
+            Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of C is computed by no block, or by two"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

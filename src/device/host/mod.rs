@@ -1,0 +1,25 @@
+//! The CPU, as a GPU small enough to read.
+//!
+//! A description becomes a [`Program`]: its maps and its schedule. Two modes run it:
+//!
+//! - **checked** (`block.rs`): block by block, thread by thread. Shared memory remembers who wrote what, and when; a missing
+//!   barrier, a read of a stale stage, a write that overtakes a read, an access out of bounds is a [`Fault`] with its
+//!   coordinate. Threads between two barriers run in a random order.
+//! - **fast** (`plan.rs`, `fast.rs`): the same program is run once on *names* instead of numbers, which composes all maps into
+//!   one table, fragment element to matrix element. Whole products then go through that table, vectorized, and parallel
+//!   over blocks, each accumulator adding in the same order as before: the bits are those of the checked mode.
+
+mod block;
+mod fast;
+mod fault;
+mod microkernel;
+mod plan;
+mod program;
+mod run;
+mod shared_memory;
+
+pub use block::Lane;
+pub use fault::Fault;
+pub use program::{Maps, Program};
+pub use run::Mode;
+pub(crate) use run::{Inputs, Problem, composed, execute};

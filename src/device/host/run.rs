@@ -1,0 +1,285 @@
+//! A product on the host: the same in both modes but for how a block is computed.
+
+use super::{
+    Fault, Program,
+    block::Block,
+    fast::FastBlocks,
+    plan::{Plan, stored_once},
+};
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    device::{
+        arguments::Source,
+        space::{HostSlice, HostSliceMut},
+    },
+    epilogue::{Rows, SCALARS, evaluate},
+    error::Error,
+    index::at,
+    numeric::{Combination, Element, Narrow, Visit, Widen, dispatch},
+    threadblock::tile_iterator::TileIterator,
+};
+use rayon::prelude::*;
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+/// How the host runs a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mode {
+    /// Composed, vectorized, parallel over blocks.
+    Fast,
+    /// Thread by thread, with everything watched; threads take turns in an order drawn from the seed.
+    Checked {
+        /// What the order is drawn from.
+        seed: u64,
+    },
+}
+
+/// A row-major problem: extents, leading dimensions in elements, scalars. Checked by whoever makes it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Problem {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub lda: usize,
+    pub ldb: usize,
+    pub ldc: usize,
+    pub ldd: usize,
+    pub scalars: [f64; SCALARS],
+}
+
+/// Operands in host memory, their element types known to the description.
+pub(crate) struct Inputs<'a> {
+    pub a: HostSlice<'a>,
+    pub b: HostSlice<'a>,
+    pub c: Source<HostSlice<'a>>,
+    pub d: HostSliceMut<'a>,
+}
+
+/// Operands, their types known.
+pub(super) struct Typed<'a, T: Combination> {
+    pub program: &'a Program,
+    pub problem: Problem,
+    pub a: &'a [<T::A as Element>::Storage],
+    pub b: &'a [<T::B as Element>::Storage],
+    /// Tiles along K that are multiplied: none when the epilogue reads no accumulator.
+    pub tiles: u32,
+}
+
+impl<T: Combination> Typed<'_, T> {
+    /// The walk of the block at `origin` over an operand.
+    pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
+        let extent = if operand == OperandKind::A { self.problem.m } else { self.problem.n };
+        TileIterator {
+            origin,
+            extent_mn: extent as u64,
+            extent_k: self.problem.k as u64,
+            tile_k: self.program.desc.threadblock.k,
+        }
+    }
+
+    /// Distances between neighbours along MN and along K, in elements.
+    pub fn strides(&self, operand: OperandKind) -> (usize, usize) {
+        let leading = if operand == OperandKind::A { self.problem.lda } else { self.problem.ldb };
+        if self.program.desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
+    }
+
+    /// Element (`row`, `column`) of an operand seen as MN x K; outside of it, zero.
+    pub fn element(&self, operand: OperandKind, element: Option<(u64, u64)>) -> T::Accumulator {
+        let (along_mn, along_k) = self.strides(operand);
+        let Some((mn, k)) = element else { return T::Accumulator::default() };
+        let at = mn as usize * along_mn + k as usize * along_k;
+        match operand {
+            OperandKind::A => self.a.get(at).map_or_else(Default::default, |x| x.widen()),
+            OperandKind::B => self.b.get(at).map_or_else(Default::default, |x| x.widen()),
+        }
+    }
+}
+
+/// The sums of one block, row by row of its tile.
+pub(super) type Tile<T> = Vec<<T as Combination>::Accumulator>;
+
+/// Runs a program on operands in host memory.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
+pub(crate) fn execute(
+    program: &Program,
+    plan: Option<&Plan>,
+    mode: Mode,
+    problem: Problem,
+    inputs: Inputs<'_>,
+) -> Result<(), Error> {
+    struct Run<'r, 'a> {
+        program: &'r Program,
+        plan: Option<&'r Plan>,
+        mode: Mode,
+        problem: Problem,
+        inputs: Inputs<'a>,
+    }
+    impl Visit for Run<'_, '_> {
+        type Out = Result<(), Error>;
+        fn visit<T: Combination>(self) -> Self::Out {
+            let Inputs { a, b, c, d } = self.inputs;
+            let (a, b, d) = (a.of::<T::A>()?, b.of::<T::B>()?, d.of::<T::C>()?);
+            let reads = self.program.desc.epilogue.reads(&self.problem.scalars);
+            let tile_k = self.program.desc.threadblock.k as usize;
+            let tiles = if reads.accumulator { self.problem.k.div_ceil(tile_k) as u32 } else { 0 };
+            let typed = Typed::<T> { program: self.program, problem: self.problem, a, b, tiles };
+            let source = match c {
+                _ if !reads.source => Source::None,
+                Source::None => Source::None,
+                Source::InPlace => Source::InPlace,
+                Source::Matrix(c) => Source::Matrix(c.of::<T::C>()?),
+            };
+            product(&typed, self.mode, self.plan, source, d)
+        }
+    }
+    dispatch(&program.desc, Run { program, plan, mode, problem, inputs })?
+}
+
+/// The stored elements of one tile: rows x columns of them, at (`row`, `column`) of D.
+struct Stored<C> {
+    row: usize,
+    column: usize,
+    columns: usize,
+    elements: Vec<C>,
+}
+
+fn product<T: Combination>(
+    typed: &Typed<'_, T>,
+    mode: Mode,
+    plan: Option<&Plan>,
+    source: Source<&[<T::C as Element>::Storage]>,
+    d: &mut [<T::C as Element>::Storage],
+) -> Result<(), Error> {
+    let (desc, problem) = (&typed.program.desc, &typed.problem);
+    if problem.m == 0 || problem.n == 0 {
+        return Ok(());
+    }
+    let (rows, columns) = (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
+    let order = (typed.program.maps.order)(rows as u32, columns as u32);
+    let place = |block: u32| {
+        let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
+        Ok((tile / columns as u32, tile % columns as u32))
+    };
+    let finish = |(row, column): (u32, u32), sums: Tile<T>, d: &[<T::C as Element>::Storage]| {
+        let (row, column) = (row as usize * desc.threadblock.m as usize, column as usize * desc.threadblock.n as usize);
+        let (c, ldc) = match source {
+            Source::None => (&[][..], 0),
+            Source::InPlace => (d, problem.ldd),
+            Source::Matrix(c) => (c, problem.ldc),
+        };
+        let columns = (problem.n - column).min(desc.threadblock.n as usize);
+        let mut elements = Vec::with_capacity(columns * desc.threadblock.m as usize);
+        let (mut buffer, mut accumulators, mut line) = (Rows::default(), Vec::new(), Vec::new());
+        for (i, sums) in sums.chunks_exact(desc.threadblock.n as usize).take(problem.m - row).enumerate() {
+            accumulators.clear();
+            accumulators.extend(sums[..columns].iter().map(|&x| Widen::<T::Epilogue>::widen(x)));
+            line.clear();
+            if ldc > 0 {
+                let at = (row + i) * ldc + column;
+                line.extend(c.get(at..at + columns).unwrap_or_default().iter().map(|&x| Widen::<T::Epilogue>::widen(x)));
+            }
+            let results = evaluate(&desc.epilogue, &problem.scalars, &accumulators, &line, &mut buffer);
+            elements.extend(results.iter().map(|&x| Narrow::<<T::C as Element>::Storage>::narrow(x)));
+        }
+        Stored { row, column, columns, elements }
+    };
+    let write = |stored: Stored<<T::C as Element>::Storage>, d: &mut [<T::C as Element>::Storage]| {
+        for (i, line) in stored.elements.chunks_exact(stored.columns.max(1)).enumerate() {
+            let at = (stored.row + i) * problem.ldd + stored.column;
+            if let Some(to) = d.get_mut(at..at + stored.columns) {
+                to.copy_from_slice(line);
+            }
+        }
+    };
+    let blocks = (rows * columns) as u32;
+    match mode {
+        Mode::Checked { seed } => {
+            let mut computed = vec![false; rows * columns];
+            for block in 0..blocks {
+                let tile @ (row, column) = place(block)?;
+                match computed.get_mut(row as usize * columns + column as usize) {
+                    Some(known) if !*known => *known = true,
+                    _ => return Err(Fault::TileTwice { row, column }.into()),
+                }
+                let sums = checked_block(typed, tile, seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15))?;
+                write(finish(tile, sums, d), d);
+            }
+            Ok(())
+        }
+        Mode::Fast => {
+            let own;
+            let plan = match plan {
+                Some(plan) => plan,
+                None => {
+                    own = Plan::of(typed.program)?;
+                    &own
+                }
+            };
+            let blocks_of = FastBlocks::new(typed, plan);
+            // Tiles are computed side by side, and stored by one: a wrong order of tiles races with nobody.
+            let abreast = 4 * rayon::current_num_threads() as u32;
+            for first in (0..blocks).step_by(abreast as usize) {
+                let batch: Result<Vec<_>, Fault> = (first..blocks.min(first.saturating_add(abreast)))
+                    .into_par_iter()
+                    .map(|block| place(block).map(|tile| finish(tile, blocks_of.sums(tile), d)))
+                    .collect();
+                batch?.into_iter().for_each(|stored| write(stored, d));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// A block of the checked mode.
+fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32), seed: u64) -> Result<Tile<T>, Fault> {
+    let (program, d) = (typed.program, &typed.program.desc);
+    let walks = [
+        typed.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
+        typed.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),
+    ];
+    let source =
+        |operand: OperandKind, tile: u32, mn: u32, k: u32| typed.element(operand, walks[operand.index()].element(tile, mn, k));
+    let block = Block::run(program, &source, typed.tiles, seed)?;
+    stored_once(program)?;
+    let mut sums = vec![T::Accumulator::default(); (d.threadblock.m * d.threadblock.n) as usize];
+    for thread in 0..d.threads_per_slice() {
+        for (index, sum) in (0..).zip(&block.threads[thread as usize].sums) {
+            if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
+                sums[place as usize] = *sum;
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// A program and its plan, composed once for each description.
+pub(crate) struct Composed {
+    pub program: Program,
+    pub plan: Plan,
+}
+
+/// Descriptions whose plans are kept.
+const KEPT: usize = 1024;
+
+/// The program and plan of a description that has been checked.
+pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Fault> {
+    static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(composed) = known().get(desc) {
+        return Ok(composed.clone());
+    }
+    let program = Program::of(desc);
+    let plan = Plan::of(&program)?;
+    let composed = Arc::new(Composed { program, plan });
+    let mut known = known();
+    if known.len() >= KEPT {
+        known.clear();
+    }
+    known.insert(*desc, composed.clone());
+    Ok(composed)
+}

@@ -1,0 +1,131 @@
+//! An epilogue, as a value: its tree in postfix order.
+
+use super::function::NodeId;
+use crate::refusal::Refusal;
+
+/// Nodes that a tree can have.
+pub const CAPACITY: usize = 32;
+
+/// Scalars that a tree can read: alpha, beta, and six of the user's.
+pub const SCALARS: usize = 8;
+
+/// One node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// No node: beyond the end.
+    Nop,
+    /// The accumulator.
+    Accumulator,
+    /// The element of C.
+    Source,
+    /// A scalar argument: 0 is alpha, 1 is beta.
+    Scalar(u8),
+    /// A whole number.
+    Constant(i32),
+    /// The sum of the two nodes before.
+    Add,
+    /// Their product.
+    Multiply,
+    /// Their product; 0 where the first, a scalar, is 0.
+    Scale,
+    /// The lesser of the two nodes before.
+    Minimum,
+    /// The greater.
+    Maximum,
+    /// The node before, or 0 where it is negative.
+    Relu,
+    /// A user's function of the node before.
+    User(NodeId),
+}
+
+impl Op {
+    /// Nodes that this one takes.
+    pub const fn arity(self) -> usize {
+        match self {
+            Self::Nop | Self::Accumulator | Self::Source | Self::Scalar(_) | Self::Constant(_) => 0,
+            Self::Relu | Self::User(_) => 1,
+            Self::Add | Self::Multiply | Self::Scale | Self::Minimum | Self::Maximum => 2,
+        }
+    }
+}
+
+/// The tree in postfix order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct EpilogueDesc {
+    ops: [Op; CAPACITY],
+    length: u8,
+    overflowed: bool,
+}
+
+impl EpilogueDesc {
+    /// A tree of one node.
+    pub const fn leaf(op: Op) -> Self {
+        let mut ops = [Op::Nop; CAPACITY];
+        ops[0] = op;
+        Self { ops, length: 1, overflowed: false }
+    }
+
+    /// The tree with a node on top.
+    pub const fn then(mut self, op: Op) -> Self {
+        if (self.length as usize) < CAPACITY {
+            self.ops[self.length as usize] = op;
+            self.length += 1;
+        } else {
+            self.overflowed = true;
+        }
+        self
+    }
+
+    /// Two trees under one node.
+    pub const fn join(mut self, right: Self, op: Op) -> Self {
+        let mut i = 0;
+        while i < right.length as usize {
+            self = self.then(right.ops[i]);
+            i += 1;
+        }
+        self.overflowed |= right.overflowed;
+        self.then(op)
+    }
+
+    /// The nodes, in postfix order.
+    pub const fn ops(&self) -> &[Op] {
+        self.ops.split_at(self.length as usize).0
+    }
+
+    /// Whether the nodes are one expression.
+    pub const fn check(&self) -> Result<(), Refusal> {
+        if self.overflowed {
+            return Err(Refusal::Epilogue { why: "it has more than 32 nodes" });
+        }
+        let ops = self.ops();
+        let (mut i, mut depth) = (0, 0);
+        while i < ops.len() {
+            match ops[i] {
+                Op::Nop => return Err(Refusal::Epilogue { why: "it has a hole in it" }),
+                Op::Scalar(slot) if slot as usize >= SCALARS => {
+                    return Err(Refusal::Epilogue { why: "it names a scalar beyond s7" });
+                }
+                _ => {}
+            }
+            if depth < ops[i].arity() {
+                return Err(Refusal::Epilogue { why: "a node lacks what it is to be applied to" });
+            }
+            depth = depth + 1 - ops[i].arity();
+            i += 1;
+        }
+        if depth != 1 {
+            return Err(Refusal::Epilogue { why: "its nodes do not end in one result" });
+        }
+        Ok(())
+    }
+}
+
+/// The name of a scalar, as arguments and expressions spell it.
+pub(crate) const fn scalar_name(slot: u8) -> &'static str {
+    ["alpha", "beta", "s2", "s3", "s4", "s5", "s6", "s7"][slot as usize % SCALARS]
+}
+
+/// The slot of a scalar's name.
+pub(crate) fn scalar_slot(name: &str) -> Option<u8> {
+    (0..SCALARS as u8).find(|&slot| scalar_name(slot) == name)
+}

@@ -1,0 +1,142 @@
+//! An epilogue on the host: one operation after the other, each over a whole row.
+
+use super::{
+    desc::{EpilogueDesc, Op, SCALARS},
+    function::registered,
+};
+use crate::{numeric::Compute, refusal::Refusal};
+
+/// What an epilogue reads, given its scalars.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reads {
+    /// The accumulator, and so A and B.
+    pub accumulator: bool,
+    /// C.
+    pub source: bool,
+}
+
+impl EpilogueDesc {
+    /// What the epilogue reads: a part that is scaled by 0 is not read.
+    pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
+        let none = Reads { accumulator: false, source: false };
+        let mut stack: Vec<Reads> = Vec::new();
+        for (at, op) in self.ops().iter().enumerate() {
+            let reads = match op {
+                Op::Accumulator => Reads { accumulator: true, ..none },
+                Op::Source => Reads { source: true, ..none },
+                _ => {
+                    let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
+                    let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
+                    parts.iter().filter(|_| !zero).fold(none, |all, part| Reads {
+                        accumulator: all.accumulator || part.accumulator,
+                        source: all.source || part.source,
+                    })
+                }
+            };
+            stack.push(reads);
+        }
+        stack.pop().unwrap_or(none)
+    }
+
+    /// The slot of the scalar that the `Scale` at `at` scales by, when it is a scalar.
+    pub(super) fn scale_of(&self, at: usize) -> Option<usize> {
+        match self.ops()[self.operand_before(at)?.checked_sub(1)?] {
+            Op::Scalar(slot) => Some(slot as usize % SCALARS),
+            _ => None,
+        }
+    }
+
+    /// The first node of the operand that ends right before `at`.
+    fn operand_before(&self, at: usize) -> Option<usize> {
+        let mut missing = 1;
+        let mut i = at;
+        while missing > 0 {
+            missing -= 1;
+            i = i.checked_sub(1)?;
+            missing += self.ops()[i].arity();
+        }
+        Some(i)
+    }
+
+    /// The user functions that this process does not know.
+    pub(crate) fn check_functions(&self) -> Result<(), Refusal> {
+        for op in self.ops() {
+            if let Op::User(id) = op
+                && registered(*id).is_none()
+            {
+                return Err(Refusal::UnknownNode { id: id.0 });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Room for the rows of an evaluation, to be used again.
+#[derive(Default)]
+pub(crate) struct Rows<E> {
+    stack: Vec<Vec<E>>,
+    depth: usize,
+}
+
+impl<E: Compute> Rows<E> {
+    fn push(&mut self, row: impl Iterator<Item = E>) {
+        if self.depth == self.stack.len() {
+            self.stack.push(Vec::new());
+        }
+        self.stack[self.depth].clear();
+        self.stack[self.depth].extend(row);
+        self.depth += 1;
+    }
+
+    fn map(&mut self, f: impl Fn(E) -> E) {
+        self.stack[self.depth - 1].iter_mut().for_each(|x| *x = f(*x));
+    }
+
+    fn zip(&mut self, f: impl Fn(E, E) -> E) {
+        self.depth -= 1;
+        let (left, right) = self.stack.split_at_mut(self.depth);
+        left[self.depth - 1].iter_mut().zip(&right[0]).for_each(|(x, y)| *x = f(*x, *y));
+    }
+}
+
+/// The epilogue of a row of accumulators and the same row of C. An empty `source` stands for zeros.
+///
+/// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
+pub(crate) fn evaluate<'r, E: Compute>(
+    desc: &EpilogueDesc,
+    scalars: &[f64; SCALARS],
+    accumulators: &[E],
+    source: &[E],
+    rows: &'r mut Rows<E>,
+) -> &'r [E] {
+    let length = accumulators.len();
+    rows.depth = 0;
+    for (at, op) in desc.ops().iter().enumerate() {
+        match *op {
+            Op::Nop => {}
+            Op::Accumulator => rows.push(accumulators.iter().copied()),
+            Op::Source if source.is_empty() => rows.push(core::iter::repeat_n(E::default(), length)),
+            Op::Source => rows.push(source.iter().copied()),
+            Op::Scalar(slot) => rows.push(core::iter::repeat_n(E::from_scalar(scalars[slot as usize % SCALARS]), length)),
+            Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length)),
+            Op::Add => rows.zip(E::plus),
+            Op::Multiply => rows.zip(E::times),
+            Op::Scale => {
+                if desc.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0) {
+                    rows.zip(|_, _| E::default());
+                } else {
+                    rows.zip(E::times);
+                }
+            }
+            Op::Minimum => rows.zip(E::at_most),
+            Op::Maximum => rows.zip(E::at_least),
+            Op::Relu => rows.map(|x| x.at_least(E::default())),
+            Op::User(id) => {
+                if let Some(function) = registered(id) {
+                    rows.map(|x| x.through(function.host));
+                }
+            }
+        }
+    }
+    &rows.stack[0]
+}

@@ -1,0 +1,42 @@
+//! What becomes of an accumulator on its way to D: an expression, written as a tree of types.
+//!
+//! ```text
+//! Relu<Add<Scaled<Alpha, Acc>, Scaled<Beta, Source>>>        types
+//!         |
+//!         v
+//! [alpha acc scale beta source scale add relu]               EpilogueDesc: postfix, Copy, const, hashable
+//!         |                         \
+//!         v                          v
+//! evaluate(), row by row            an expression in the generated header
+//! ```
+//!
+//! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C is not read. A user's
+//! function is a node like any other ([`Function`], [`Apply`]).
+//!
+//! ```
+//! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};
+//! let desc = <Relu<LinearCombination> as Node>::DESC;
+//! assert_eq!(desc.to_string(), "relu(alpha * acc + beta * source)");
+//! assert_eq!("relu(alpha*acc + beta*source)".parse(), Ok(desc));
+//! # let _: EpilogueDesc = desc;
+//! ```
+
+mod desc;
+mod evaluate;
+mod function;
+mod parse;
+mod spell;
+pub mod tile_store;
+mod tree;
+
+pub(crate) use desc::scalar_name;
+pub use desc::{CAPACITY, EpilogueDesc, Op, SCALARS};
+pub use evaluate::Reads;
+pub(crate) use evaluate::{Rows, evaluate};
+pub use function::{Function, NodeId, UserFunction, register, registered};
+pub use parse::ParseEpilogueError;
+pub(crate) use spell::{expression, functions};
+pub use tree::{
+    Acc, Add, Alpha, Apply, Beta, Clamp, Constant, LinearCombination, LinearCombinationRelu, Maximum, Minimum, Multiply, Node,
+    Relu, Scalar, ScalarNode, Scaled, Source,
+};

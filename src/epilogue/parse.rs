@@ -1,0 +1,199 @@
+//! An epilogue from words: `relu(alpha*acc + beta*source)`.
+//!
+//! ```text
+//! sum     = product { "+" product }
+//! product = factor { "*" factor }            alpha * x is Scaled: 0 where alpha is 0; any other product is plain
+//! factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+//! ```
+//!
+//! Names: `acc source alpha beta s2 .. s7`; functions: `relu(x) min(x, y) max(x, y) clamp(x, low, high) multiply(x, y)` and
+//! `user_` with a function's id.
+
+use super::{
+    desc::{EpilogueDesc, Op, scalar_slot},
+    function::NodeId,
+};
+use core::{fmt, str::FromStr};
+
+/// Where an epilogue stopped being one, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseEpilogueError {
+    /// The text.
+    pub text: String,
+    /// Byte of the text.
+    pub at: usize,
+    /// What was the matter.
+    pub why: String,
+}
+
+impl fmt::Display for ParseEpilogueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let column = self.text.get(..self.at).map_or(0, |before| before.chars().count());
+        write!(f, "the epilogue is not an expression: {}\n  {}\n  {:>width$}", self.why, self.text, "^", width = column + 1)
+    }
+}
+
+impl std::error::Error for ParseEpilogueError {}
+
+impl FromStr for EpilogueDesc {
+    type Err = ParseEpilogueError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut reader = Reader { text, at: 0, depth: 0 };
+        let desc = reader.sum()?;
+        if reader.peek().is_some() {
+            return Err(reader.fault("nothing was expected here"));
+        }
+        desc.check().map_err(|refusal| reader.fault(&refusal.to_string()))?;
+        Ok(desc)
+    }
+}
+
+/// Parentheses within parentheses that are read; a tree of 32 nodes needs no more.
+const DEEPEST: u32 = 64;
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn fault(&self, why: &str) -> ParseEpilogueError {
+        ParseEpilogueError { text: self.text.to_owned(), at: self.at, why: why.to_owned() }
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    fn need(&mut self, wanted: char) -> Result<(), ParseEpilogueError> {
+        if self.take(wanted) { Ok(()) } else { Err(self.fault(&format!("`{wanted}` was expected here"))) }
+    }
+
+    fn word(&mut self, accept: impl Fn(char) -> bool) -> String {
+        let word: String = self.rest().chars().take_while(|c| accept(*c)).collect();
+        self.at += word.len();
+        word
+    }
+
+    fn sum(&mut self) -> Result<EpilogueDesc, ParseEpilogueError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.fault("it is nested too deeply"));
+        }
+        let mut desc = self.product()?;
+        while self.take('+') {
+            desc = desc.join(self.product()?, Op::Add);
+        }
+        self.depth -= 1;
+        Ok(desc)
+    }
+
+    fn product(&mut self) -> Result<EpilogueDesc, ParseEpilogueError> {
+        let mut desc = self.factor()?;
+        while self.take('*') {
+            let scalar = matches!(desc.ops(), [Op::Scalar(_)]);
+            desc = desc.join(self.factor()?, if scalar { Op::Scale } else { Op::Multiply });
+        }
+        Ok(desc)
+    }
+
+    fn factor(&mut self) -> Result<EpilogueDesc, ParseEpilogueError> {
+        match self.peek() {
+            Some('(') => {
+                self.need('(')?;
+                let desc = self.sum()?;
+                self.need(')')?;
+                Ok(desc)
+            }
+            Some(c) if c.is_ascii_digit() || c == '-' => {
+                let start = self.at;
+                let minus = if self.take('-') { "-" } else { "" };
+                let digits = self.word(|c| c.is_ascii_digit());
+                match format!("{minus}{digits}").parse() {
+                    Ok(x) => Ok(EpilogueDesc::leaf(Op::Constant(x))),
+                    Err(_) => {
+                        self.at = start;
+                        Err(self.fault("a whole number from -2147483648 to 2147483647 was expected here"))
+                    }
+                }
+            }
+            Some(c) if c.is_ascii_alphabetic() => self.named(),
+            Some(_) => Err(self.fault("a name, a number or `(` was expected here")),
+            None => Err(self.fault("the expression ends where a name, a number or `(` was expected")),
+        }
+    }
+
+    fn named(&mut self) -> Result<EpilogueDesc, ParseEpilogueError> {
+        let start = self.at;
+        let name = self.word(|c| c.is_ascii_alphanumeric() || c == '_');
+        let leaf = match name.as_str() {
+            "acc" => Some(Op::Accumulator),
+            "source" => Some(Op::Source),
+            _ => scalar_slot(&name).map(Op::Scalar),
+        };
+        if let Some(op) = leaf {
+            return Ok(EpilogueDesc::leaf(op));
+        }
+        let function: Option<(usize, &[Op])> = match name.as_str() {
+            "relu" => Some((1, &[Op::Relu])),
+            "min" => Some((2, &[Op::Minimum])),
+            "max" => Some((2, &[Op::Maximum])),
+            "multiply" => Some((2, &[Op::Multiply])),
+            "clamp" => Some((3, &[Op::Maximum, Op::Minimum])),
+            _ => None,
+        };
+        let user = name.strip_prefix("user_").and_then(|id| u64::from_str_radix(id, 16).ok()).map(NodeId);
+        if function.is_none() && user.is_none() {
+            self.at = start;
+            return Err(self.fault(&format!(
+                "`{name}` is not known; names are acc, source, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply"
+            )));
+        }
+        self.need('(')?;
+        let mut desc = self.sum()?;
+        if let Some((count, ops)) = function {
+            if count == 1 {
+                desc = desc.then(ops[0]);
+            }
+            for i in 1..count {
+                self.need(',')?;
+                desc = desc.join(self.sum()?, ops[(i - 1).min(ops.len() - 1)]);
+            }
+        } else if let Some(id) = user {
+            desc = desc.then(Op::User(id));
+        }
+        self.need(')')?;
+        Ok(desc)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for EpilogueDesc {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for EpilogueDesc {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,101 @@
+//! An epilogue in the generated header, and in words.
+
+use super::{
+    desc::{EpilogueDesc, Op, scalar_name},
+    function::registered,
+};
+use core::fmt;
+
+/// One operand while it is spelled: its text, and whether it is a sum that a product has to put in parentheses.
+struct Part {
+    text: String,
+    sum: bool,
+}
+
+impl Part {
+    fn atom(text: String) -> Self {
+        Self { text, sum: false }
+    }
+
+    fn factor(&self) -> String {
+        if self.sum { format!("({})", self.text) } else { self.text.clone() }
+    }
+}
+
+/// Spells the tree: `leaf` a node of no operands, `call` a function of its operands' texts.
+fn spell(desc: &EpilogueDesc, leaf: impl Fn(Op) -> String, call: impl Fn(Op, &[Part]) -> Part) -> String {
+    let mut stack: Vec<Part> = Vec::new();
+    for op in desc.ops() {
+        let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
+        stack.push(if op.arity() == 0 { Part::atom(leaf(*op)) } else { call(*op, &parts) });
+    }
+    stack.pop().map(|part| part.text).unwrap_or_default()
+}
+
+fn joined(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`.
+pub(crate) fn expression(desc: &EpilogueDesc) -> String {
+    let leaf = |op| match op {
+        Op::Accumulator => "accumulator".to_owned(),
+        Op::Source => "source".to_owned(),
+        Op::Scalar(slot) => format!("scalar[{slot}]"),
+        Op::Constant(x) => format!("Compute({x})"),
+        _ => String::new(),
+    };
+    spell(desc, leaf, |op, parts| {
+        let name = match op {
+            Op::Add => "plus".to_owned(),
+            Op::Multiply => "times".to_owned(),
+            Op::Scale => "scaled".to_owned(),
+            Op::Minimum => "at_most".to_owned(),
+            Op::Maximum => "at_least".to_owned(),
+            Op::Relu => return Part::atom(format!("at_least({}, Compute(0))", joined(parts))),
+            Op::User(id) => return Part::atom(format!("convert<Compute>(user_{id}(convert<float>({})))", joined(parts))),
+            _ => String::new(),
+        };
+        Part::atom(format!("{name}({})", joined(parts)))
+    })
+}
+
+/// The user's functions, each on a line that a compiler's message names.
+pub(crate) fn functions(desc: &EpilogueDesc) -> String {
+    let mut ids: Vec<_> = desc.ops().iter().filter_map(|op| if let Op::User(id) = op { Some(*id) } else { None }).collect();
+    ids.sort_by_key(|id| id.0);
+    ids.dedup();
+    ids.iter()
+        .filter_map(|id| registered(*id).map(|function| (id, function)))
+        .map(|(id, function)| {
+            let name: String = function.name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
+            format!(
+                "#line 1 \"epilogue node {name}\"\n__device__ __forceinline__ float user_{id}(float x) {{ return {}; }}\n#line 1 \"epilogue.cuh\"\n",
+                function.cuda
+            )
+        })
+        .collect()
+}
+
+impl fmt::Display for EpilogueDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let leaf = |op| match op {
+            Op::Accumulator => "acc".to_owned(),
+            Op::Source => "source".to_owned(),
+            Op::Scalar(slot) => scalar_name(slot).to_owned(),
+            Op::Constant(x) => x.to_string(),
+            _ => "nop".to_owned(),
+        };
+        let text = spell(self, leaf, |op, parts| match op {
+            Op::Add => Part { text: format!("{} + {}", parts[0].text, parts[1].text), sum: true },
+            Op::Scale => Part::atom(format!("{} * {}", parts[0].factor(), parts[1].factor())),
+            Op::Multiply => Part::atom(format!("multiply({})", joined(parts))),
+            Op::Minimum => Part::atom(format!("min({})", joined(parts))),
+            Op::Maximum => Part::atom(format!("max({})", joined(parts))),
+            Op::Relu => Part::atom(format!("relu({})", joined(parts))),
+            Op::User(id) => Part::atom(format!("user_{id}({})", joined(parts))),
+            _ => Part::atom(String::new()),
+        });
+        f.write_str(&text)
+    }
+}

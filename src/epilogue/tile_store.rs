@@ -1,0 +1,56 @@
+//! From a thread's accumulators to D.
+//!
+//! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column `fragment_b(thread, j)` of the block's tile;
+//! neighbours along N are stored together, as far as alignment goes. When K is sliced, the slices hand their accumulators to
+//! slice 0 through shared memory, one after the other, so that sums are added in the order of the slices:
+//!
+//! ```text
+//! deposit = accumulator * threads_per_slice + thread mod threads_per_slice
+//! ```
+//!
+//! Twin: `kernels/epilogue/tile_store.cuh`.
+
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    index::{Coord, IndexMap},
+    warp::mma_simt::FragmentMap,
+};
+
+/// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of K.
+#[derive(Clone, Copy, Debug)]
+pub struct AccumulatorMap(pub GemmDesc);
+
+impl IndexMap for AccumulatorMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.0.threads_per_slice(), column: self.0.accumulators() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.0.threadblock.m * self.0.threadblock.n
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let columns = self.0.operand(OperandKind::B).thread_mn();
+        let row = FragmentMap::of(self.0, OperandKind::A).mn(point.row, point.column / columns);
+        let column = FragmentMap::of(self.0, OperandKind::B).mn(point.row, point.column % columns);
+        Some(row * self.0.threadblock.n + column)
+    }
+}
+
+/// The map (thread, accumulator) to where a slice deposits it, in accumulators.
+#[derive(Clone, Copy, Debug)]
+pub struct DepositMap(pub GemmDesc);
+
+impl IndexMap for DepositMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.0.threads_per_slice(), column: self.0.accumulators() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.0.threads_per_slice() * self.0.accumulators()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        Some(point.column * self.0.threads_per_slice() + point.row)
+    }
+}

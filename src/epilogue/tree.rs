@@ -1,0 +1,131 @@
+//! An epilogue, as types.
+
+use super::{
+    desc::{EpilogueDesc, Op},
+    function::{Function, NodeId, register},
+};
+use core::marker::PhantomData;
+
+/// A node of an epilogue's tree, and with it the tree below.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an epilogue",
+    note = "write LinearCombination, or a tree of Acc, Source, Alpha, Beta, Scaled, Add, Relu, Clamp, Apply ..."
+)]
+pub trait Node: 'static {
+    /// The tree, as a value.
+    const DESC: EpilogueDesc;
+    /// Makes the user functions of the tree known to this process.
+    fn register() {}
+}
+
+macro_rules! leaves {
+    ($($(#[doc = $doc:literal])* $Leaf:ident = $op:expr;)*) => {
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Leaf;
+
+        impl Node for $Leaf {
+            const DESC: EpilogueDesc = EpilogueDesc::leaf($op);
+        })*
+    };
+}
+
+leaves! {
+    /// The accumulator: an element of A·B.
+    Acc = Op::Accumulator;
+    /// The element of C.
+    Source = Op::Source;
+    /// The scalar alpha.
+    Alpha = Op::Scalar(0);
+    /// The scalar beta.
+    Beta = Op::Scalar(1);
+}
+
+/// The scalar `s2` to `s7`.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<const SLOT: u8>;
+
+impl<const SLOT: u8> Node for Scalar<SLOT> {
+    const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::Scalar(SLOT));
+}
+
+/// A whole number.
+#[derive(Clone, Copy, Debug)]
+pub struct Constant<const N: i32>;
+
+impl<const N: i32> Node for Constant<N> {
+    const DESC: EpilogueDesc = EpilogueDesc::leaf(Op::Constant(N));
+}
+
+macro_rules! binary {
+    ($($(#[doc = $doc:literal])* $Node:ident<$X:ident, $Y:ident> = $op:expr;)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Node<$X, $Y>(PhantomData<($X, $Y)>);
+
+        impl<$X: Node, $Y: Node> Node for $Node<$X, $Y> {
+            const DESC: EpilogueDesc = $X::DESC.join($Y::DESC, $op);
+            fn register() {
+                $X::register();
+                $Y::register();
+            }
+        })*
+    };
+}
+
+binary! {
+    /// `X + Y`.
+    Add<X, Y> = Op::Add;
+    /// `X * Y`.
+    Multiply<X, Y> = Op::Multiply;
+    /// `X`, or `Y` where `X > Y`.
+    Minimum<X, Y> = Op::Minimum;
+    /// `X`, or `Y` where `X < Y`.
+    Maximum<X, Y> = Op::Maximum;
+}
+
+/// A node that is one number for the whole product.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "Scaled<S, X> scales by Alpha, Beta or Scalar<SLOT>")]
+pub trait ScalarNode: Node {}
+impl ScalarNode for Alpha {}
+impl ScalarNode for Beta {}
+impl<const SLOT: u8> ScalarNode for Scalar<SLOT> {}
+
+/// `S * X`; 0 where the scalar `S` is 0, whatever `X` is.
+pub struct Scaled<S, X>(PhantomData<(S, X)>);
+
+impl<S: ScalarNode, X: Node> Node for Scaled<S, X> {
+    const DESC: EpilogueDesc = S::DESC.join(X::DESC, Op::Scale);
+    fn register() {
+        X::register();
+    }
+}
+
+/// `X`, or 0 where `X < 0`; NaN stays NaN.
+pub struct Relu<X>(PhantomData<X>);
+
+impl<X: Node> Node for Relu<X> {
+    const DESC: EpilogueDesc = X::DESC.then(Op::Relu);
+    fn register() {
+        X::register();
+    }
+}
+
+/// A user's function of `X`.
+pub struct Apply<F, X>(PhantomData<(F, X)>);
+
+impl<F: Function, X: Node> Node for Apply<F, X> {
+    const DESC: EpilogueDesc = X::DESC.then(Op::User(NodeId::of::<F>()));
+    fn register() {
+        register::<F>();
+        X::register();
+    }
+}
+
+/// `X`, cut off below `Low` and above `High`.
+pub type Clamp<X, Low, High> = Minimum<Maximum<X, Low>, High>;
+
+/// `alpha * A·B + beta * C`.
+pub type LinearCombination = Add<Scaled<Alpha, Acc>, Scaled<Beta, Source>>;
+
+/// `max(alpha * A·B + beta * C, 0)`.
+pub type LinearCombinationRelu = Relu<LinearCombination>;

@@ -1,0 +1,180 @@
+//! The arithmetic of accumulators and epilogues, rounded where the device rounds.
+
+use super::{ComputeKind, ElementKind, F16, convert::round_to_odd};
+use core::fmt::Debug;
+
+/// A number that products are accumulated in.
+pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
+    /// The same fact, as a value.
+    const KIND: ElementKind;
+    /// `a * b + self`, rounded once; integers wrap.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// `self + other`, rounded once; integers wrap. Adds the partial sums of a sliced K.
+    fn plus(self, other: Self) -> Self;
+}
+
+impl Accumulator for f32 {
+    const KIND: ElementKind = ElementKind::F32;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        a.mul_add(b, self)
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+}
+
+impl Accumulator for f64 {
+    const KIND: ElementKind = ElementKind::F64;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        a.mul_add(b, self)
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+}
+
+impl Accumulator for i32 {
+    const KIND: ElementKind = ElementKind::I32;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        self.wrapping_add(a.wrapping_mul(b))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+}
+
+/// One rounding: the product of two binary16 numbers is exact in binary64. The sum need not be, but where it is not, one term
+/// is below 2^-30 of the other, so binary64 can land on no tie of binary16 that the exact sum is not on.
+impl Accumulator for F16 {
+    const KIND: ElementKind = ElementKind::F16;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        F16::from_f32(round_to_odd(a.to_f64() * b.to_f64() + self.to_f64()))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        F16::from_f32(self.to_f32() + other.to_f32())
+    }
+}
+
+/// The arithmetic of an epilogue: `f32`, `f64`, or `i32`, which wraps.
+///
+/// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero come out alike everywhere.
+pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
+    /// The same fact, as a value.
+    const KIND: ComputeKind;
+    /// From a scalar argument, rounded to nearest.
+    fn from_scalar(x: f64) -> Self;
+    /// `self + other`.
+    fn plus(self, other: Self) -> Self;
+    /// `self * other`.
+    fn times(self, other: Self) -> Self;
+    /// A user's function, which speaks `f32`.
+    fn through(self, function: fn(f32) -> f32) -> Self;
+    /// `self`, or `other` where `self` is less.
+    #[inline(always)]
+    fn at_least(self, other: Self) -> Self {
+        if self < other { other } else { self }
+    }
+    /// `self`, or `other` where `self` is greater.
+    #[inline(always)]
+    fn at_most(self, other: Self) -> Self {
+        if self > other { other } else { self }
+    }
+}
+
+macro_rules! floating_compute {
+    ($($float:ty, $kind:ident;)*) => {
+        $(impl Compute for $float {
+            const KIND: ComputeKind = ComputeKind::$kind;
+            #[inline(always)]
+            fn from_scalar(x: f64) -> Self {
+                x as $float
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            #[inline(always)]
+            fn through(self, function: fn(f32) -> f32) -> Self {
+                function(self as f32) as $float
+            }
+        })*
+    };
+}
+
+floating_compute! {
+    f32, F32;
+    f64, F64;
+}
+
+impl Compute for i32 {
+    const KIND: ComputeKind = ComputeKind::I32;
+    #[inline(always)]
+    fn from_scalar(x: f64) -> Self {
+        x as i32
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        self.wrapping_mul(other)
+    }
+    #[inline(always)]
+    fn through(self, function: fn(f32) -> f32) -> Self {
+        function(self as f32).round_ties_even() as i32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against exact integer arithmetic: every binary16 is a multiple of 2^-24, so the sum is a multiple of 2^-48.
+    fn exact_fma(a: F16, b: F16, c: F16) -> F16 {
+        let fixed = |x: F16| (x.to_f64() * f64::from(1u32 << 24)) as i128;
+        let sum = fixed(a) * fixed(b) + (fixed(c) << 24);
+        if sum == 0 {
+            return F16::from_f32(a.to_f32() * b.to_f32() + c.to_f32());
+        }
+        let (negative, mut magnitude) = (sum < 0, sum.unsigned_abs());
+        // Keep 30 bits and a sticky one: exact in binary64, and beyond every tie of binary16.
+        let mut exponent = -48;
+        while magnitude >= 1 << 31 {
+            magnitude = (magnitude >> 1) | (magnitude & 1);
+            exponent += 1;
+        }
+        let value = magnitude as f64 * 2f64.powi(exponent);
+        F16::from_f32(round_to_odd(if negative { -value } else { value }))
+    }
+
+    #[test]
+    fn a_half_fma_rounds_once() {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let mut finite = 0;
+        for _ in 0..2_000_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let part = |shift: u32| F16::from_bits((state >> shift) as u16);
+            let (a, b, c) = (part(8), part(24), part(40));
+            if !(a.is_finite() && b.is_finite() && c.is_finite()) {
+                continue;
+            }
+            let (got, want) = (c.mul_add(a, b), exact_fma(a, b, c));
+            assert_eq!(got.to_bits(), want.to_bits(), "{a} * {b} + {c}");
+            finite += usize::from(got.is_finite());
+        }
+        assert!(finite > 1_000_000);
+    }
+}

@@ -1,0 +1,83 @@
+//! Conversions between storage, accumulator and epilogue, as the device makes them.
+//!
+//! Twin: the overloads `widen` and `narrow` of `kernels/numeric.cuh`.
+
+use super::{Bf16, F16};
+
+/// From memory into a wider number: exact.
+pub trait Widen<To> {
+    /// The same number, wider.
+    fn widen(self) -> To;
+}
+
+/// From an epilogue's number into memory: to nearest, ties to even; integers saturate, and NaN becomes 0.
+pub trait Narrow<To> {
+    /// The nearest number of the narrower type.
+    fn narrow(self) -> To;
+}
+
+macro_rules! widen {
+    ($($from:ty => $to:ty, |$x:ident| $how:expr;)*) => {
+        $(impl Widen<$to> for $from {
+            #[inline(always)]
+            fn widen(self) -> $to {
+                let $x = self;
+                $how
+            }
+        })*
+    };
+}
+
+widen! {
+    f64 => f64, |x| x;
+    f32 => f32, |x| x;
+    F16 => F16, |x| x;
+    F16 => f32, |x| x.to_f32();
+    Bf16 => f32, |x| x.to_f32();
+    i8 => i32, |x| i32::from(x);
+    u8 => i32, |x| i32::from(x);
+    i32 => i32, |x| x;
+    // Into an epilogue in binary32: the one widening that rounds, to nearest.
+    i32 => f32, |x| x as f32;
+    i8 => f32, |x| f32::from(x);
+    u8 => f32, |x| f32::from(x);
+}
+
+macro_rules! narrow {
+    ($($from:ty => $to:ty, |$x:ident| $how:expr;)*) => {
+        $(impl Narrow<$to> for $from {
+            #[inline(always)]
+            fn narrow(self) -> $to {
+                let $x = self;
+                $how
+            }
+        })*
+    };
+}
+
+narrow! {
+    f64 => f64, |x| x;
+    f32 => f32, |x| x;
+    f32 => F16, |x| F16::from_f32(x);
+    f32 => Bf16, |x| Bf16::from_f32(x);
+    f32 => i32, |x| x.round_ties_even() as i32;
+    f32 => i8, |x| x.round_ties_even() as i8;
+    f32 => u8, |x| x.round_ties_even() as u8;
+    i32 => i32, |x| x;
+    i32 => i8, |x| x.clamp(-128, 127) as i8;
+    i32 => u8, |x| x.clamp(0, 255) as u8;
+}
+
+/// To binary32, with the last bit set where anything was cut off, so that a second rounding is the only one.
+#[inline(always)]
+pub(super) fn round_to_odd(x: f64) -> f32 {
+    let near = x as f32;
+    let back = f64::from(near);
+    if back == x || !near.is_finite() || near.to_bits() & 1 == 1 {
+        return near;
+    }
+    // Nearest landed on an even neighbour: the other neighbour of x is odd.
+    let bits = near.to_bits();
+    let away = (back.abs() < x.abs()) as u32;
+    f32::from_bits(if away == 1 { bits + 1 } else { bits - 1 })
+}

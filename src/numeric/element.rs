@@ -1,0 +1,186 @@
+//! Element types, as types and as a value.
+
+use core::fmt;
+use typenum::{U8, U16, U32, U64, Unsigned};
+
+/// IEEE 754 binary16.
+pub use half::bf16 as Bf16;
+/// The upper half of a binary32.
+pub use half::f16 as F16;
+
+/// A number with the exponent of `f32` and 10 bits of fraction, stored as an `f32`; the tensor cores' f32 mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tf32;
+
+/// An element type, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum ElementKind {
+    /// IEEE binary64.
+    F64,
+    /// IEEE binary32.
+    F32,
+    /// [`Tf32`], stored as binary32.
+    Tf32,
+    /// IEEE binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// 8 bits: 4 of exponent, 3 of fraction, no infinity.
+    E4m3,
+    /// 8 bits: 5 of exponent, 2 of fraction.
+    E5m2,
+    /// Two's complement, 8 bits.
+    I8,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Two's complement, 32 bits.
+    I32,
+}
+
+impl ElementKind {
+    /// Every element type, in the order of the command line's help.
+    pub const ALL: [Self; 10] =
+        [Self::F64, Self::F32, Self::Tf32, Self::F16, Self::Bf16, Self::E4m3, Self::E5m2, Self::I8, Self::U8, Self::I32];
+
+    /// The name, as the command line and JSON spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+            Self::Tf32 => "tf32",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::E4m3 => "e4m3",
+            Self::E5m2 => "e5m2",
+            Self::I8 => "i8",
+            Self::U8 => "u8",
+            Self::I32 => "i32",
+        }
+    }
+
+    /// The element type of a name, if there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The C++ type of `kernels/numeric.cuh`.
+    pub const fn cuda(self) -> &'static str {
+        match self {
+            Self::F64 => "double",
+            Self::F32 => "float",
+            Self::Tf32 => "tf32",
+            Self::F16 => "f16",
+            Self::Bf16 => "bf16",
+            Self::E4m3 => "e4m3",
+            Self::E5m2 => "e5m2",
+            Self::I8 => "signed char",
+            Self::U8 => "unsigned char",
+            Self::I32 => "int",
+        }
+    }
+
+    /// Width in memory, in bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::F64 => 64,
+            Self::F32 | Self::Tf32 | Self::I32 => 32,
+            Self::F16 | Self::Bf16 => 16,
+            Self::E4m3 | Self::E5m2 | Self::I8 | Self::U8 => 8,
+        }
+    }
+
+    /// Width in memory, in bytes.
+    pub const fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+
+    /// Whether the type holds integers only.
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::I8 | Self::U8 | Self::I32)
+    }
+
+    /// Whether both are the same type; `==` for `const fn`s.
+    pub const fn is(self, other: Self) -> bool {
+        self as u8 == other as u8
+    }
+}
+
+impl fmt::Display for ElementKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The arithmetic of an epilogue.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum ComputeKind {
+    /// Binary32: the epilogue of every accumulator but `f64`, unless all is whole.
+    F32,
+    /// Binary64: the epilogue of `f64`.
+    F64,
+    /// Wrapping 32-bit integers: integer accumulators, integer outputs, whole scalars.
+    I32,
+}
+
+impl ComputeKind {
+    /// The C++ type.
+    pub const fn cuda(self) -> &'static str {
+        match self {
+            Self::F32 => "float",
+            Self::F64 => "double",
+            Self::I32 => "int",
+        }
+    }
+
+    /// What an epilogue from `accumulator` to `c` computes in while its scalars are whole numbers.
+    pub const fn of(accumulator: ElementKind, c: ElementKind) -> Self {
+        match (accumulator, c.is_integer()) {
+            (ElementKind::F64, _) => Self::F64,
+            (ElementKind::I32, true) => Self::I32,
+            _ => Self::F32,
+        }
+    }
+}
+
+/// A type a GEMM can be asked for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an element type of falchion",
+    label = "not an element type",
+    note = "element types are f64, f32, Tf32, F16, Bf16, i8, u8 and i32"
+)]
+pub trait Element: Copy + Send + Sync + 'static {
+    /// The same fact, as a value.
+    const KIND: ElementKind;
+    /// Width in bits, as a type, so that alignments can be computed where a type is asked for.
+    type Bits: Unsigned;
+    /// What lies in memory.
+    type Storage: bytemuck::Pod + Send + Sync;
+    /// What products are accumulated in unless the user says otherwise.
+    type Accumulator: Element;
+}
+
+macro_rules! elements {
+    ($($element:ty, $kind:ident, $bits:ty, $storage:ty, $accumulator:ty;)*) => {
+        $(impl Element for $element {
+            const KIND: ElementKind = ElementKind::$kind;
+            type Bits = $bits;
+            type Storage = $storage;
+            type Accumulator = $accumulator;
+        }
+        static_assertions::const_assert_eq!(ElementKind::$kind.bits(), <$bits as Unsigned>::U32);
+        static_assertions::const_assert_eq!(ElementKind::$kind.bytes() as usize, size_of::<$storage>());)*
+    };
+}
+
+elements! {
+    f64,  F64,  U64, f64,  f64;
+    f32,  F32,  U32, f32,  f32;
+    Tf32, Tf32, U32, f32,  f32;
+    F16,  F16,  U16, F16,  f32;
+    Bf16, Bf16, U16, Bf16, f32;
+    i8,   I8,   U8,  i8,   i32;
+    u8,   U8,   U8,  u8,   i32;
+    i32,  I32,  U32, i32,  i32;
+}

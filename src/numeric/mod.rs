@@ -1,0 +1,17 @@
+//! The numbers a GEMM reads, accumulates and writes.
+//!
+//! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and [`Accumulator`] the arithmetic of the
+//! host executor, which rounds where the device rounds.
+//!
+//! Twin: `kernels/numeric.cuh`.
+
+mod arithmetic;
+mod combination;
+mod convert;
+mod element;
+
+pub use arithmetic::{Accumulator, Compute};
+pub use combination::{COMBINATIONS, Combined};
+pub(crate) use combination::{Combination, Visit, combinations_with, dispatch};
+pub use convert::{Narrow, Widen};
+pub use element::{Bf16, ComputeKind, Element, ElementKind, F16, Tf32};

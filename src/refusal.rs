@@ -1,0 +1,300 @@
+//! Why a request is not a kernel, or not a call: each reason a sentence.
+//!
+//! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence is read in the compiler's
+//! output (a `const` that does not check), on the terminal (exit code 2), and in [`Error::Refused`](crate::Error::Refused).
+
+use crate::{
+    arch::{ArchKind, OpKind},
+    layout::Order,
+    numeric::ElementKind,
+    sentence::Sentence,
+};
+use core::fmt;
+
+/// Why a request was refused. [`sentence`](Self::sentence) says it in words.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant's sentence, below, says what its fields are")]
+pub enum Refusal {
+    // The description.
+    NoSuchCombination { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
+    NoSuchOperation { op: OpKind, arch: ArchKind },
+    DoesNotNest { outer: &'static str, inner: &'static str, axis: &'static str, value: u32, of: u32, nearest: u32 },
+    OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
+    NotOneOf { field: &'static str, value: u64, legal: &'static str, nearest: u64 },
+    NotEven { field: &'static str, value: u32 },
+    PipelinedStages { stages: u32 },
+    NoAsynchronousCopy { arch: ArchKind },
+    CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
+    CopyNotWhole { operand: &'static str, access: u32, run: u32 },
+    AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
+    SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
+    Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
+    SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
+    Epilogue { why: &'static str },
+    Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind },
+    // The machine.
+    MachineTooOld { arch: ArchKind, sm: u32 },
+    // The problem.
+    ExtentTooLarge { axis: &'static str, value: usize, most: u64 },
+    TooManyTiles { tiles: u64, most: u64 },
+    LeadingDimension { operand: &'static str, value: usize, least: usize, axis: &'static str },
+    TooShort { operand: &'static str, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
+    Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
+    Overlap { operand: &'static str },
+    Misaligned { operand: &'static str, align: u32, what: &'static str, value: u64, nearest: u32 },
+    NotFinite { scalar: &'static str },
+    MissingOperand { name: &'static str },
+    UnknownNode { id: u64 },
+    NotPrepared,
+    OtherDevice { operand: &'static str },
+    PartlyShared,
+    Layouts { a: Order, b: Order, exchanged: bool },
+    ElementType { given: ElementKind, wanted: ElementKind },
+}
+
+impl Refusal {
+    /// The refusal in words.
+    pub const fn sentence(&self) -> Sentence {
+        let s = Sentence::new();
+        match *self {
+            Self::NoSuchCombination { a, b, accumulator, c } => s
+                .say("no kernel multiplies ")
+                .say(a.name())
+                .say(" by ")
+                .say(b.name())
+                .say(" accumulating in ")
+                .say(accumulator.name())
+                .say(" into ")
+                .say(c.name())
+                .say(": A and B share a type, f32 and f64 accumulate in themselves, f16 in f16 or f32, bf16 in f32, integers in i32"),
+            Self::NoSuchOperation { op, arch } => s
+                .say("op ")
+                .say(op.name())
+                .say(" on ")
+                .say(arch.name())
+                .say(" has no kernel yet; op simt has, for every architecture"),
+            Self::DoesNotNest { outer, inner, axis, value, of, nearest } => s
+                .say(outer)
+                .say(" ")
+                .say(axis)
+                .say(" = ")
+                .number(value as u64)
+                .say(" is not a whole number of ")
+                .say(inner)
+                .say(" tiles of ")
+                .number(of as u64)
+                .say("; the nearest is ")
+                .number(nearest as u64),
+            Self::OutOfRange { field, value, least, most } => s
+                .say(field)
+                .say(" = ")
+                .number(value)
+                .say(" is not from ")
+                .number(least)
+                .say(" to ")
+                .number(most)
+                .say("; the nearest is ")
+                .number(if value < least { least } else { most }),
+            Self::NotOneOf { field, value, legal, nearest } => s
+                .say(field)
+                .say(" = ")
+                .number(value)
+                .say(" is not one of ")
+                .say(legal)
+                .say("; the nearest is ")
+                .number(nearest),
+            Self::NotEven { field, value } => s
+                .say(field)
+                .say(" = ")
+                .number(value as u64)
+                .say(" is odd, and fragments alternate between two buffers; the nearest is ")
+                .number(value as u64 + 1),
+            Self::PipelinedStages { stages } => s
+                .say("stages = ")
+                .number(stages as u64)
+                .say(", and the pipelined main loop has 2; the multistage one, on sm80 and newer, takes 2 to 16"),
+            Self::NoAsynchronousCopy { arch } => s
+                .say("the multistage main loop copies asynchronously, which ")
+                .say(arch.name())
+                .say(" cannot; sm80 and newer can, or take the pipelined one with 2 stages"),
+            Self::CopyWidth { operand, bytes, element, nearest } => s
+                .say("an asynchronous copy of ")
+                .say(operand)
+                .say(" would move ")
+                .number(bytes as u64)
+                .say(" bytes at a time (")
+                .say(element.name())
+                .say("), and moves 4, 8 or 16; the nearest is ")
+                .number(nearest as u64)
+                .say(", or take the pipelined main loop"),
+            Self::CopyNotWhole { operand, access, run } => s
+                .say("an asynchronous copy of ")
+                .say(operand)
+                .say(" moves ")
+                .number(access as u64)
+                .say(" elements, and only ")
+                .number(run as u64)
+                .say(" of them lie side by side in this layout of shared memory; the nearest alignment is ")
+                .number(run as u64),
+            Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => s
+                .say("alignment of ")
+                .say(operand)
+                .say(" = ")
+                .number(access as u64)
+                .say(" does not divide the ")
+                .number(extent as u64)
+                .say(" contiguous elements of its tile; the nearest is ")
+                .number(nearest as u64),
+            Self::SwizzleBeyondRow { operand, chunk, row } => s
+                .say("the swizzle of ")
+                .say(operand)
+                .say(" moves elements within ")
+                .number(chunk as u64)
+                .say(", which does not divide the tile's row of ")
+                .number(row as u64),
+            Self::Registers { needed, available, threads, blocks } => s
+                .say("a thread needs about ")
+                .number(needed as u64)
+                .say(" registers; with ")
+                .number(threads as u64)
+                .say(" threads a block and ")
+                .number(blocks as u64)
+                .say(if blocks == 1 { " block" } else { " blocks" })
+                .say(" a multiprocessor it can have ")
+                .number(available as u64)
+                .say("; take a smaller warp tile, or fewer blocks"),
+            Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
+                let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
+                let s = if deposit == needed {
+                    s.say("the slices of K hand over ").number(deposit as u64).say(" bytes")
+                } else {
+                    s.number(stages as u64).say(" stages of ").number(stage as u64)
+                };
+                let s = s
+                    .say("); sm_")
+                    .number(arch as u64)
+                    .say(" has ")
+                    .number(available as u64)
+                    .say(" for each of ")
+                    .number(blocks as u64)
+                    .say(if blocks == 1 { " block" } else { " blocks" });
+                if stage != 0 && available / stage >= 2 && deposit <= available {
+                    s.say("; the nearest number of stages is ").number((available / stage) as u64)
+                } else {
+                    s.say("; take a smaller threadblock tile")
+                }
+            }
+            Self::Epilogue { why } => s.say("the epilogue is not an expression: ").say(why),
+            Self::Compute { compute, accumulator, c } => s
+                .say("an epilogue from ")
+                .say(accumulator.name())
+                .say(" to ")
+                .say(c.name())
+                .say(" cannot compute in ")
+                .say(compute),
+            Self::MachineTooOld { arch, sm } => s
+                .say("the kernel uses instructions of ")
+                .say(arch.name())
+                .say(", and the device is sm_")
+                .number(sm as u64)
+                .say("; the nearest tag is ")
+                .say(match sm {
+                    0..75 => "sm70",
+                    75..80 => "sm75",
+                    80..86 => "sm80",
+                    86..89 => "sm86",
+                    89 => "sm89",
+                    _ => "sm90",
+                }),
+            Self::ExtentTooLarge { axis, value, most } => {
+                s.say(axis).say(" = ").number(value as u64).say(" is beyond the largest extent, ").number(most)
+            }
+            Self::TooManyTiles { tiles, most } => s
+                .say("the product has ")
+                .number(tiles)
+                .say(" tiles, and a grid has at most ")
+                .number(most)
+                .say(" blocks; take a larger threadblock tile"),
+            Self::LeadingDimension { operand, value, least, axis } => s
+                .say("the leading dimension of ")
+                .say(operand)
+                .say(" = ")
+                .number(value as u64)
+                .say(" is below its ")
+                .say(axis)
+                .say("; the nearest is ")
+                .number(least as u64),
+            Self::TooShort { operand, length, needed, rows, columns, leading } => s
+                .say(operand)
+                .say(" has ")
+                .number(length as u64)
+                .say(" elements, and ")
+                .number(rows as u64)
+                .say(" x ")
+                .number(columns as u64)
+                .say(" with a leading dimension of ")
+                .number(leading as u64)
+                .say(" takes ")
+                .number(if needed > u64::MAX as u128 { u64::MAX } else { needed as u64 }),
+            Self::Overflow { operand, rows, columns, leading } => s
+                .say("the size of ")
+                .say(operand)
+                .say(", ")
+                .number(rows as u64)
+                .say(" x ")
+                .number(columns as u64)
+                .say(" with a leading dimension of ")
+                .number(leading as u64)
+                .say(", is beyond 64 bits"),
+            Self::Overlap { operand } => s
+                .say("D overlaps ")
+                .say(operand)
+                .say(", which is read while D is written; give D memory of its own"),
+            Self::Misaligned { operand, align, what, value, nearest } => s
+                .say("accesses to ")
+                .say(operand)
+                .say(" of ")
+                .number(align as u64)
+                .say(" elements need its ")
+                .say(what)
+                .say(" to be a multiple of ")
+                .number(align as u64)
+                .say(", and it is ")
+                .number(value)
+                .say("; the nearest alignment is ")
+                .number(nearest as u64),
+            Self::NotFinite { scalar } => {
+                s.say("the scalar ").say(scalar).say(" is not a finite number, and this epilogue computes in integers")
+            }
+            Self::MissingOperand { name } => s.say("the epilogue reads ").say(name).say(", which the arguments do not give"),
+            Self::UnknownNode { id } => s
+                .say("the epilogue names the user function ")
+                .number(id)
+                .say(", which no one has registered in this process; call epilogue::register first"),
+            Self::NotPrepared => s.say(
+                "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture",
+            ),
+            Self::OtherDevice { operand } => s.say(operand).say(" lies on another device than D"),
+            Self::ElementType { given, wanted } => {
+                s.say("a matrix of ").say(given.name()).say(" was given where the kernel takes ").say(wanted.name())
+            }
+            Self::Layouts { a, b, exchanged } => s
+                .say("the kernel takes A by ")
+                .say(a.name())
+                .say(" and B by ")
+                .say(b.name())
+                .say(if exchanged { ", A and B exchanged for a column-major D" } else { ", for a row-major D" })
+                .say("; these operands lie otherwise"),
+            Self::PartlyShared => s.say("D and C share some of their memory but not all of it; pass one matrix, or two that are apart"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.sentence().as_str())
+    }
+}
+
+impl std::error::Error for Refusal {}

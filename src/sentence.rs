@@ -1,0 +1,143 @@
+//! Sentences that can be built while compiling.
+//!
+//! A refusal is read in two places: in the compiler's output, where a `const` panic may carry a string but format nothing,
+//! and at run time. A [`Sentence`] writes its digits into a buffer of its own, so both read the same words.
+
+use core::fmt;
+
+/// Bytes a sentence can hold; what does not fit is cut off at the end.
+const CAPACITY: usize = 400;
+
+/// A short text, built by `const fn`s.
+#[derive(Clone, Copy)]
+pub struct Sentence {
+    text: [u8; CAPACITY],
+    length: usize,
+}
+
+impl Sentence {
+    /// The empty sentence.
+    pub const fn new() -> Self {
+        Self { text: [0; CAPACITY], length: 0 }
+    }
+
+    /// Appends words.
+    pub const fn say(mut self, words: &str) -> Self {
+        let bytes = words.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() && self.length < CAPACITY {
+            self.text[self.length] = bytes[i];
+            self.length += 1;
+            i += 1;
+        }
+        self
+    }
+
+    /// Appends a number in decimal digits.
+    pub const fn number(self, n: u64) -> Self {
+        let mut digits = [0u8; 20];
+        let mut at = 20;
+        let mut rest = n;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        let mut sentence = self;
+        while at < 20 && sentence.length < CAPACITY {
+            sentence.text[sentence.length] = digits[at];
+            sentence.length += 1;
+            at += 1;
+        }
+        sentence
+    }
+
+    /// Appends a floating-point number, to at most six places after the point.
+    pub const fn decimal(self, x: f64) -> Self {
+        if x.is_nan() {
+            return self.say("NaN");
+        }
+        let sentence = if x < 0.0 { self.say("-") } else { self };
+        let magnitude = if x < 0.0 { -x } else { x };
+        if magnitude >= 1e18 {
+            return sentence.say(if magnitude == f64::INFINITY { "infinity" } else { "a number beyond 1e18" });
+        }
+        let whole = magnitude as u64;
+        let mut millionths = ((magnitude - whole as f64) * 1e6 + 0.5) as u64;
+        let mut places = 6;
+        while places > 0 && millionths.is_multiple_of(10) {
+            millionths /= 10;
+            places -= 1;
+        }
+        let mut sentence = sentence.number(whole);
+        if places > 0 {
+            sentence = sentence.say(".");
+            let mut scale = 1;
+            let mut i = 1;
+            while i < places {
+                scale *= 10;
+                i += 1;
+            }
+            while scale > millionths && scale > 1 {
+                sentence = sentence.say("0");
+                scale /= 10;
+            }
+            sentence = sentence.number(millionths);
+        }
+        sentence
+    }
+
+    /// The text so far.
+    pub const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.text.split_at(self.length).0) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+}
+
+impl Default for Sentence {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sentence;
+
+    #[test]
+    fn digits_come_out_as_written() {
+        for n in [0, 7, 10, 128, 65_535, u64::MAX] {
+            assert_eq!(Sentence::new().number(n).as_str(), n.to_string());
+        }
+        for (x, text) in [(1.5, "1.5"), (-0.5, "-0.5"), (0.001, "0.001"), (2.0, "2"), (0.333_333_3, "0.333333"), (10.05, "10.05")]
+        {
+            assert_eq!(Sentence::new().decimal(x).as_str(), text);
+        }
+    }
+
+    #[test]
+    fn a_long_sentence_is_cut_and_stays_text() {
+        let mut sentence = Sentence::new();
+        for _ in 0..100 {
+            sentence = sentence.say("longer and ").number(12_345);
+        }
+        assert_eq!(sentence.as_str().len(), super::CAPACITY);
+    }
+}

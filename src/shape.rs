@@ -1,0 +1,131 @@
+//! Tile shapes and stage counts: const generics at the leaves, typenum where a fact about two shapes is a bound.
+//!
+//! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of instructions. [`TiledBy`] says so to
+//! the compiler, which answers in the editor when it is not so.
+
+use core::{
+    fmt,
+    ops::{Div, Rem},
+};
+use typenum::{Const, Mod, NonZero, Quot, ToUInt, U, U0, Unsigned};
+
+/// An M x N x K shape, as a value: of a tile in elements, of a problem in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Mnk {
+    /// Rows of C.
+    pub m: u32,
+    /// Columns of C.
+    pub n: u32,
+    /// Length of the dot products.
+    pub k: u32,
+}
+
+impl Mnk {
+    /// The shape `m` x `n` x `k`.
+    pub const fn new(m: u32, n: u32, k: u32) -> Self {
+        Self { m, n, k }
+    }
+}
+
+impl fmt::Display for Mnk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}x{}", self.m, self.n, self.k)
+    }
+}
+
+/// An M x N x K tile, in elements.
+#[derive(Clone, Copy, Debug)]
+pub struct GemmShape<const M: usize, const N: usize, const K: usize>;
+
+/// A tile shape, as a type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tile shape",
+    label = "not a tile shape",
+    note = "write GemmShape<M, N, K> with extents from 1 to 1024"
+)]
+pub trait Shape: 'static {
+    /// Rows.
+    type M: Unsigned + NonZero;
+    /// Columns.
+    type N: Unsigned + NonZero;
+    /// Depth.
+    type K: Unsigned + NonZero;
+    /// The same shape, as a value.
+    const MNK: Mnk = Mnk { m: Self::M::U32, n: Self::N::U32, k: Self::K::U32 };
+}
+
+impl<const M: usize, const N: usize, const K: usize> Shape for GemmShape<M, N, K>
+where
+    Const<M>: ToUInt<Output: Unsigned + NonZero + 'static>,
+    Const<N>: ToUInt<Output: Unsigned + NonZero + 'static>,
+    Const<K>: ToUInt<Output: Unsigned + NonZero + 'static>,
+{
+    type M = U<M>;
+    type N = U<N>;
+    type K = U<K>;
+}
+
+/// A shape that is a whole number of `Inner` shapes along M, N and K.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a whole number of `{Inner}` tiles along M, N and K",
+    label = "this tile does not divide evenly",
+    note = "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction, along each of M, N and K"
+)]
+pub trait TiledBy<Inner> {}
+
+impl<O: Shape, I: Shape> TiledBy<I> for O
+where
+    O::M: Rem<I::M> + Div<I::M>,
+    O::N: Rem<I::N> + Div<I::N>,
+    O::K: Rem<I::K> + Div<I::K>,
+    Mod<O::M, I::M>: Whole,
+    Mod<O::N, I::N>: Whole,
+    Mod<O::K, I::K>: Whole,
+    Quot<O::M, I::M>: Unsigned,
+    Quot<O::N, I::N>: Unsigned,
+    Quot<O::K, I::K>: Unsigned,
+{
+}
+
+/// The remainder of a division that goes up.
+#[diagnostic::on_unimplemented(
+    message = "tile shapes must nest: an outer tile is not a whole number of inner tiles",
+    label = "this configuration does not nest",
+    note = "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction, along each of M, N and K"
+)]
+pub trait Whole {}
+impl Whole for U0 {}
+
+/// The number of buffers of a main loop in shared memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Stages<const N: u32>;
+
+/// A number of stages, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number of stages", note = "write Stages<N>")]
+pub trait StageCount: 'static {
+    /// The same number, as a value.
+    const STAGES: u32;
+}
+
+impl<const N: u32> StageCount for Stages<N> {
+    const STAGES: u32 = N;
+}
+
+/// The number of blocks that a multiprocessor is to hold at once: it bounds the registers of a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct BlocksPerSm<const N: u32>;
+
+/// A number of resident blocks, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a number of blocks", note = "write BlocksPerSm<N>")]
+pub trait BlockCount: 'static {
+    /// The same number, as a value.
+    const BLOCKS: u32;
+}
+
+impl<const N: u32> BlockCount for BlocksPerSm<N> {
+    const BLOCKS: u32 = N;
+}
+
+/// The elements in one access of at most 128 bits: a quotient in the type system.
+pub type Vector128<T> = Quot<typenum::U128, <T as crate::numeric::Element>::Bits>;

@@ -1,0 +1,4 @@
+//! All the unsafe there is.
+#![allow(unsafe_code)]
+
+pub mod simd;

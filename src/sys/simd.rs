@@ -1,0 +1,47 @@
+//! One loop, compiled for several instruction sets; the widest that the CPU has is chosen when it runs.
+//!
+//! The arithmetic is the same on each: no set contracts or reorders floating-point operations.
+
+/// A loop that is worth wide vectors. `run` has to be `#[inline(always)]`, or it is compiled for the baseline only.
+pub trait Vectorized {
+    /// What it computes.
+    type Output;
+    /// The loop.
+    fn run(self) -> Self::Output;
+}
+
+/// Runs a loop with the widest instructions of this CPU.
+#[inline]
+pub fn dispatch<V: Vectorized>(work: V) -> V::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+        {
+            // SAFETY: the CPU has every feature that the function is compiled for; they were just asked for.
+            return unsafe { avx512(work) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
+            // SAFETY: as above.
+            return unsafe { avx2(work) };
+        }
+    }
+    // Other architectures have fused multiply-add in their baseline, or take the library's.
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,f16c")]
+fn avx512<V: Vectorized>(work: V) -> V::Output {
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn avx2<V: Vectorized>(work: V) -> V::Output {
+    work.run()
+}

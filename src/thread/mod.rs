@@ -1,0 +1,3 @@
+//! What one thread does: a register outer product.
+
+pub mod mma;

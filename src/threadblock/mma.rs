@@ -1,0 +1,91 @@
+//! The main loop of a block, along K.
+//!
+//! A main loop is a [`Schedule`] and what its copies do. The type ([`Mma`]) carries a fact, [`MainloopKind`]; the behaviour
+//! ([`Mainloop`]) belongs to the value, so that a description from a file runs the same code as one from types.
+//!
+//! Twin: `kernels/threadblock/mma.cuh`.
+
+use super::{MmaMultistage, MmaPipelined};
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    device::host::{Fault, Lane},
+    schedule::{Schedule, Step},
+};
+
+/// A main loop, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum MainloopKind {
+    /// [`MmaPipelined`].
+    Pipelined,
+    /// [`MmaMultistage`].
+    Multistage,
+}
+
+/// A main loop, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a main loop", note = "main loops are MmaPipelined and MmaMultistage")]
+pub trait Mma: 'static {
+    /// The same main loop, as a value.
+    const KIND: MainloopKind;
+}
+
+/// What a main loop does.
+pub trait Mainloop: Sync {
+    /// The file of the CUDA twin, below `kernels/`.
+    fn twin(&self) -> &'static str;
+    /// The C++ template of the twin.
+    fn cuda(&self) -> &'static str;
+    /// The order of steps.
+    fn schedule(&self, d: &GemmDesc) -> Schedule;
+    /// One thread's copying step: how tiles come from global to shared memory.
+    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault>;
+}
+
+impl MainloopKind {
+    /// Every main loop.
+    pub const ALL: [Self; 2] = [Self::Pipelined, Self::Multistage];
+
+    /// The name, as the command line spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pipelined => "pipelined",
+            Self::Multistage => "multistage",
+        }
+    }
+
+    /// What it does.
+    pub fn behaviour(self) -> &'static dyn Mainloop {
+        match self {
+            Self::Pipelined => &MmaPipelined,
+            Self::Multistage => &MmaMultistage,
+        }
+    }
+}
+
+/// Runs one step of one thread: the one place where steps get their meaning on the host.
+pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+    match step {
+        Step::Fetch | Step::Store | Step::Copy { .. } | Step::Commit | Step::Wait { .. } => {
+            d.mainloop.behaviour().copy(step, lane)
+        }
+        Step::Load { group } => d.warp_mma().load(d, u32::from(group), lane),
+        Step::Multiply { group } => d.warp_mma().multiply(d, u32::from(group), lane),
+        Step::Advance => {
+            lane.advance();
+            Ok(())
+        }
+        Step::Deposit { slice } => lane.deposit(u32::from(slice)),
+        Step::Collect { slice } => lane.collect(u32::from(slice)),
+        // Barriers part the steps of all threads; the block runs what lies between two of them.
+        Step::Barrier => Ok(()),
+    }
+}
+
+/// Every access of both operands that part `part` of `of` makes.
+pub(crate) fn accesses(d: &GemmDesc, part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> + use<> {
+    let counts = [OperandKind::A, OperandKind::B].map(|operand| (operand, d.operand(operand).thread_map().accesses()));
+    counts
+        .into_iter()
+        .flat_map(|(operand, count)| (0..count).map(move |access| (operand, access)))
+        .filter(move |(_, access)| access % of == part)
+}

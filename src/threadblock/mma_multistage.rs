@@ -1,0 +1,73 @@
+//! The main loop with any number of stages, filled by asynchronous copies.
+//!
+//! `stages - 1` tiles are under way while one is multiplied. Each tile is one group of copies; before the last k-group a
+//! thread waits until the group of the next tile has landed, and a barrier makes all threads' copies visible. The copies of a
+//! tile are spread over the k-groups of the body.
+//! Sm80 and newer; accesses of 4, 8 or 16 bytes.
+//!
+//! Twin: `kernels/threadblock/mma_multistage.cuh`.
+
+use super::{
+    MainloopKind,
+    mma::{Mainloop, Mma, accesses},
+};
+use crate::{
+    desc::GemmDesc,
+    device::host::{Fault, Lane},
+    schedule::{Schedule, Step},
+};
+
+/// Any number of stages, filled by `cp.async`.
+#[derive(Clone, Copy, Debug)]
+pub struct MmaMultistage;
+
+impl Mma for MmaMultistage {
+    const KIND: MainloopKind = MainloopKind::Multistage;
+}
+
+impl Mainloop for MmaMultistage {
+    fn twin(&self) -> &'static str {
+        "threadblock/mma_multistage.cuh"
+    }
+
+    fn cuda(&self) -> &'static str {
+        "threadblock::MmaMultistage"
+    }
+
+    fn schedule(&self, d: &GemmDesc) -> Schedule {
+        let groups = d.warp.k as u8;
+        let parts = groups - 1;
+        let landed = Step::Wait { pending: d.stages as u8 - 2 };
+        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.stages as usize - 1);
+        prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);
+        let mut body = Vec::new();
+        for group in 0..groups {
+            if group + 1 == groups {
+                body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
+            }
+            body.push(Step::Load { group: (group + 1) % groups });
+            // A part without accesses is no step.
+            if group < parts && accesses(d, u32::from(group), u32::from(parts)).next().is_some() {
+                body.push(Step::Copy { part: group, of: parts });
+            }
+            body.push(Step::Multiply { group });
+        }
+        Schedule { prologue, body, epilogue: Vec::new() }
+    }
+
+    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+        let d = *lane.desc();
+        match step {
+            Step::Copy { part, of } => {
+                accesses(&d, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
+            }
+            Step::Commit => {
+                lane.commit();
+                lane.wrote();
+                Ok(())
+            }
+            Step::Wait { pending } => lane.wait(u32::from(pending)),
+            other => Err(lane.foreign(other)),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The main loop with two stages, through registers.
+//!
+//! While the warps multiply tile `t`, each thread holds its part of tile `t + 1` in registers, and stores it to the other
+//! stage before the last k-group: one barrier a tile. Fragments are double-buffered: k-group `g + 1` loads while `g` multiplies.
+//! Any architecture, any alignment, any element type.
+//!
+//! Twin: `kernels/threadblock/mma_pipelined.cuh`.
+
+use super::{
+    MainloopKind,
+    mma::{Mainloop, Mma, accesses},
+};
+use crate::{
+    desc::GemmDesc,
+    device::host::{Fault, Lane},
+    schedule::{Schedule, Step},
+};
+
+/// Two stages, through registers.
+#[derive(Clone, Copy, Debug)]
+pub struct MmaPipelined;
+
+impl Mma for MmaPipelined {
+    const KIND: MainloopKind = MainloopKind::Pipelined;
+}
+
+impl Mainloop for MmaPipelined {
+    fn twin(&self) -> &'static str {
+        "threadblock/mma_pipelined.cuh"
+    }
+
+    fn cuda(&self) -> &'static str {
+        "threadblock::MmaPipelined"
+    }
+
+    fn schedule(&self, d: &GemmDesc) -> Schedule {
+        let groups = d.warp.k as u8;
+        let mut body = Vec::new();
+        for group in 0..groups {
+            if group + 1 == groups {
+                body.extend([Step::Store, Step::Barrier, Step::Advance]);
+            }
+            body.push(Step::Load { group: (group + 1) % groups });
+            if group == 0 {
+                body.push(Step::Fetch);
+            }
+            body.push(Step::Multiply { group });
+        }
+        Schedule { prologue: vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { group: 0 }], body, epilogue: Vec::new() }
+    }
+
+    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+        let d = *lane.desc();
+        match step {
+            Step::Fetch => accesses(&d, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
+            Step::Store => {
+                accesses(&d, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
+                lane.wrote();
+                Ok(())
+            }
+            other => Err(lane.foreign(other)),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What the threads of a block do together.
+//!
+//! A block computes one tile of C. Its main loop ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B
+//! make up a tile, a [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in shared
+//! memory. [`swizzle`] says which block computes which tile.
+
+pub mod mma;
+pub mod mma_multistage;
+pub mod mma_pipelined;
+pub mod smem_layout;
+pub mod swizzle;
+pub mod thread_map;
+pub mod tile_iterator;
+
+pub use mma::{Mainloop, MainloopKind, Mma};
+pub use mma_multistage::MmaMultistage;
+pub use mma_pipelined::MmaPipelined;
+pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
+pub use swizzle::{HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder};
+pub use thread_map::ThreadMap;

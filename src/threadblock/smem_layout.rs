@@ -1,0 +1,192 @@
+//! Where an element of an operand's tile lies in shared memory.
+//!
+//! A tile of A is M x K, one of B is N x K; `mn` stands for either. Rows of the longer pitch run along K or along MN:
+//!
+//! ```text
+//! along MN:   offset = k  * (tile_mn + padding) + (mn ^ swizzle(k))
+//! along K:    offset = mn * (tile_k  + padding) + (k  ^ swizzle(mn))
+//!
+//! swizzle(row) = ((row >> shift) mod 2^bits) << base         bits of the row move chunks of 2^base elements
+//! ```
+//!
+//! Padding of 16 bytes makes the transposing store of a K-contiguous operand free of bank conflicts: eight k's times four
+//! rows fall into 32 banks.
+//!
+//! ```
+//! # use falchion::{index::{at, IndexMap}, threadblock::{Along, SmemTile}};
+//! let tile = SmemTile { along: Along::Mn, mn: 128, k: 8, padding: 4, bits: 0, base: 0, shift: 0 };
+//! assert_eq!(tile.at(at(3, 2)), Some(2 * 132 + 3));
+//! ```
+//!
+//! Twin: `kernels/threadblock/smem_layout.cuh`.
+
+use crate::index::{Coord, IndexMap};
+
+/// Which index of an operand's tile runs through consecutive addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum Along {
+    /// M for A, N for B.
+    Mn,
+    /// K.
+    K,
+}
+
+impl Along {
+    /// Whether both are the same; `==` for `const fn`s.
+    pub const fn is(self, other: Self) -> bool {
+        self as u8 == other as u8
+    }
+}
+
+/// The choice of a layout, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase", deny_unknown_fields))]
+pub enum SmemLayout {
+    /// Along MN; padded by 16 bytes when the operand is contiguous along K in global memory.
+    Auto,
+    /// Rows longer than the tile.
+    Padded {
+        /// The contiguous index.
+        along: Along,
+        /// Elements between rows.
+        padding: u32,
+    },
+    /// Chunks of `2^base` elements permuted by `bits` bits of the row, from bit `shift` on.
+    Swizzled {
+        /// The contiguous index.
+        along: Along,
+        /// Bits that move.
+        bits: u32,
+        /// Elements of a chunk, as a power of two.
+        base: u32,
+        /// First bit of the row that moves them.
+        shift: u32,
+    },
+}
+
+/// The choice of a layout, as a type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a layout of shared memory",
+    note = "write SmemAuto, SmemPadded<ALONG_K, PADDING> or SmemSwizzled<ALONG_K, BITS, BASE, SHIFT>"
+)]
+pub trait SmemChoice: 'static {
+    /// The same choice, as a value.
+    const LAYOUT: SmemLayout;
+}
+
+/// [`SmemLayout::Auto`].
+#[derive(Clone, Copy, Debug)]
+pub struct SmemAuto;
+
+/// [`SmemLayout::Padded`], along K or along MN.
+#[derive(Clone, Copy, Debug)]
+pub struct SmemPadded<const ALONG_K: bool, const PADDING: u32>;
+
+/// [`SmemLayout::Swizzled`], along K or along MN.
+#[derive(Clone, Copy, Debug)]
+pub struct SmemSwizzled<const ALONG_K: bool, const BITS: u32, const BASE: u32, const SHIFT: u32>;
+
+const fn along(k: bool) -> Along {
+    if k { Along::K } else { Along::Mn }
+}
+
+impl SmemChoice for SmemAuto {
+    const LAYOUT: SmemLayout = SmemLayout::Auto;
+}
+
+impl<const ALONG_K: bool, const PADDING: u32> SmemChoice for SmemPadded<ALONG_K, PADDING> {
+    const LAYOUT: SmemLayout = SmemLayout::Padded { along: along(ALONG_K), padding: PADDING };
+}
+
+impl<const ALONG_K: bool, const BITS: u32, const BASE: u32, const SHIFT: u32> SmemChoice
+    for SmemSwizzled<ALONG_K, BITS, BASE, SHIFT>
+{
+    const LAYOUT: SmemLayout = SmemLayout::Swizzled { along: along(ALONG_K), bits: BITS, base: BASE, shift: SHIFT };
+}
+
+/// One operand's tile in shared memory: the map (mn, k) to an offset in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SmemTile {
+    /// The contiguous index.
+    pub along: Along,
+    /// Extent along M or N.
+    pub mn: u32,
+    /// Extent along K.
+    pub k: u32,
+    /// Elements between rows.
+    pub padding: u32,
+    /// Bits of the row that move chunks.
+    pub bits: u32,
+    /// Elements of a chunk, as a power of two.
+    pub base: u32,
+    /// First of those bits.
+    pub shift: u32,
+}
+
+impl SmemTile {
+    /// A choice made for a tile of `mn` x `k` elements of `element_bytes` each, contiguous along K in global memory or not.
+    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element_bytes: u32, k_contiguous: bool) -> Self {
+        let plain = Self { along: Along::Mn, mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
+        match choice {
+            SmemLayout::Auto => Self { padding: if k_contiguous { 16 / element_bytes } else { 0 }, ..plain },
+            SmemLayout::Padded { along, padding } => Self { along, padding, ..plain },
+            SmemLayout::Swizzled { along, bits, base, shift } => Self { along, bits, base, shift, ..plain },
+        }
+    }
+
+    /// Extent of the contiguous index.
+    pub const fn row(&self) -> u32 {
+        match self.along {
+            Along::Mn => self.mn,
+            Along::K => self.k,
+        }
+    }
+
+    /// Elements from one row to the next.
+    pub const fn pitch(&self) -> u32 {
+        self.row() + self.padding
+    }
+
+    /// Elements of one stage.
+    pub const fn elements(&self) -> u32 {
+        self.pitch()
+            * match self.along {
+                Along::Mn => self.k,
+                Along::K => self.mn,
+            }
+    }
+
+    /// The largest power of two, up to `limit`, such that vectors of so many elements along the contiguous index lie whole
+    /// and aligned.
+    pub const fn vector(&self, limit: u32) -> u32 {
+        let mut vector = limit;
+        while vector > 1 && !(self.pitch().is_multiple_of(vector) && (self.bits == 0 || vector <= 1 << self.base)) {
+            vector /= 2;
+        }
+        vector
+    }
+
+    /// Where element (`mn`, `k`) lies, in elements.
+    pub const fn offset(&self, mn: u32, k: u32) -> u32 {
+        let (row, column) = match self.along {
+            Along::Mn => (k, mn),
+            Along::K => (mn, k),
+        };
+        row * self.pitch() + (column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base))
+    }
+}
+
+impl IndexMap for SmemTile {
+    fn domain(&self) -> Coord {
+        Coord { row: self.mn, column: self.k }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.elements()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        Some(self.offset(point.row, point.column))
+    }
+}

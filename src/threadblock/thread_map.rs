@@ -1,0 +1,115 @@
+//! Which thread copies which vector of an operand's tile.
+//!
+//! The tile is `strided` rows of `contiguous` vectors, a vector being one access to global memory. The threads of a block
+//! form a grid, `threads_contiguous` wide, that steps over the tile; a warp covers `lanes_contiguous` vectors of a row, so
+//! that a warp reads whole sectors:
+//!
+//! ```text
+//! lanes_contiguous = 4          contiguous ->
+//!                    row 0:   0  1  2  3 | 32 33 34 35 ...
+//!                    row 1:   4  5  6  7 | 36 37 38 39 ...
+//! ```
+//!
+//! When the operand has to turn, contiguous along K in global memory and along MN in shared memory, a warp keeps to 32 bytes
+//! of a row: still a whole sector, and its stores fall into as many banks as they can.
+//!
+//! Twin: `kernels/threadblock/thread_map.cuh`.
+
+use crate::index::{Coord, IndexMap};
+
+/// Threads of a warp.
+pub const WARP: u32 = 32;
+
+/// Bytes of the smallest piece of global memory that is fetched.
+const SECTOR_BYTES: u32 = 32;
+
+/// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadMap {
+    /// Threads of the block.
+    pub threads: u32,
+    /// Vectors in a row of the tile.
+    pub contiguous: u32,
+    /// Rows of the tile.
+    pub strided: u32,
+    /// Lanes of a warp along a row.
+    pub lanes_contiguous: u32,
+    /// Warps of the block along a row.
+    pub warps_contiguous: u32,
+}
+
+impl ThreadMap {
+    /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
+    pub const fn of(threads: u32, contiguous: u32, strided: u32, vector_bytes: u32, turns: bool) -> Self {
+        let warps = threads / WARP;
+        let limit = if turns { at_least_one(SECTOR_BYTES / vector_bytes) } else { WARP };
+        let mut lanes = 1;
+        while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
+            lanes *= 2;
+        }
+        // Warps stand along the strided index as long as there is work for all of them.
+        let mut along = 1;
+        while (WARP / lanes) * (warps / along) > strided
+            && warps.is_multiple_of(along * 2)
+            && contiguous.is_multiple_of(lanes * along * 2)
+        {
+            along *= 2;
+        }
+        Self { threads, contiguous, strided, lanes_contiguous: lanes, warps_contiguous: along }
+    }
+
+    /// Threads along a row.
+    pub const fn threads_contiguous(&self) -> u32 {
+        self.lanes_contiguous * self.warps_contiguous
+    }
+
+    /// Threads across rows.
+    pub const fn threads_strided(&self) -> u32 {
+        self.threads / self.threads_contiguous()
+    }
+
+    /// Accesses of a thread along a row.
+    pub const fn steps_contiguous(&self) -> u32 {
+        self.contiguous / self.threads_contiguous()
+    }
+
+    /// Accesses of a thread across rows; the last may be idle.
+    pub const fn steps_strided(&self) -> u32 {
+        self.strided.div_ceil(self.threads_strided())
+    }
+
+    /// Accesses of a thread for one tile.
+    pub const fn accesses(&self) -> u32 {
+        self.steps_contiguous() * self.steps_strided()
+    }
+
+    /// The vector of an access: (strided index, contiguous index), or nothing to do.
+    pub const fn vector(&self, thread: u32, access: u32) -> Option<(u32, u32)> {
+        let (warp, lane) = (thread / WARP, thread % WARP);
+        let contiguous = (warp % self.warps_contiguous) * self.lanes_contiguous + lane % self.lanes_contiguous;
+        let strided = (warp / self.warps_contiguous) * (WARP / self.lanes_contiguous) + lane / self.lanes_contiguous;
+        let row = strided + access / self.steps_contiguous() * self.threads_strided();
+        if row >= self.strided {
+            return None;
+        }
+        Some((row, contiguous + access % self.steps_contiguous() * self.threads_contiguous()))
+    }
+}
+
+const fn at_least_one(x: u32) -> u32 {
+    if x == 0 { 1 } else { x }
+}
+
+impl IndexMap for ThreadMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.threads, column: self.accesses() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.contiguous * self.strided
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.vector(point.row, point.column).map(|(row, column)| row * self.contiguous + column)
+    }
+}

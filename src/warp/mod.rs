@@ -1,0 +1,25 @@
+//! What the 32 threads of a warp do together: an outer product per k, each lane holding its share.
+
+pub mod mma_simt;
+
+pub use mma_simt::{LaneArrangement, MmaSimt};
+
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    device::host::{Fault, Lane},
+    index::IndexMap,
+};
+
+/// What a warp does, reached from a description.
+pub trait Mma: Sync {
+    /// The file of the CUDA twin, below `kernels/`.
+    fn twin(&self) -> &'static str;
+    /// The map (thread of the block, fragment element) to M of A's tile, or N of B's.
+    fn fragment(&self, d: &GemmDesc, operand: OperandKind) -> Box<dyn IndexMap>;
+    /// The map (thread of the block, k-group) to K of the block's tile.
+    fn depth(&self, d: &GemmDesc) -> Box<dyn IndexMap>;
+    /// Loads both fragments of a k-group from shared memory.
+    fn load(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault>;
+    /// Multiplies the fragments of a k-group.
+    fn multiply(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault>;
+}
