@@ -60,4 +60,20 @@ pub enum Error {
         /// What the system said.
         because: String,
     },
+    /// A line of a suite is not a problem, or the suite has none.
+    #[error("suite {suite}, line {line}: {because}")]
+    Suite {
+        /// The suite's name.
+        suite: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        because: String,
+    },
+    /// A measurement could not be set up or read back.
+    #[error("this cannot be measured: {because}")]
+    Measurement {
+        /// What is in the way.
+        because: String,
+    },
 }

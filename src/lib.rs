@@ -2,6 +2,8 @@
 #![deny(missing_docs)]
 
 pub mod arch;
+#[cfg(feature = "bench-cublaslt")]
+pub mod bench;
 pub mod desc;
 pub mod device;
 pub mod epilogue;
@@ -13,7 +15,7 @@ pub mod refusal;
 pub mod schedule;
 pub mod sentence;
 pub mod shape;
-pub(crate) mod sys;
+pub mod sys;
 pub mod thread;
 pub mod threadblock;
 pub mod warp;

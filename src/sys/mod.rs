@@ -1,4 +1,8 @@
-//! All the unsafe there is.
+//! All the unsafe code there is: foreign functions behind types that hold their rules, and wide instructions.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "bench-cublaslt")]
+pub mod cublaslt;
 pub mod simd;
+#[cfg(feature = "bench-cublaslt")]
+pub mod timing;

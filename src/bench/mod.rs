@@ -1,0 +1,22 @@
+//! The measurement against a peer: suites in, interleaved rounds, JSON lines and a page out.
+//!
+//! One run measures ours and cuBLASLt's candidates beside each other on one stream, so that clocks, power and
+//! temperature are the same for all. [`suite`] reads problems, [`protocol`] times them through a [`Timer`],
+//! [`record`] is the line that is kept, [`page`] is what people read.
+
+pub mod peer;
+pub mod protocol;
+pub mod record;
+pub mod rounds;
+pub mod selection;
+pub mod statistics;
+pub mod suite;
+pub mod timer;
+
+pub mod page;
+
+pub use protocol::{Outcome, Session, Settings};
+pub use record::Line;
+pub use rounds::{Rounds, Stats};
+pub use suite::SuiteProblem;
+pub use timer::{EventTimer, Launch, Stretch, Timer};

@@ -1,0 +1,107 @@
+//! What the rounds have measured, and whether it is enough.
+
+use super::statistics::{Quartiles, median};
+
+/// One contender's rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stats {
+    /// The contender.
+    pub name: String,
+    /// Time of one launch in each round, in microseconds.
+    pub samples_us: Vec<f64>,
+    /// The quartiles of the samples.
+    pub quartiles_us: Quartiles,
+}
+
+/// All contenders' rounds; ours is the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounds {
+    /// One for each contender, in the order they were given.
+    pub stats: Vec<Stats>,
+    /// Within each round, the fastest peer's time over ours; without a peer, ours over its own median.
+    pub ratio: Quartiles,
+    /// The ratio did not settle.
+    pub noisy: bool,
+    /// Launches were replayed from a graph.
+    pub captured: bool,
+}
+
+/// Samples while they come in: `samples[contender][round]`.
+#[derive(Debug)]
+pub(super) struct Tally {
+    samples: Vec<Vec<f64>>,
+}
+
+impl Tally {
+    pub(super) fn new(contenders: usize) -> Self {
+        Self { samples: vec![Vec::new(); contenders] }
+    }
+
+    pub(super) fn push(&mut self, contender: usize, time_us: f64) {
+        self.samples[contender].push(time_us);
+    }
+
+    pub(super) fn rounds(&self) -> usize {
+        self.samples.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// Within each round, so that what drifts (clocks, power) cancels.
+    pub(super) fn ratio(&self) -> Option<Quartiles> {
+        let (ours, peers) = self.samples.split_first()?;
+        let own = median(ours)?;
+        let best = peers
+            .iter()
+            .filter_map(|peer| median(peer).map(|time| (time, peer)))
+            .min_by(|left, right| left.0.total_cmp(&right.0));
+        let ratios: Vec<f64> = match best {
+            Some((_, peer)) => peer.iter().zip(ours).map(|(peer, ours)| peer / ours).collect(),
+            None => ours.iter().map(|ours| ours / own).collect(),
+        };
+        Quartiles::of(&ratios)
+    }
+
+    /// Written so that a NaN has not settled.
+    pub(super) fn settled(&self, spread: f64) -> bool {
+        self.ratio().is_some_and(|ratio| ratio.spread() < spread)
+    }
+
+    pub(super) fn stats(&self, names: impl Iterator<Item = String>) -> Option<Vec<Stats>> {
+        names
+            .zip(&self.samples)
+            .map(|(name, samples)| {
+                Quartiles::of(samples).map(|quartiles_us| Stats { name, samples_us: samples.clone(), quartiles_us })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(samples: &[&[f64]]) -> Tally {
+        Tally { samples: samples.iter().map(|s| s.to_vec()).collect() }
+    }
+
+    #[test]
+    fn drift_common_to_all_cancels() {
+        let drifting = tally(&[&[10.0, 11.0, 12.0, 13.0], &[20.0, 22.0, 24.0, 26.0]]);
+        let ratio = drifting.ratio().unwrap();
+        assert_eq!((ratio.median, ratio.spread()), (2.0, 0.0));
+        assert!(drifting.settled(0.01));
+    }
+
+    #[test]
+    fn the_ratio_is_to_the_peer_of_the_smallest_median() {
+        let t = tally(&[&[10.0, 10.0, 10.0], &[5.0, 30.0, 30.0], &[20.0, 20.0, 20.0]]);
+        assert_eq!(t.ratio().unwrap().median, 2.0);
+    }
+
+    #[test]
+    fn without_a_peer_our_own_spread_decides() {
+        assert!(tally(&[&[100.0, 100.1, 99.9]]).settled(0.01));
+        assert!(!tally(&[&[100.0, 110.0, 90.0]]).settled(0.01));
+        assert!(!tally(&[&[f64::NAN, 1.0]]).settled(0.01));
+        assert!(!Tally::new(1).settled(0.01));
+    }
+}

@@ -1,0 +1,227 @@
+//! A suite: JSON lines, one problem each.
+//!
+//! ```text
+//! {"m":4096,"n":4096,"k":4096,"a":"bf16:row","b":"bf16:col","c":"bf16:row"}
+//! ```
+//!
+//! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+
+/// The element types a suite may name.
+pub const ELEMENTS: [&str; 10] = ["f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "i8", "u8", "i32"];
+
+/// One of [`ELEMENTS`]. (An alias: serde's derive would tie a plain reference to the text that is read.)
+type ElementName = &'static str;
+
+/// Which index of a matrix runs contiguously in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// A row is contiguous: element `(i, j)` is at `i * ld + j`.
+    Row,
+    /// A column is contiguous: element `(i, j)` is at `j * ld + i`.
+    Col,
+}
+
+/// An operand as a suite spells it: `bf16:row`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Operand {
+    element: ElementName,
+    /// Its order in memory.
+    pub order: Order,
+}
+
+impl Operand {
+    /// The element type's name, one of [`ELEMENTS`].
+    #[must_use]
+    pub fn element(&self) -> &'static str {
+        self.element
+    }
+}
+
+impl TryFrom<String> for Operand {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let (element, order) =
+            text.split_once(':').ok_or_else(|| format!("the operand `{text}` is not of the form `type:row` or `type:col`"))?;
+        let element = known_element(element).map_err(|because| format!("the operand `{text}` {because}"))?;
+        let order = match order {
+            "row" => Order::Row,
+            "col" => Order::Col,
+            other => return Err(format!("the operand `{text}` names the order `{other}`; it is `row` or `col`")),
+        };
+        Ok(Self { element, order })
+    }
+}
+
+impl From<Operand> for String {
+    fn from(operand: Operand) -> Self {
+        operand.to_string()
+    }
+}
+
+impl std::fmt::Display for Operand {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.element, if self.order == Order::Row { "row" } else { "col" })
+    }
+}
+
+fn known_element(name: &str) -> Result<&'static str, String> {
+    ELEMENTS
+        .into_iter()
+        .find(|&known| known == name)
+        .ok_or_else(|| format!("names the type `{name}`; the types are {}", ELEMENTS.join(", ")))
+}
+
+/// How fp8 tensor cores accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accumulate {
+    /// In the tensor core's own registers throughout.
+    Fast,
+    /// Promoted to f32 every 128 products.
+    Slow,
+}
+
+/// One problem: D = epilogue(alpha * A*B, beta * C), A of m x k, B of k x n, C and D of m x n.
+///
+/// Leading dimensions are in elements; absent, they are the operand's contiguous extent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteProblem {
+    /// Rows of A and C.
+    pub m: usize,
+    /// Columns of B and C.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
+    /// A's type and order.
+    pub a: Operand,
+    /// B's type and order.
+    pub b: Operand,
+    /// C's and D's type and order.
+    pub c: Operand,
+    /// `simt` or `tensorop`; absent, the resolver chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// The accumulator's type, one of [`ELEMENTS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acc: Option<String>,
+    /// A's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lda: Option<usize>,
+    /// B's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ldb: Option<usize>,
+    /// C's and D's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ldc: Option<usize>,
+    /// Scales A*B; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Scales C; 0 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Independent products of this shape, one after another in memory; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// An epilogue expression; the plain linear combination when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epilogue: Option<String>,
+    /// How fp8 accumulates; `fast` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accumulate: Option<Accumulate>,
+    /// The seed of the random operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl SuiteProblem {
+    /// Products and sums: `2 m n k` for each of the batch.
+    #[must_use]
+    pub fn operations(&self) -> f64 {
+        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
+    }
+
+    /// A's leading dimension, given or by default.
+    #[must_use]
+    pub fn lda(&self) -> usize {
+        self.lda.unwrap_or(contiguous(self.a.order, self.m, self.k))
+    }
+
+    /// B's leading dimension, given or by default.
+    #[must_use]
+    pub fn ldb(&self) -> usize {
+        self.ldb.unwrap_or(contiguous(self.b.order, self.k, self.n))
+    }
+
+    /// C's and D's leading dimension, given or by default.
+    #[must_use]
+    pub fn ldc(&self) -> usize {
+        self.ldc.unwrap_or(contiguous(self.c.order, self.m, self.n))
+    }
+
+    /// What is wrong with the numbers, as a sentence.
+    fn check(&self) -> Result<(), String> {
+        for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.batch.unwrap_or(1))] {
+            if extent == 0 {
+                return Err(format!("`{name}` is 0; nothing would be measured"));
+            }
+        }
+        for (name, ld, least) in [
+            ("lda", self.lda(), contiguous(self.a.order, self.m, self.k)),
+            ("ldb", self.ldb(), contiguous(self.b.order, self.k, self.n)),
+            ("ldc", self.ldc(), contiguous(self.c.order, self.m, self.n)),
+        ] {
+            if ld < least {
+                return Err(format!("`{name}` is {ld}, below the operand's contiguous extent {least}"));
+            }
+        }
+        if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
+            return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
+        }
+        self.acc.as_deref().map_or(Ok(()), |acc| known_element(acc).map(drop).map_err(|because| format!("`acc` {because}")))
+    }
+}
+
+fn contiguous(order: Order, rows: usize, columns: usize) -> usize {
+    match order {
+        Order::Row => columns,
+        Order::Col => rows,
+    }
+}
+
+/// The problems of a suite's text, in order; blank lines are skipped. `name` is for the errors.
+///
+/// # Errors
+/// [`Error::Suite`] with the line's number when a line is not a problem, or when there is none.
+pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteProblem>, Error> {
+    let refused = |line, because| Error::Suite { suite: name.to_owned(), line, because };
+    let mut problems = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let problem: SuiteProblem =
+            serde_json::from_str(line).map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
+        problem.check().map_err(|because| refused(index + 1, because))?;
+        problems.push(problem);
+    }
+    if problems.is_empty() {
+        return Err(refused(1, "the suite holds no problem".to_owned()));
+    }
+    Ok(problems)
+}
+
+/// serde_json says "at line 1 column 9" of a text that was one line of many: keep the column, drop its line.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((message, _)) => format!("{message} (column {})", error.column()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+#[path = "suite_tests.rs"]
+mod tests;

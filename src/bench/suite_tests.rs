@@ -1,0 +1,65 @@
+use super::*;
+
+const PLAIN: &str = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row"}"#;
+
+fn sentence(text: &str) -> String {
+    parse("odd", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_plain_line_takes_the_defaults() {
+    let problems = parse("s", &format!("\n{PLAIN}\n\n")).unwrap();
+    let [p] = &problems[..] else { panic!("one problem, got {}", problems.len()) };
+    assert_eq!((p.m, p.n, p.k), (64, 32, 16));
+    assert_eq!((p.a.element(), p.a.order, p.b.order), ("bf16", Order::Row, Order::Col));
+    assert_eq!((p.lda(), p.ldb(), p.ldc()), (16, 16, 32));
+    assert_eq!(p.operations(), 65536.0);
+    assert_eq!(serde_json::to_string(p).unwrap(), PLAIN, "a problem is written as it was read");
+}
+
+#[test]
+fn every_optional_field_is_read() {
+    let line = concat!(
+        r#"{"m":64,"n":32,"k":16,"a":"e4m3:row","b":"e4m3:col","c":"bf16:col","op":"tensorop","acc":"f32","lda":20,"ldb":21,"#,
+        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"epilogue":"relu(acc)","accumulate":"slow","seed":7}"#
+    );
+    let p = parse("s", line).unwrap().remove(0);
+    assert_eq!((p.lda(), p.ldb(), p.ldc()), (20, 21, 70));
+    assert_eq!((p.alpha, p.beta, p.batch, p.seed), (Some(0.5), Some(-1.0), Some(3), Some(7)));
+    assert_eq!(p.accumulate, Some(Accumulate::Slow));
+    assert_eq!(serde_json::to_string(&p).unwrap(), line);
+}
+
+#[test]
+fn errors_are_sentences_with_the_line_number() {
+    let second = |line: &str| sentence(&format!("{PLAIN}\n{line}"));
+    let spelled = second(&PLAIN.replace(r#""k":16"#, r#""k":16,"Ida":3"#));
+    assert!(spelled.starts_with("suite odd, line 2: not a problem: unknown field `Ida`"), "{spelled}");
+    assert!(!spelled.contains("line 1"), "{spelled}");
+    for (from, to, says) in [
+        (r#""k":16,"#, "", "missing field `k`"),
+        (r#""k":16"#, r#""k":0"#, "`k` is 0; nothing would be measured"),
+        (r#""k":16"#, r#""k":-1"#, "invalid value: integer `-1`"),
+        ("bf16:row", "bf16", "the operand `bf16` is not of the form `type:row` or `type:col`"),
+        ("bf16:row", "bf17:row", "the operand `bf17:row` names the type `bf17`; the types are f64, f32"),
+        ("bf16:row", "bf16:diag", "names the order `diag`; it is `row` or `col`"),
+        (r#""k":16"#, r#""k":16,"lda":15"#, "`lda` is 15, below the operand's contiguous extent 16"),
+        (r#""k":16"#, r#""k":16,"op":"avx""#, "`op` is `avx`; it is `simt` or `tensorop`"),
+        (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc` names the type `f8`"),
+        (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
+    ] {
+        let text = second(&PLAIN.replacen(from, to, 1));
+        assert!(text.starts_with("suite odd, line 2: ") && text.contains(says), "{text}");
+    }
+    assert!(sentence("  \n").contains("the suite holds no problem"));
+}
+
+#[test]
+fn the_simt_suite_is_every_layout_twice() {
+    let problems = parse("simt", include_str!("../../benches/suites/simt.jsonl")).unwrap();
+    assert_eq!(problems.len(), 16);
+    let distinct: std::collections::HashSet<_> = problems.iter().map(|p| (p.m, p.a.order, p.b.order, p.c.order)).collect();
+    assert_eq!(distinct.len(), 16);
+    assert!(problems.iter().all(|p| p.op.as_deref() == Some("simt") && p.m == p.n && p.n == p.k));
+    assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element() == "f32")));
+}
