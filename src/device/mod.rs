@@ -1,0 +1,4 @@
+//! What runs a kernel.
+
+#[cfg(feature = "cuda")]
+pub mod cuda;
