@@ -6,6 +6,7 @@
 use std::time::Instant;
 
 use falchion::Error;
+use falchion::device::cuda::cache::{Cache, CacheDir, Key};
 use falchion::device::cuda::report::Report;
 use falchion::sys::nvrtc::{Compiled, Nvrtc, Program};
 
@@ -144,4 +145,23 @@ fn two_threads_compile_at_once_and_agree_with_one() {
             }
         }
     });
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_cubin_from_disk_is_the_one_that_was_compiled() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = CacheDir::At(folder.path().join("cubins"));
+    let (nvrtc, program) = (nvrtc(), program("sm_90a"));
+    let key = Key::new(&program, nvrtc.version());
+    let ask = |cache: &Cache| cache.get_or_compile(&key, || nvrtc.compile(&program)).expect("a cubin");
+    let (cold, warm) = (Cache::new(dir.clone()), Cache::new(dir));
+    let start = Instant::now();
+    let compiled = ask(&cold);
+    let compiling = start.elapsed();
+    let start = Instant::now();
+    let read = ask(&warm);
+    println!("cold {:.2} ms, from disk {:.3} ms", compiling.as_secs_f64() * 1e3, start.elapsed().as_secs_f64() * 1e3);
+    assert_eq!(compiled, read);
+    assert_eq!((cold.compilations(), warm.compilations(), warm.disk_hits()), (1, 0, 1));
 }

@@ -286,3 +286,25 @@ fn count(length: usize) -> Result<c_int, Error> {
     // 3 is what NVRTC itself would answer, NVRTC_ERROR_INVALID_INPUT.
     c_int::try_from(length).map_err(|_| Error::Driver { call: "nvrtcCreateProgram", code: 3, name: "too many texts".into() })
 }
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_nvrtc_is_a_sentence() {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("this process's libraries");
+        let libc = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).expect("the C library");
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", libc)).expect_err("not NVRTC").to_string();
+        assert!(error.contains("it has no nvrtcVersion") && error.contains(libc), "{error}");
+    }
+
+    #[test]
+    fn a_place_with_no_nvrtc_is_a_sentence() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", folder.path())).expect_err("none").to_string();
+        for named in ["FALCHION_NVRTC", "libnvrtc.so.13", "libnvrtc.so.12", &*folder.path().to_string_lossy()] {
+            assert!(error.contains(named), "no {named} in: {error}");
+        }
+    }
+}

@@ -54,7 +54,7 @@ const FAULTS: &[Fault] = &[
     ("a log's length beyond memory, sealed", |s| s.reseal(|b, _| put(b, LOG_LENGTH, u64::MAX)), Replaces),
     ("lengths that wrap around to the right sum, sealed", wrapping, Replaces),
     ("a length of a gigabyte, sealed", |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, 1 << 30)), Replaces),
-    ("a length one too long, sealed", |s| s.reseal(one_longer), Replaces),
+    ("a length one too long, sealed", |s| s.reseal(|b, _| one_longer(b)), Replaces),
     ("a border moved, unsealed", moved_border, Replaces),
     ("an empty cubin, sealed", |s| s.reseal(empty), Replaces),
     ("a log that is not UTF-8, sealed", |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff), Replaces),
@@ -149,7 +149,7 @@ fn appended(s: &mut Scene) {
     s.write(&[s.bytes(), more].concat());
 }
 
-fn one_longer(bytes: &mut Vec<u8>, _: &mut Random) {
+fn one_longer(bytes: &mut [u8]) {
     let log = get(bytes, LOG_LENGTH);
     put(bytes, LOG_LENGTH, log + 1);
 }

@@ -185,6 +185,27 @@ fn what_dead_writers_left_is_swept_after_an_hour() {
     assert_eq!([old, young, foreign].map(|path| path.exists()), [false, true, true]);
 }
 
+#[test]
+fn why_a_folder_is_not_used_is_a_sentence() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 12);
+    let check = |path: &Path| CacheDir::At(path.into()).check().map_err(|error| error.to_string());
+    assert_eq!(CacheDir::Off.check().ok(), Some(()));
+    assert_eq!(check(&scene.folder), Ok(()));
+    assert_eq!(check(&home.path().join("new/one")), Ok(()));
+    let says = |path: &Path, why: &str| assert_eq!(check(path), Err(format!("{}: {why}", path.display())));
+    says(&scene.entry(), "it is not a folder");
+    scene.mode(&scene.folder, 0o770);
+    says(&scene.folder, "others may write to it, and cubins are code");
+    assert!(check(Path::new("/proc/falchion")).is_err());
+    assert!(check(Path::new("/proc/self/task")).is_err());
+    if std::os::unix::fs::chown(&scene.folder, Some(65534), None).is_ok() {
+        says(&scene.folder, "it belongs to another user, and cubins are code");
+    } else {
+        says(Path::new("/"), "it belongs to another user, and cubins are code");
+    }
+}
+
 /// Not a promise of speed, which is the machine's; a page of a folder must not take as long as a compilation.
 #[test]
 fn a_hit_on_disk_is_quick() {

@@ -13,6 +13,7 @@
 //! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can write the file can write a good
 //! checksum, which is why the folder must be the user's own.
 
+use std::fmt;
 use std::fs::File;
 use std::io::Read;
 
@@ -31,12 +32,19 @@ const HEADER: usize = 92;
 const LONGEST: u64 = 64 << 20;
 
 /// A compiled program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The machine code: an ELF image that the driver loads.
     pub cubin: Vec<u8>,
     /// What the compiler said when it was made.
     pub log: String,
+}
+
+impl fmt::Debug for Entry {
+    /// The cubin's length stands for its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("cubin_bytes", &self.cubin.len()).field("log", &self.log).finish()
+    }
 }
 
 impl From<Compiled> for Entry {

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tempfile::NamedTempFile;
+
 use super::{Entry, Key};
+use crate::Error;
 
 /// A folder of the user's own.
 pub(super) struct Folder<'a>(&'a Path);
@@ -31,18 +34,45 @@ pub(super) struct Lock {
 }
 
 impl<'a> Folder<'a> {
-    /// The folder at `path`, made where it is missing; `None` where it cannot be used or belongs to others.
-    pub(super) fn open(path: &'a Path) -> Option<Self> {
+    /// The folder at `path`, made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where it cannot be used, or where others than this user could put cubins into it.
+    pub(super) fn open(path: &'a Path) -> Result<Self, Error> {
+        let refuse = |because: &str| Err(Error::Io { path: path.into(), because: because.into() });
+        let io = |error: io::Error| Error::Io { path: path.into(), because: error.to_string() };
         let link = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                create(path).ok()?;
-                fs::symlink_metadata(path).ok()?
+                create(path).map_err(io)?;
+                fs::symlink_metadata(path).map_err(io)?
             }
-            other => other.ok()?,
+            other => other.map_err(io)?,
         };
-        // A link that another user laid could lead into a folder of ours that was never meant for this.
-        let folder = fs::metadata(path).ok()?;
-        (folder.is_dir() && is_private(&folder) && (!link.is_symlink() || is_own(&link))).then_some(Self(path))
+        let folder = fs::metadata(path).map_err(io)?;
+        if !folder.is_dir() {
+            return refuse("it is not a folder");
+        }
+        if !is_own(&folder) {
+            return refuse("it belongs to another user, and cubins are code");
+        }
+        if !is_private(&folder) {
+            return refuse("others may write to it, and cubins are code");
+        }
+        // It could lead into a folder of ours that was never meant for this.
+        if link.is_symlink() && !is_own(&link) {
+            return refuse("it is a link that another user made");
+        }
+        Ok(Self(path))
+    }
+
+    /// Whether a file can be made in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] with what the system said.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.part().map(drop).map_err(|error| Error::Io { path: self.0.into(), because: error.to_string() })
     }
 
     /// Reads the entry of `key`.
@@ -64,7 +94,7 @@ impl<'a> Folder<'a> {
     /// Writes an entry's bytes aside and renames them into place, over whatever lies there but a folder with something in it.
     pub(super) fn save(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let path = self.at(key, "cubin");
-        let mut part = tempfile::Builder::new().prefix(".falchion-").suffix(".part").tempfile_in(self.0)?;
+        let mut part = self.part()?;
         part.write_all(bytes)?;
         match part.persist(&path) {
             Ok(_) => Ok(()),
@@ -73,6 +103,11 @@ impl<'a> Folder<'a> {
                 refused.file.persist(&path).map(drop).map_err(|refused| refused.error)
             }
         }
+    }
+
+    /// A file to write an entry in, removed when dropped.
+    fn part(&self) -> io::Result<NamedTempFile> {
+        tempfile::Builder::new().prefix(".falchion-").suffix(".part").tempfile_in(self.0)
     }
 
     /// The lock of `key`, waited for no longer than `wait`; `None` where it cannot be had.

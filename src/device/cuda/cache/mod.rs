@@ -51,6 +51,19 @@ impl CacheDir {
             None => environment.cache_home().map_or(Self::Off, |home| Self::At(home.join("falchion"))),
         }
     }
+
+    /// Whether cubins can be kept here. A [`Cache`] that cannot keep them goes on without a word: this is for who wants to know.
+    /// Makes the folder where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] with the reason: what the system said, or whose the folder is.
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::Off => Ok(()),
+            Self::At(path) => Folder::open(path)?.check(),
+        }
+    }
 }
 
 /// One key's place in memory: locked while it is looked for or compiled.
@@ -120,7 +133,7 @@ impl Cache {
     fn beyond_memory(&self, key: &Key, compile: impl FnOnce() -> Result<Compiled, Error>) -> Result<Entry, Error> {
         let folder = match &self.dir {
             CacheDir::Off => None,
-            CacheDir::At(path) => Folder::open(path),
+            CacheDir::At(path) => Folder::open(path).ok(),
         };
         let Some(folder) = folder else {
             return self.compiled(compile);
