@@ -58,6 +58,7 @@ const FAULTS: &[Fault] = &[
     ("a border moved, unsealed", moved_border, Replaces),
     ("an empty cubin, sealed", |s| s.reseal(empty), Replaces),
     ("a log that is not UTF-8, sealed", |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff), Replaces),
+    ("another magic, sealed", |s| s.reseal(|b, r| b[r.within(MAGIC)] ^= 0x20), Replaces),
     (
         "another format, sealed",
         |s| s.reseal(|b, r| b[VERSION].copy_from_slice(&(2 + r.next() as u32 / 2).to_le_bytes())),

@@ -1,7 +1,8 @@
 //! One process: memory, threads, what is not kept, and where the counters stand.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Barrier};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use falchion::Error;
 use falchion::device::cuda::cache::{Cache, CacheDir};
 
-use crate::scene::{Random, Scene};
+use crate::scene::{Random, Scene, remove};
 
 fn cold(home: &Path) -> Cache {
     Cache::new(CacheDir::At(home.join("cache")))
@@ -203,6 +204,26 @@ fn why_a_folder_is_not_used_is_a_sentence() {
         says(&scene.folder, "it belongs to another user, and cubins are code");
     } else {
         says(Path::new("/"), "it belongs to another user, and cubins are code");
+    }
+}
+
+#[test]
+fn what_is_no_lock_is_not_waited_for() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 13);
+    let socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));
+    let full = |path: &Path| fs::create_dir_all(path.join("full")).expect("folders");
+    let link = |path: &Path| symlink("/dev/full", path).expect("a link");
+    let empty = |path: &Path| fs::create_dir(path).expect("a folder");
+    for make in [socket as fn(&Path), link, empty, full] {
+        let cache = Cache::new(CacheDir::At(scene.folder.clone())).with_lock_wait(Duration::from_secs(60));
+        remove(&scene.entry());
+        make(&home.path().join("s"));
+        fs::rename(home.path().join("s"), scene.lock()).expect("moved");
+        let start = Instant::now();
+        assert!(scene.ask(&cache));
+        assert!(start.elapsed() < Duration::from_secs(20), "it waited");
+        remove(&scene.lock());
     }
 }
 

@@ -171,6 +171,20 @@ mod tests {
     }
 
     #[test]
+    fn what_claims_too_much_is_not_read() {
+        let good = entry().encode(&key()).expect("storable");
+        let claims = |cubin: u64, log: u64| {
+            let mut header: [u8; HEADER] = *good.first_chunk().expect("a header");
+            header[44..52].copy_from_slice(&cubin.to_le_bytes());
+            header[52..60].copy_from_slice(&log.to_le_bytes());
+            lengths(&key(), &header)
+        };
+        assert_eq!(claims(LONGEST, LONGEST), Some((LONGEST, LONGEST)));
+        assert_eq!(claims(LONGEST + 1, 0), None);
+        assert_eq!(claims(1, LONGEST + 1), None);
+    }
+
+    #[test]
     fn another_programs_entry_is_refused() {
         let other = Key::new(&Program::default(), (12, 9));
         assert_eq!(read(&entry().encode(&other).expect("storable")), None);

@@ -223,3 +223,37 @@ fn is_private(_: &Metadata) -> bool {
 fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+    use super::*;
+    use crate::sys::nvrtc::Program;
+
+    /// The holder removes the file that others already have open: whoever locks that one must see that it is gone.
+    #[test]
+    fn one_holds_the_lock_though_the_file_comes_and_goes() {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let path = home.path().join("cache");
+        let (key, inside, times) = (Key::new(&Program::default(), (13, 0)), AtomicU32::new(0), AtomicU32::new(0));
+        let end = Instant::now() + Duration::from_millis(500);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let folder = Folder::open(&path).expect("a folder");
+                    while Instant::now() < end {
+                        // No wait, so that the threads meet as often as they can.
+                        let Some(lock) = folder.lock(&key, Duration::ZERO) else { continue };
+                        assert_eq!(inside.fetch_add(1, SeqCst), 0, "two hold it");
+                        thread::yield_now();
+                        times.fetch_add(1, SeqCst);
+                        inside.fetch_sub(1, SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(times.load(SeqCst) > 100, "{times:?}");
+    }
+}
