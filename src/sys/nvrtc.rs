@@ -238,10 +238,10 @@ impl<'a> Unit<'a> {
     }
 
     fn log(&self) -> Result<String, Error> {
-        let bytes =
+        let mut bytes =
             self.bytes(("nvrtcGetProgramLogSize", self.functions.log_size), ("nvrtcGetProgramLog", self.functions.log))?;
-        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-        Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
+        bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn cubin(&self) -> Result<Vec<u8>, Error> {

@@ -9,7 +9,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use crate::scene::{CUBIN, CUBIN_LENGTH, KEY, LOG_LENGTH, MAGIC, Random, SEAL, Scene, VERSION, get, put, remove};
+use crate::scene::{
+    CUBIN, CUBIN_LENGTH, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, Scene, VERSION, get, memory, put, remove,
+};
 
 /// What a cache that meets the fault must do, besides giving the right cubin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -243,7 +245,7 @@ fn linked_folder(s: &mut Scene) {
 
 fn others_folder(s: &mut Scene) {
     // Only root can give a folder away; anyone else has root's to look at.
-    if std::os::unix::fs::chown(&s.folder, Some(65534), None).is_err() {
+    if std::os::unix::fs::chown(&s.folder, Some(SOMEBODY), None).is_err() {
         s.folder = "/".into();
     }
 }
@@ -270,7 +272,7 @@ pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
 
 #[test]
 fn no_fault_gives_a_wrong_cubin_a_failed_call_or_a_panic() {
-    let home = tempfile::tempdir().expect("a temporary folder");
+    let home = memory();
     let names: std::collections::BTreeSet<_> = FAULTS.iter().map(|fault| fault.0).collect();
     assert_eq!(names.len(), FAULTS.len(), "each name once");
     let next = AtomicUsize::new(0);

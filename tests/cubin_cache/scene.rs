@@ -41,6 +41,14 @@ impl Random {
     }
 }
 
+/// A temporary folder in memory where the system has one: hundreds of thousands of files come and go.
+pub fn memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder")
+}
+
+/// A user who runs no tests.
+pub const SOMEBODY: u32 = 65533;
+
 /// Where an entry's fields lie, as its format says.
 pub const MAGIC: Range<usize> = 0..8;
 pub const VERSION: Range<usize> = 8..12;

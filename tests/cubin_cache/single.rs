@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use falchion::Error;
 use falchion::device::cuda::cache::{Cache, CacheDir};
 
-use crate::scene::{Random, Scene, remove};
+use crate::scene::{Random, SOMEBODY, Scene, remove};
 
 fn cold(home: &Path) -> Cache {
     Cache::new(CacheDir::At(home.join("cache")))
@@ -200,7 +200,7 @@ fn why_a_folder_is_not_used_is_a_sentence() {
     says(&scene.folder, "others may write to it, and cubins are code");
     assert!(check(Path::new("/proc/falchion")).is_err());
     assert!(check(Path::new("/proc/self/task")).is_err());
-    if std::os::unix::fs::chown(&scene.folder, Some(65534), None).is_ok() {
+    if std::os::unix::fs::chown(&scene.folder, Some(SOMEBODY), None).is_ok() {
         says(&scene.folder, "it belongs to another user, and cubins are code");
     } else {
         says(Path::new("/"), "it belongs to another user, and cubins are code");
