@@ -107,18 +107,25 @@ fn version(folder: &Path) -> Vec<u32> {
 /// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, the user, the system and `/opt`.
 fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     let opt = environment.root().join("opt");
-    let mut prefixes = Vec::new();
-    match environment.variable("VIRTUAL_ENV") {
-        None => places.push(unset("VIRTUAL_ENV")),
-        Some(folder) => prefixes.push(PathBuf::from(folder)),
+    // A name for the refusal, and the prefixes it stands for.
+    let mut groups = Vec::new();
+    for (variable, below) in [("VIRTUAL_ENV", ""), ("HOME", ".local")] {
+        match environment.variable(variable) {
+            None => places.push(unset(variable)),
+            Some(folder) => {
+                let prefix = Path::new(folder).join(below);
+                groups.push((prefix.clone(), vec![prefix]));
+            }
+        }
     }
-    prefixes.extend(environment.variable("HOME").map(|home| Path::new(home).join(".local")));
-    prefixes.extend(["usr/local", "usr"].map(|folder| environment.root().join(folder)));
-    prefixes.push(opt.clone());
-    prefixes.extend(children(&opt, ""));
-    for prefix in prefixes {
+    groups.extend(
+        ["usr/local", "usr", "opt"].map(|folder| environment.root().join(folder)).map(|prefix| (prefix.clone(), vec![prefix])),
+    );
+    groups.push((opt.join("*"), children(&opt, "")));
+    for (name, prefixes) in groups {
         let before = places.len();
-        for python in ["lib", "lib64"].iter().flat_map(|lib| children(&prefix.join(lib), "python")) {
+        let libs = prefixes.iter().flat_map(|prefix| ["lib", "lib64"].map(|lib| prefix.join(lib)));
+        for python in libs.flat_map(|lib| children(&lib, "python")) {
             for packages in ["site-packages", "dist-packages"].map(|packages| python.join(packages).join("nvidia")) {
                 if packages.is_dir() {
                     places.extend(wanted.wheels.iter().map(|wheel| Place::Folder(packages.join(wheel))));
@@ -126,7 +133,7 @@ fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
             }
         }
         if places.len() == before {
-            let pattern = prefix.join("lib*/python*/*-packages/nvidia");
+            let pattern = name.join("lib*/python*/*-packages/nvidia");
             places.push(Place::Nothing(format!("{} (none)", pattern.display())));
         }
     }
