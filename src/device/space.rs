@@ -143,6 +143,13 @@ impl<'a> HostSliceMut<'a> {
         self.kind
     }
 
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
+    }
+
     /// The elements, as `E`.
     ///
     /// # Errors

@@ -18,8 +18,10 @@
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
 //! let claim = |d| Claim { desc: &desc, shapes: &shapes, a, b, c: None, d };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
-//! d[5] *= 1.000_001;
-//! assert!(!verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
+//!
+//! let mut wrong = d.clone();
+//! wrong[5] *= 1.000_001;
+//! assert!(!verify::check(&claim(HostSlice::new::<f32>(&wrong)))?.is_right());
 //! # Ok::<(), falchion::Error>(())
 //! ```
 //!
