@@ -6,6 +6,7 @@ use crate::{
     refusal::Refusal,
 };
 use bytemuck::Pod;
+use core::ops::Range;
 
 /// A place for operands.
 pub trait Space: Sized {
@@ -106,6 +107,13 @@ impl<'a> HostSlice<'a> {
         self.kind
     }
 
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get(bytes)?, ..self })
+    }
+
     /// The elements, as `E`.
     ///
     /// # Errors
@@ -133,6 +141,13 @@ impl<'a> HostSliceMut<'a> {
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
         self.kind
+    }
+
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
     }
 
     /// The elements, as `E`.
