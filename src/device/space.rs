@@ -107,6 +107,11 @@ impl<'a> HostSlice<'a> {
         self.kind
     }
 
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Some of the elements, `None` when they are not all there.
     pub fn get(self, elements: Range<usize>) -> Option<Self> {
         let width = self.kind.bytes() as usize;
@@ -141,6 +146,16 @@ impl<'a> HostSliceMut<'a> {
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
         self.kind
+    }
+
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The elements' bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes
     }
 
     /// Some of the elements, `None` when they are not all there.
