@@ -104,6 +104,20 @@ fn the_fast_host_conforms() {
     }
 }
 
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_device_conforms() {
+    let wanted = descriptions::Wanted::default();
+    let cases = Cases { descriptions: 160, problems_each: 15, most_work: 3_000_000, wanted };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x0c0d_a001);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 2000 && distinct(&drawn) >= 100);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
 #[test]
 fn drawn_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
