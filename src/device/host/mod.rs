@@ -13,10 +13,12 @@ mod block;
 mod fast;
 mod fault;
 mod microkernel;
+mod pack;
 mod plan;
 mod program;
 mod run;
 mod shared_memory;
+mod store;
 
 pub use block::Lane;
 pub use fault::Fault;
