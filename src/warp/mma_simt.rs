@@ -148,18 +148,19 @@ impl Mma for MmaSimt {
         Box::new(DepthMap(*d))
     }
 
-    fn load(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
+    fn load(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
         for operand in OperandKind::BOTH {
-            for i in 0..d.operand(operand).thread_mn() {
+            for i in 0..lane.operand(operand).thread_mn() {
                 lane.load(operand, group, i)?;
             }
         }
         Ok(())
     }
 
-    fn multiply(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
+    fn multiply(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
         lane.begin_multiply(group)?;
-        thread::mma::outer_product(d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn(), |i, j| {
+        let [rows, columns] = OperandKind::BOTH.map(|operand| lane.operand(operand).thread_mn());
+        thread::mma::outer_product(rows, columns, |i, j| {
             lane.multiply_add(group, i, j);
         });
         Ok(())

@@ -13,6 +13,7 @@
 mod block;
 mod fast;
 mod fault;
+mod lane;
 mod microkernel;
 mod pack;
 mod plan;
@@ -21,8 +22,8 @@ mod run;
 mod shared_memory;
 mod store;
 
-pub use block::Lane;
 pub use fault::Fault;
+pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};

@@ -162,13 +162,15 @@ fn product<T: Combination>(
     match mode {
         Mode::Checked { seed } => {
             let mut computed = vec![false; rows * columns];
+            let stored = stored_once(typed.program);
             for block in blocks {
                 let tile @ (row, column) = place(block)?;
                 match computed.get_mut(row as usize * columns + column as usize) {
                     Some(known) if !*known => *known = true,
                     _ => return Err(Fault::TileTwice { row, column }.into()),
                 }
-                let sums = checked_block(typed, tile, seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15))?;
+                let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let sums = checked_block(typed, tile, order, stored)?;
                 store.blocks(&[tile], &sums, sums.len(), d);
             }
         }
@@ -193,8 +195,13 @@ fn product<T: Combination>(
     Ok(())
 }
 
-/// A block of the checked mode.
-fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32), seed: u64) -> Result<Tile<T>, Fault> {
+/// A block of the checked mode. `stored` is whether sums are stored once; what goes wrong before that is told first.
+fn checked_block<T: Combination>(
+    typed: &Typed<'_, T>,
+    (row, column): (u32, u32),
+    seed: u64,
+    stored: Result<(), Fault>,
+) -> Result<Tile<T>, Fault> {
     let (program, d) = (typed.program, &typed.program.desc);
     let walks = [
         typed.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
@@ -203,7 +210,7 @@ fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32)
     let source =
         |operand: OperandKind, tile: u32, mn: u32, k: u32| typed.element(operand, walks[operand.index()].element(tile, mn, k));
     let block = Block::run(program, &source, typed.tiles, seed)?;
-    stored_once(program)?;
+    stored?;
     let mut sums = vec![T::Accumulator::default(); (d.threadblock.m * d.threadblock.n) as usize];
     for thread in 0..d.threads_per_slice() {
         for (index, sum) in (0..).zip(&block.threads[thread as usize].sums) {
