@@ -134,13 +134,14 @@ impl<S: Copy + Widen<A>, A: Accumulator> Vectorized for Rectangles<'_, S, A> {
                 }
                 let from = &self.from[mn * self.strides.0 + k * self.strides.1..];
                 if self.strides.0 == 1 {
-                    for (to, from) in into.chunks_exact_mut(width).zip(from.chunks(self.strides.1)).take(there.1) {
-                        to.iter_mut().zip(&from[..there.0]).for_each(|(to, from)| *to = from.widen());
+                    for (k, to) in into.chunks_exact_mut(width).take(there.1).enumerate() {
+                        let from = &from[k * self.strides.1..][..there.0];
+                        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
                     }
                 } else {
-                    for (slot, from) in from.chunks(self.strides.0).take(there.0).enumerate() {
-                        let to = into[slot..].iter_mut().step_by(width);
-                        to.zip(&from[..there.1]).for_each(|(to, from)| *to = from.widen());
+                    for mn in 0..there.0 {
+                        let from = &from[mn * self.strides.0..][..there.1];
+                        into[mn..].iter_mut().step_by(width).zip(from).for_each(|(to, from)| *to = from.widen());
                     }
                 }
             }
