@@ -15,7 +15,7 @@ use falchion::{
     epilogue::{LinearCombination, Node},
     index::{Coord, IndexMap},
     layout::Order,
-    numeric::{Bf16, COMBINATIONS, Combined, Element, ElementKind, F16},
+    numeric::{Bf16, COMBINATIONS, Combined, ComputeKind, Element, ElementKind, F16},
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
 };
@@ -36,11 +36,15 @@ pub fn orders() -> impl Iterator<Item = [Order; 3]> {
     both.into_iter().flat_map(move |a| both.into_iter().flat_map(move |b| both.into_iter().map(move |c| [a, b, c])))
 }
 
-/// Every row of the default table, for every tag and layout: what the library ships.
+/// Every row of the default table, for every tag and layout: what the library ships. Types that are listed twice have an
+/// epilogue in integers and one in `f32`.
 pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     ArchKind::ALL.into_iter().flat_map(|arch| {
-        COMBINATIONS.iter().flat_map(move |types| {
-            orders().filter_map(move |orders| default_description(OpKind::Simt, arch, *types, orders).ok())
+        COMBINATIONS.iter().enumerate().flat_map(move |(i, types)| {
+            orders().filter_map(move |orders| {
+                let d = default_description(OpKind::Simt, arch, *types, orders).ok()?;
+                Some(if COMBINATIONS[..i].contains(types) { GemmDesc { compute: ComputeKind::F32, ..d } } else { d })
+            })
         })
     })
 }
