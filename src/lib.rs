@@ -10,6 +10,7 @@ pub mod epilogue;
 mod error;
 pub mod index;
 pub mod layout;
+pub mod mirror;
 pub mod numeric;
 pub mod refusal;
 pub mod schedule;
