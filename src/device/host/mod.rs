@@ -17,6 +17,7 @@ mod plan;
 mod program;
 mod run;
 mod shared_memory;
+mod vectors;
 
 pub use block::Lane;
 pub use fault::Fault;

@@ -7,6 +7,7 @@
 use super::{
     Fault, Program,
     block::{Block, Value},
+    vectors::whole,
 };
 use crate::{
     desc::OperandKind,
@@ -91,6 +92,7 @@ impl Plan {
         // Two tiles: enough to see that every tile takes the same way.
         let block = Block::run(program, &name, 2, 0)?;
         stored_once(program)?;
+        whole(program)?;
         let warp_count = d.threads() / WARP;
         let mut plan = Self { panels: [Vec::new(), Vec::new()], warps: Vec::new() };
         for warp in 0..warp_count {
@@ -154,6 +156,11 @@ impl Plan {
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.desc.threadblock.n;
     let place = |offset: u32| (offset / columns, offset % columns);
+    if program.desc.warps().k > 1
+        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
+    {
+        return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });
+    }
     match laws::bijective(program.maps.accumulator.as_ref()) {
         Ok(()) => Ok(()),
         Err(laws::Violation::Missed { offset }) => {

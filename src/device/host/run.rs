@@ -5,6 +5,7 @@ use super::{
     block::Block,
     fast::FastBlocks,
     plan::{Plan, stored_once},
+    vectors::whole,
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
@@ -163,7 +164,8 @@ fn product<T: Combination>(
     let order = (typed.program.maps.order)(rows as u32, columns as u32);
     let place = |block: u32| {
         let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-        Ok((tile / columns as u32, tile % columns as u32))
+        let (row, column) = (tile / columns as u32, tile % columns as u32);
+        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
     };
     let finish = |(row, column): (u32, u32), sums: Tile<T>, d: &[<T::C as Element>::Storage]| {
         let (row, column) = (row as usize * desc.threadblock.m as usize, column as usize * desc.threadblock.n as usize);
@@ -246,6 +248,7 @@ fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32)
         |operand: OperandKind, tile: u32, mn: u32, k: u32| typed.element(operand, walks[operand.index()].element(tile, mn, k));
     let block = Block::run(program, &source, typed.tiles, seed)?;
     stored_once(program)?;
+    whole(program)?;
     let mut sums = vec![T::Accumulator::default(); (d.threadblock.m * d.threadblock.n) as usize];
     for thread in 0..d.threads_per_slice() {
         for (index, sum) in (0..).zip(&block.threads[thread as usize].sums) {
