@@ -216,10 +216,10 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
     add("depth: one further", &sliced, |p| &mut p.maps.depth, |m, p| m.at(p).map(|k| k + 1));
     add("depth: slices forget their number", &sliced, |p| &mut p.maps.depth, |_, p| Some(p.column));
     add(
-        "depth: lane 0 one k behind",
+        "depth: lane 0 takes every other k twice",
         &classic,
         |p| &mut p.maps.depth,
-        |m, p| m.at(p).map(|k| if p.row == 0 { (k + 7) % 8 } else { k }),
+        |m, p| m.at(p).map(|k| if p.row == 0 { k & !1 } else { k }),
     );
     add("accumulators: transposed", &classic, |p| &mut p.maps.accumulator, |m, p| m.at(p).map(|x| x % 128 * 128 + x / 128));
     add("accumulators: two of a thread exchanged", &ring, |p| &mut p.maps.accumulator, |m, p| m.at(at(p.row, p.column ^ 1)));
@@ -270,7 +270,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 
 #[test]
 fn a_layout_that_takes_vectors_apart_is_caught() {
-    let desc = default_f32(ArchKind::Sm80, ROWS);
+    let desc = GemmDesc { stages: 3, ..default_f32(ArchKind::Sm80, ROWS) };
     // Room enough for any of these: the pitch of the description is 128 + 8.
     let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
     let desc = GemmDesc { smem_a: padded, smem_b: padded, ..desc }.expect();
@@ -309,9 +309,11 @@ fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
 #[test]
 fn nothing_that_ships_is_accused() {
     let mut clean = HashSet::new();
-    for desc in shipped() {
+    for (i, desc) in shipped().enumerate() {
         let k = 2 * desc.threadblock.k as usize + 5;
-        assert_eq!(wrong(&Program::of(&desc), CHECKED, [131, 67, k]), None, "{desc:?}");
+        // Now and then a second tile of C.
+        let m = if i % 5 == 0 { 131 } else { 125 };
+        assert_eq!(wrong(&Program::of(&desc), CHECKED, [m, 67, k]), None, "{desc:?}");
         clean.insert(desc);
     }
     println!("{} descriptions, none accused", clean.len());
