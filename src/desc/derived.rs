@@ -100,7 +100,13 @@ impl OperandDesc {
 
     /// Which thread copies which vector.
     pub const fn thread_map(&self) -> ThreadMap {
-        ThreadMap::of(self.threads, self.tile_contiguous() / at_least_one(self.access), self.tile_strided(), self.access_bytes(), self.turns())
+        ThreadMap::of(
+            self.threads,
+            self.tile_contiguous() / at_least_one(self.access),
+            self.tile_strided(),
+            self.access_bytes(),
+            self.turns(),
+        )
     }
 
     /// The (mn, k) of element `element` of the vector at (`strided`, `contiguous`).

@@ -161,7 +161,9 @@ impl SmemTile {
     /// and aligned.
     pub const fn vector(&self, limit: u32) -> u32 {
         let mut vector = limit;
-        while vector > 1 && !(self.pitch().is_multiple_of(vector) && (self.bits == 0 || self.base > 31 || vector <= 1 << self.base)) {
+        while vector > 1
+            && !(self.pitch().is_multiple_of(vector) && (self.bits == 0 || self.base > 31 || vector <= 1 << self.base))
+        {
             vector /= 2;
         }
         vector
