@@ -12,7 +12,7 @@ use falchion::{
         host::{Mode, Program},
         run_program,
     },
-    epilogue::{LinearCombination, Node},
+    epilogue::{EpilogueDesc, LinearCombination, Node, NodeId, Op},
     index::{Coord, IndexMap},
     layout::Order,
     numeric::{Bf16, COMBINATIONS, Combined, ComputeKind, Element, ElementKind, F16},
@@ -110,6 +110,106 @@ pub fn legal() -> impl Strategy<Value = GemmDesc> {
             let desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
             desc.check().is_ok().then_some(desc)
         })
+}
+
+/// Numbers at and beyond every edge, and small ones.
+pub fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        Just(0),
+        Just(1),
+        Just(u32::MAX),
+        Just(1 << 31),
+        0u32..=40,
+        0u32..=600,
+        (0u32..32).prop_map(|bit| 1 << bit),
+        any::<u32>()
+    ]
+}
+
+/// Fields of a description that hold numbers.
+pub const NUMBERS: usize = 25;
+
+/// The description with its number of index `field` replaced.
+pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
+    let smem = match field {
+        17 | 18 => SmemLayout::Padded { along: [Along::Mn, Along::K][field - 17], padding: x },
+        19 | 20 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 19], bits: x, base: 2, shift: 0 },
+        21 | 22 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 21], bits: 2, base: x, shift: 0 },
+        _ => SmemLayout::Swizzled { along: Along::Mn, bits: 2, base: 2, shift: x },
+    };
+    match field {
+        0 => d.threadblock.m = x,
+        1 => d.threadblock.n = x,
+        2 => d.threadblock.k = x,
+        3 => d.warp.m = x,
+        4 => d.warp.n = x,
+        5 => d.warp.k = x,
+        6 => d.instruction.m = x,
+        7 => d.instruction.n = x,
+        8 => d.instruction.k = x,
+        9 => d.stages = x,
+        10 => d.swizzle = SwizzleKind::Identity(x),
+        11 => d.align_a = x,
+        12 => d.align_b = x,
+        13 => d.align_c = x,
+        14 => d.blocks_per_sm = x,
+        15 => (d.warp.m, d.threadblock.m) = (x, x),
+        16 => (d.warp.k, d.threadblock.k) = (x, x),
+        _ if field % 2 == 0 => d.smem_a = smem,
+        _ => d.smem_b = smem,
+    }
+    d
+}
+
+/// Any nodes in any order: mostly no expression.
+pub fn any_nodes() -> impl Strategy<Value = EpilogueDesc> {
+    let node = prop_oneof![
+        Just(Op::Nop),
+        Just(Op::Accumulator),
+        Just(Op::Source),
+        any::<u8>().prop_map(Op::Scalar),
+        any::<i32>().prop_map(Op::Constant),
+        Just(Op::Add),
+        Just(Op::Multiply),
+        Just(Op::Scale),
+        Just(Op::Minimum),
+        Just(Op::Maximum),
+        Just(Op::Relu),
+        any::<u64>().prop_map(|id| Op::User(NodeId(id))),
+    ];
+    proptest::collection::vec(node, 1..40)
+        .prop_map(|ops| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op)))
+}
+
+/// Any value of any field.
+pub fn garbage() -> impl Strategy<Value = GemmDesc> {
+    let kinds = || select(ElementKind::ALL.to_vec());
+    let compute = select(vec![ComputeKind::F32, ComputeKind::F64, ComputeKind::I32]);
+    let types = (kinds(), kinds(), kinds(), kinds(), compute, any::<bool>());
+    let op = (select(vec![OpKind::Simt, OpKind::TensorOp]), select(ArchKind::ALL.to_vec()), select(MainloopKind::ALL.to_vec()));
+    let numbers = proptest::collection::vec(number(), NUMBERS);
+    let smem = || {
+        prop_oneof![
+            Just(SmemLayout::Auto),
+            (number(), along()).prop_map(|(padding, along)| SmemLayout::Padded { along, padding })
+        ]
+    };
+    (legal(), types, [order(), order()], op, numbers, [smem(), smem()], any_nodes()).prop_map(
+        |(
+            legal,
+            (a, b, c, accumulator, compute, exchanged),
+            [layout_a, layout_b],
+            (op, arch, mainloop),
+            numbers,
+            smem,
+            epilogue,
+        )| {
+            let d = numbers.iter().enumerate().fold(legal, |d, (field, x)| spoiled(d, field, *x));
+            let [smem_a, smem_b] = if numbers[0] % 2 == 0 { smem } else { [d.smem_a, d.smem_b] };
+            let types = GemmDesc { a, b, c, accumulator, compute, exchanged, ..d };
+            GemmDesc { layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue, ..types }
+        },
+    )
 }
 
 type Bend<F> = (Map, F);
