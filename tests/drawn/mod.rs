@@ -155,7 +155,7 @@ pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
         14 => d.blocks_per_sm = x,
         15 => (d.warp.m, d.threadblock.m) = (x, x),
         16 => (d.warp.k, d.threadblock.k) = (x, x),
-        _ if field % 2 == 0 => d.smem_a = smem,
+        _ if field.is_multiple_of(2) => d.smem_a = smem,
         _ => d.smem_b = smem,
     }
     d
