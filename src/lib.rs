@@ -19,6 +19,7 @@ pub mod shape;
 pub mod sys;
 pub mod thread;
 pub mod threadblock;
+pub mod verify;
 pub mod warp;
 
 pub use error::Error;

@@ -9,6 +9,7 @@ mod executor;
 mod kernel;
 mod operands;
 pub mod report;
+pub mod resident;
 
 pub use context::{machine_of, open};
 pub use executor::Kernel;

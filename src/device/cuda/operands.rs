@@ -80,6 +80,25 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind: E::KIND, address, length, context, _in_use: in_use }
     }
 
+    /// Bytes of any elements, to be read by work on `stream`; the address is a multiple of the elements' size.
+    pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (address, in_use) = bytes.device_ptr(stream);
+        Self { kind, address, length, context, _in_use: in_use }
+    }
+
+    /// Bytes of any elements, to be written by work on `stream`.
+    pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (address, in_use) = bytes.device_ptr_mut(stream);
+        Self { kind, address, length, context, _in_use: in_use }
+    }
+
+    /// Number of elements that are there.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
     /// Bytes from the first of `elements` elements to the last.
     pub(super) fn range(&self, elements: u64) -> core::ops::Range<u64> {
         let bytes = elements.saturating_mul(u64::from(self.kind.bytes()));
