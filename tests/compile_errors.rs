@@ -17,7 +17,7 @@ const SENTENCES: [(&str, &str); 8] = [
         "no default configuration for `falchion::arch::Simt` on `falchion::arch::Sm80` with A: `f32`, B: `falchion::numeric::F16`",
     ),
     ("operand_by_value", "`Vec<f32>` is no operand of elements"),
-    ("shared_memory_over_budget", "a block needs 149760 bytes of shared memory (9 stages of 16640); sm_80 has 82944"),
+    ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 120 registers; with 256 threads a block and 4 blocks"),
     ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),
     ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),

@@ -278,7 +278,7 @@ mod json {
 
     #[test]
     fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
-        let text = default_f32(ArchKind::Sm80, [Order::Row; 3]).to_json().expect("an expression");
+        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
         assert!(text.contains("\"version\":1") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
         assert!(refused(&text.replace("\"version\":1", "\"version\":2")).contains("its version is 2, and this library reads 1"));
         assert!(refused(&text.replace("\"version\":1", "\"version\":\"1\"")).contains("its version is \"1\""));
@@ -296,7 +296,7 @@ mod json {
 
     #[test]
     fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
-        let text = default_f32(ArchKind::Sm80, [Order::Row; 3]).to_json().expect("an expression");
+        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
         for (field, flag, meaning) in falchion::desc::Knobs::TABLE {
             assert!(text.contains(&format!("\"{field}\":")), "{text} lacks {field}");
             assert!(flag.starts_with("--") && !meaning.is_empty());

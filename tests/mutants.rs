@@ -5,7 +5,7 @@
 
 mod drawn;
 
-use drawn::{Map, bent, cases, default_f32, legal, ragged, shipped, types, wrong};
+use drawn::{Map, bent, cases, default_f32, legal, ragged, ring, shipped, types, wrong};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
@@ -34,15 +34,15 @@ const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let default = |arch, ab, acc, c| default_description(OpKind::Simt, arch, types(ab, acc, c), TURNED).expect("a row");
     let classic = default_f32(ArchKind::Sm70, TURNED);
-    let ring = default_f32(ArchKind::Sm80, ROWS);
+    let ring = ring(ROWS);
     let sliced = |d: GemmDesc, slices: u32| {
         GemmDesc { threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8), ..d }.expect()
     };
     vec![
         ("f32 sm70", classic),
-        ("f32 sm80", ring),
+        ("f32 sm80", default_f32(ArchKind::Sm80, ROWS)),
         ("f32 sm80 turned", default_f32(ArchKind::Sm80, TURNED)),
-        ("f32 sm86", default_f32(ArchKind::Sm86, ROWS)),
+        ("4 stages", ring),
         ("f64 sm80", default(ArchKind::Sm80, ElementKind::F64, ElementKind::F64, ElementKind::F64)),
         ("i8 sm90", default(ArchKind::Sm90, ElementKind::I8, ElementKind::I32, ElementKind::I32)),
         ("2 stages", GemmDesc { stages: 2, ..ring }.expect()),
@@ -163,7 +163,7 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
 #[test]
 fn a_ring_with_fewer_stages_than_its_schedule_is_caught() {
     for stages in [3, 4, 5] {
-        let desc = GemmDesc { stages, ..default_f32(ArchKind::Sm86, ROWS) }.expect();
+        let desc = GemmDesc { stages, blocks_per_sm: 1, ..ring(ROWS) }.expect();
         let program = Program::of(&desc);
         let fewer = Program { desc: GemmDesc { stages: stages - 1, ..desc }, ..program };
         let finding = caught(&fewer).expect("the ring is overrun");
@@ -177,7 +177,7 @@ type Place = fn(&mut Program) -> &mut Map;
 /// Wrong maps: each changes the product, in both modes. The names say what is wrong.
 fn wrong_maps() -> Vec<(&'static str, Program)> {
     let classic = Program::of(&default_f32(ArchKind::Sm70, TURNED));
-    let ring = Program::of(&default_f32(ArchKind::Sm80, ROWS));
+    let ring = Program::of(&ring(ROWS));
     let sliced = Program::of(&subjects()[9].1);
     let mut mutants = Vec::new();
     let mut add = |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::index::Coord) -> Option<u32>| {
@@ -270,7 +270,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 
 #[test]
 fn a_layout_that_takes_vectors_apart_is_caught() {
-    let desc = GemmDesc { stages: 3, ..default_f32(ArchKind::Sm80, ROWS) };
+    let desc = GemmDesc { stages: 3, ..ring(ROWS) };
     // Room enough for any of these: the pitch of the description is 128 + 8.
     let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
     let desc = GemmDesc { smem_a: padded, smem_b: padded, ..desc }.expect();
@@ -301,7 +301,8 @@ fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
     ] {
         let mut mutant = program.clone();
         mutant.maps.smem[0] = Arc::new(map);
-        println!("{name}: checked {:?}", caught(&mutant));
+        assert_eq!(caught(&mutant), None, "{name}");
+        assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc)), None, "{name}");
         assert_ne!(fingerprint(&map), fingerprint(&tile), "{name}");
     }
 }

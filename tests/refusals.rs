@@ -37,7 +37,7 @@ fn changed(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
 
 /// The same, of the ring of asynchronous copies.
 fn ring(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
-    let mut d = default_f32(ArchKind::Sm80, ROWS);
+    let mut d = drawn::ring(ROWS);
     change(&mut d);
     d
 }
@@ -195,7 +195,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
 
 #[test]
 fn a_machine_that_is_too_old_or_too_small_is_named() {
-    let d = default_f32(ArchKind::Sm80, ROWS);
+    let d = drawn::ring(ROWS);
     for (sm, words) in [(75, "nearest tag is sm75"), (70, "nearest tag is sm70"), (61, "no tag is as old")] {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
         let sentence = d.check_on(&machine).expect_err("too old").to_string();
@@ -305,6 +305,7 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
             "accesses to B of 4 elements need its leading dimension to be a multiple of 4, and it is 6; the nearest alignment is 2",
         ),
         (Refusal::Overlap { operand: "A" }, "D overlaps A, which is read while D is written"),
+        (Refusal::NoSuchElement { kind: ElementKind::E4m3 }, "matrices of e4m3 have no form in host memory yet"),
         (Refusal::PartlyShared, "D and C share some of their memory but not all of it"),
         (Refusal::OtherDevice { operand: "C" }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),

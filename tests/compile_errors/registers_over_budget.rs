@@ -2,7 +2,9 @@
 
 use falchion::prelude::*;
 
-type Crowded = With<Auto, BlocksPerSm<4>>;
+/// The tile is spelled out, so that the sentence does not depend on the defaults.
+type Tile = WithThreadblock<WithWarp<Auto, GemmShape<32, 64, 8>>, GemmShape<128, 128, 8>>;
+type Crowded = With<Tile, BlocksPerSm<4>>;
 const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Crowded>::DESC;
 
 fn main() {}

@@ -60,6 +60,22 @@ pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     default_description(OpKind::Simt, arch, types(f32, f32, f32), orders).expect("the table has f32 for every tag")
 }
 
+/// A ring of four stages of asynchronous copies, 128x128x16, whatever the defaults are.
+pub fn ring(orders: [Order; 3]) -> GemmDesc {
+    GemmDesc {
+        threadblock: Mnk::new(128, 128, 16),
+        warp: Mnk::new(32, 64, 16),
+        mainloop: MainloopKind::Multistage,
+        stages: 4,
+        blocks_per_sm: 2,
+        align_a: 4,
+        align_b: 4,
+        align_c: 4,
+        ..default_f32(ArchKind::Sm80, orders)
+    }
+    .expect()
+}
+
 fn order() -> impl Strategy<Value = Order> {
     select(vec![Order::Row, Order::Col])
 }
