@@ -134,6 +134,15 @@ pub enum ComputeKind {
 }
 
 impl ComputeKind {
+    /// The name, as JSON spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::I32 => "i32",
+        }
+    }
+
     /// The C++ type.
     pub const fn cuda(self) -> &'static str {
         match self {

@@ -38,8 +38,9 @@ impl LaneArrangement {
         let mut m = 1;
         while m <= WARP {
             let n = WARP / m;
-            if warp_m.is_multiple_of(m) && warp_n.is_multiple_of(n) && warp_m / m + warp_n / n < least {
-                least = warp_m / m + warp_n / n;
+            let sum = (warp_m / m).saturating_add(warp_n / n);
+            if warp_m.is_multiple_of(m) && warp_n.is_multiple_of(n) && sum < least {
+                least = sum;
                 best = Self { m, n };
             }
             m *= 2;

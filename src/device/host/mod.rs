@@ -21,6 +21,7 @@ mod program;
 mod run;
 mod shared_memory;
 mod store;
+mod vectors;
 
 pub use fault::Fault;
 pub use lane::Lane;

@@ -8,6 +8,7 @@
 use super::{
     Fault, Program,
     block::{Block, Value},
+    vectors::whole,
 };
 use crate::{
     desc::OperandKind,
@@ -120,6 +121,7 @@ impl Plan {
         // Two tiles: enough to see that every tile takes the same way.
         let block = Block::run(program, &name, 2, 0)?;
         stored_once(program)?;
+        whole(program)?;
         let mut shares = Vec::new();
         for slice in 0..d.warps().k {
             let warps = (0..d.threads() / WARP).filter(|&warp| warp_place(d, warp).2 == slice);
@@ -229,6 +231,11 @@ fn joined(warps: &[Share]) -> Option<Share> {
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.desc.threadblock.n;
     let place = |offset: u32| (offset / columns, offset % columns);
+    if program.desc.warps().k > 1
+        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
+    {
+        return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });
+    }
     match laws::bijective(program.maps.accumulator.as_ref()) {
         Ok(()) => Ok(()),
         Err(laws::Violation::Missed { offset }) => {

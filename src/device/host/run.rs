@@ -6,6 +6,7 @@ use super::{
     fast::FastBlocks,
     plan::{Plan, stored_once},
     store::Store,
+    vectors::whole,
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
@@ -155,14 +156,15 @@ fn product<T: Combination>(
     let order = (typed.program.maps.order)(rows as u32, columns as u32);
     let place = |block: u32| {
         let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-        Ok((tile / columns as u32, tile % columns as u32))
+        let (row, column) = (tile / columns as u32, tile % columns as u32);
+        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
     };
     let store = Store::new(typed, source);
     let mut blocks = 0..(rows * columns) as u32;
     match mode {
         Mode::Checked { seed } => {
             let mut computed = vec![false; rows * columns];
-            let stored = stored_once(typed.program);
+            let stored = stored_once(typed.program).and_then(|()| whole(typed.program));
             for block in blocks {
                 let tile @ (row, column) = place(block)?;
                 match computed.get_mut(row as usize * columns + column as usize) {
