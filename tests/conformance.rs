@@ -121,3 +121,47 @@ fn drawn_problems_keep_the_promised_alignments() {
         }
     }
 }
+
+/// A host executor with something wrong in what it is told.
+struct Misled(&'static str, fn(&mut Shapes, &mut [usize; 4]));
+
+impl Runner for Misled {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn needs_alignment(&self) -> bool {
+        false
+    }
+
+    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let (mut shapes, mut first) = (*shapes, first);
+        (self.1)(&mut shapes, &mut first);
+        OnHost(Mode::Fast).run(desc, &shapes, whole, first)
+    }
+}
+
+#[test]
+fn the_suite_finds_what_is_wrong() {
+    let wrong = [
+        Misled("nothing is written", |shapes, _| shapes.m = 0),
+        Misled("the last product is left out", |shapes, _| shapes.k = shapes.k.saturating_sub(1)),
+        Misled("C counts for nothing", |shapes, _| shapes.scalars[1] = 0.0),
+        Misled("the last row is left out", |shapes, _| shapes.m = shapes.m.saturating_sub(1)),
+        Misled("the last column is left out", |shapes, _| shapes.n = shapes.n.saturating_sub(1)),
+        Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
+        Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
+    ];
+    let wanted = problems::Wanted { most_work: 200_000, aligned: false };
+    for runner in wrong {
+        let mut found = 0;
+        for i in 0..40u64 {
+            let desc = descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, arch: None });
+            let problem = problem(i, &desc, wanted);
+            let case = || judge_one(&runner, &desc, &problem, Fill::Integers, (i, i));
+            found += usize::from(std::panic::catch_unwind(std::panic::AssertUnwindSafe(case)).is_err());
+        }
+        println!("{}: found in {found} of 40 cases", runner.name());
+        assert!(found >= 8, "{}: found in {found} of 40 cases", runner.name());
+    }
+}

@@ -10,7 +10,8 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::{
-        HostMatrices, MatrixShape, Shapes, Source, default_gemm_configuration::default_description, host::Mode, run_on_host,
+        HostMatrices, HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_description, host::Mode,
+        run_on_host,
     },
     layout::Order,
     numeric::{Combined, ElementKind, ElementKind::*},
@@ -48,6 +49,11 @@ const TYPES: [[ElementKind; 3]; 9] = [
     [I8, I32, I8],
 ];
 
+/// All of a buffer.
+fn all(buffer: &HostBuffer) -> HostSlice<'_> {
+    buffer.slice(0..buffer.length()).expect("these types have a form in host memory")
+}
+
 struct Case {
     desc: GemmDesc,
     problem: Problem,
@@ -74,11 +80,8 @@ impl Case {
             shapes.k -= 8;
         }
         let mut d = buffers.d.clone();
-        let all = |buffer: &HostBuffer| 0..buffer.length();
-        let slice = |buffer| HostBuffer::slice(buffer, all(buffer)).expect("these types have a form in host memory");
-        let (a, b) = (slice(&buffers.a), slice(&buffers.b));
-        let whole = all(&d);
-        let matrices = HostMatrices { a, b, c: Source::None, d: d.slice_mut(whole).expect("as before") };
+        let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
+        let matrices = HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before") };
         run_on_host(&self.desc, Mode::Fast, &shapes, matrices).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {
@@ -92,18 +95,13 @@ impl Case {
         d
     }
 
+    fn claim<'a>(&'a self, buffers: &'a Buffers, d: &'a HostBuffer) -> Claim<'a> {
+        let [a, b, d] = [&buffers.a, &buffers.b, d].map(all);
+        Claim { desc: &self.desc, shapes: &self.problem.shapes, a, b, c: None, d }
+    }
+
     fn judge(&self, buffers: &Buffers, d: &HostBuffer) -> Verdict {
-        let slice = |buffer: &HostBuffer| buffer.length();
-        let part = |buffer| HostBuffer::slice(buffer, 0..slice(buffer)).expect("as before");
-        let claim = Claim {
-            desc: &self.desc,
-            shapes: &self.problem.shapes,
-            a: part(&buffers.a),
-            b: part(&buffers.b),
-            c: None,
-            d: part(d),
-        };
-        verify::check(&claim).expect("it fits")
+        verify::check(&self.claim(buffers, d)).expect("it fits")
     }
 }
 
@@ -169,13 +167,7 @@ fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
     let case = Case::new([F32, F32, F32], (4096, 4096, 64));
     let buffers = Buffers::filled(&case.desc, &case.problem, Fill::Random, 5).expect("these types have a form in host memory");
     let mut d = case.run(&buffers, Wrong::Nothing, 0);
-    let sampled = |d: &HostBuffer, seed| {
-        let part = |buffer: &HostBuffer| 0..buffer.length();
-        let slice = |buffer| HostBuffer::slice(buffer, part(buffer)).expect("as before");
-        let (a, b, d) = (slice(&buffers.a), slice(&buffers.b), slice(d));
-        let claim = Claim { desc: &case.desc, shapes: &case.problem.shapes, a, b, c: None, d };
-        verify::sampled(&claim, 64, seed).expect("it fits")
-    };
+    let sampled = |d: &HostBuffer, seed| verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits");
     let verdict = sampled(&d, 1);
     assert!(verdict.is_right() && (64 * 4096..=66 * 4096).contains(&verdict.elements_checked), "{verdict}");
     // One tile of 128 x 128 is that of its right neighbour.
