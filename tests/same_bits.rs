@@ -19,7 +19,7 @@ use falchion::{
 };
 use rayon::prelude::*;
 
-const DESCRIPTIONS: usize = 900;
+const DESCRIPTIONS: usize = 700;
 const PROBLEMS_EACH: usize = 4;
 /// Products that the checked mode makes for one problem, at most.
 const MOST_WORK: u64 = 400_000;
@@ -149,7 +149,7 @@ fn fast_and_checked_give_the_same_bits() {
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
     let missing = Coverage::of(drawn.iter().map(|(_, desc)| desc)).missing();
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
-    assert!(pairs >= 3000 && special >= 1200);
+    assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
 }
 
