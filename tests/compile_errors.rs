@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 /// What each case has to say in words of ours.
-const SENTENCES: [(&str, &str); 8] = [
+const SENTENCES: [(&str, &str); 7] = [
     ("uneven_tiles", "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction"),
     (
         "no_default_configuration",
@@ -16,7 +16,6 @@ const SENTENCES: [(&str, &str); 8] = [
         "mixed_element_types",
         "no default configuration for `falchion::arch::Simt` on `falchion::arch::Sm80` with A: `f32`, B: `falchion::numeric::F16`",
     ),
-    ("operand_by_value", "`Vec<f32>` is no operand of elements"),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 120 registers; with 256 threads a block and 4 blocks"),
     ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),
