@@ -41,6 +41,7 @@ pub enum Refusal {
     LeadingDimension { operand: &'static str, value: usize, least: usize, axis: &'static str },
     TooShort { operand: &'static str, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
     Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
+    OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: &'static str },
     Misaligned { operand: &'static str, align: u32, what: &'static str, value: u64, nearest: u32 },
     NotFinite { scalar: &'static str },
@@ -247,6 +248,12 @@ impl Refusal {
                 .say(" with a leading dimension of ")
                 .number(leading as u64)
                 .say(", is beyond 64 bits"),
+            Self::OutOfMemory { needed, available } => s
+                .say("the matrices take ")
+                .number(needed)
+                .say(" bytes, and ")
+                .number(available)
+                .say(" bytes of memory are to be had; take a smaller product"),
             Self::Overlap { operand } => s
                 .say("D overlaps ")
                 .say(operand)

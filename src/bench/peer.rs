@@ -101,7 +101,7 @@ fn element(name: &str) -> Option<LtType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::suite::{ELEMENTS, parse};
+    use crate::bench::suite::parse;
 
     fn asked(line: &str) -> Option<LtProblem> {
         lt_problem(&parse("test", line).unwrap()[0])
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(typed("f32", "f16", "f32", ""), None);
         assert_eq!(typed("f32", "f32", "f32", r#","acc":"f64""#), None);
         assert_eq!(typed("i32", "i32", "i32", ""), None);
-        assert!(ELEMENTS.iter().all(|name| element(name).is_some()));
+        assert!(crate::numeric::ElementKind::ALL.iter().all(|kind| element(kind.name()).is_some()));
     }
 
     #[test]

@@ -6,75 +6,12 @@
 //!
 //! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
 
-use crate::error::Error;
+pub use crate::layout::Order;
+use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
 use serde::{Deserialize, Serialize};
 
-/// The element types a suite may name.
-pub const ELEMENTS: [&str; 10] = ["f64", "f32", "tf32", "f16", "bf16", "e4m3", "e5m2", "i8", "u8", "i32"];
-
-/// One of [`ELEMENTS`]. (An alias: serde's derive would tie a plain reference to the text that is read.)
-type ElementName = &'static str;
-
-/// Which index of a matrix runs contiguously in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Order {
-    /// A row is contiguous: element `(i, j)` is at `i * ld + j`.
-    Row,
-    /// A column is contiguous: element `(i, j)` is at `j * ld + i`.
-    Col,
-}
-
 /// An operand as a suite spells it: `bf16:row`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Operand {
-    element: ElementName,
-    /// Its order in memory.
-    pub order: Order,
-}
-
-impl Operand {
-    /// The element type's name, one of [`ELEMENTS`].
-    #[must_use]
-    pub fn element(&self) -> &'static str {
-        self.element
-    }
-}
-
-impl TryFrom<String> for Operand {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let (element, order) =
-            text.split_once(':').ok_or_else(|| format!("the operand `{text}` is not of the form `type:row` or `type:col`"))?;
-        let element = known_element(element).map_err(|because| format!("the operand `{text}` {because}"))?;
-        let order = match order {
-            "row" => Order::Row,
-            "col" => Order::Col,
-            other => return Err(format!("the operand `{text}` names the order `{other}`; it is `row` or `col`")),
-        };
-        Ok(Self { element, order })
-    }
-}
-
-impl From<Operand> for String {
-    fn from(operand: Operand) -> Self {
-        operand.to_string()
-    }
-}
-
-impl std::fmt::Display for Operand {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.element, if self.order == Order::Row { "row" } else { "col" })
-    }
-}
-
-fn known_element(name: &str) -> Result<&'static str, String> {
-    ELEMENTS
-        .into_iter()
-        .find(|&known| known == name)
-        .ok_or_else(|| format!("names the type `{name}`; the types are {}", ELEMENTS.join(", ")))
-}
+pub type Operand = MatrixType;
 
 /// How fp8 tensor cores accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -107,7 +44,7 @@ pub struct SuiteProblem {
     /// `simt` or `tensorop`; absent, the resolver chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// The accumulator's type, one of [`ELEMENTS`].
+    /// The accumulator's type, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acc: Option<String>,
     /// A's leading dimension.
@@ -149,19 +86,19 @@ impl SuiteProblem {
     /// A's leading dimension, given or by default.
     #[must_use]
     pub fn lda(&self) -> usize {
-        self.lda.unwrap_or(contiguous(self.a.order, self.m, self.k))
+        self.lda.unwrap_or(self.a.order.packed(self.m, self.k))
     }
 
     /// B's leading dimension, given or by default.
     #[must_use]
     pub fn ldb(&self) -> usize {
-        self.ldb.unwrap_or(contiguous(self.b.order, self.k, self.n))
+        self.ldb.unwrap_or(self.b.order.packed(self.k, self.n))
     }
 
     /// C's and D's leading dimension, given or by default.
     #[must_use]
     pub fn ldc(&self) -> usize {
-        self.ldc.unwrap_or(contiguous(self.c.order, self.m, self.n))
+        self.ldc.unwrap_or(self.c.order.packed(self.m, self.n))
     }
 
     /// What is wrong with the numbers, as a sentence.
@@ -172,9 +109,9 @@ impl SuiteProblem {
             }
         }
         for (name, ld, least) in [
-            ("lda", self.lda(), contiguous(self.a.order, self.m, self.k)),
-            ("ldb", self.ldb(), contiguous(self.b.order, self.k, self.n)),
-            ("ldc", self.ldc(), contiguous(self.c.order, self.m, self.n)),
+            ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
+            ("ldb", self.ldb(), self.b.order.packed(self.k, self.n)),
+            ("ldc", self.ldc(), self.c.order.packed(self.m, self.n)),
         ] {
             if ld < least {
                 return Err(format!("`{name}` is {ld}, below the operand's contiguous extent {least}"));
@@ -183,14 +120,8 @@ impl SuiteProblem {
         if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
         }
-        self.acc.as_deref().map_or(Ok(()), |acc| known_element(acc).map(drop).map_err(|because| format!("`acc` {because}")))
-    }
-}
-
-fn contiguous(order: Order, rows: usize, columns: usize) -> usize {
-    match order {
-        Order::Row => columns,
-        Order::Col => rows,
+        let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
+        accumulator.map(drop).map_err(|because| format!("`acc` {because}"))
     }
 }
 

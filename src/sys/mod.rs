@@ -3,6 +3,7 @@
 
 #[cfg(feature = "bench-cublaslt")]
 pub mod cublaslt;
+pub mod memory;
 pub mod simd;
 #[cfg(feature = "bench-cublaslt")]
 pub mod timing;
