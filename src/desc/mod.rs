@@ -19,7 +19,7 @@ pub use knobs::{
     WithTileOrdering, WithWarp,
 };
 pub use lowering::{WithStages, lower};
-pub use request::{Origin, Request, Resolved};
+pub use request::{Choice, Origin, Request, Resolved};
 
 mod lowering;
 mod request;

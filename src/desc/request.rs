@@ -37,7 +37,7 @@ pub struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The row of [`default_gemm_configuration`] for these types.
+    /// The tables: the first row of [`COMBINATIONS`] that agrees, the row of [`default_gemm_configuration`] for these types.
     Default,
     /// The description given.
     Description,
@@ -56,6 +56,18 @@ impl Origin {
     }
 }
 
+/// One thing that was chosen, in the words of its flag.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Choice {
+    /// Its flag.
+    pub flag: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Where the value came from.
+    pub from: Origin,
+}
+
 /// What was chosen. The description has been checked.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -65,8 +77,8 @@ pub struct Resolved {
     pub orders: Orders,
     /// The knobs as the user has them.
     pub knobs: Knobs,
-    /// Where each knob came from, in the order of [`Knobs::TABLE`].
-    pub origins: Vec<Origin>,
+    /// Types, and then knobs in the order of [`Knobs::TABLE`]: what each is, and where from.
+    pub choices: Vec<Choice>,
 }
 
 impl Request {
@@ -94,17 +106,29 @@ impl Request {
                 (types, orders, op, arch, knobs, Origin::Default, None)
             }
         };
-        let mut origins = vec![origin; Knobs::TABLE.len()];
         for (name, words) in &self.knobs {
             knobs.set(name, words)?;
-            if let Some(at) = Knobs::TABLE.iter().position(|row| row.0 == name) {
-                origins[at] = Origin::Flag;
-            }
         }
         let mut desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
         desc.compute = compute.unwrap_or(desc.compute);
         desc.check()?;
-        Ok(Resolved { desc, orders, knobs, origins })
+        let flagged = |given: bool| if given { Origin::Flag } else { origin };
+        let matrix = |kind, order| MatrixType { kind, order }.to_string();
+        let values = [
+            ("--a", matrix(types.a, orders.a), self.a.is_some()),
+            ("--b", matrix(types.b, orders.b), self.b.is_some()),
+            ("--c", matrix(types.c, orders.c), self.c.is_some()),
+            ("--acc", types.accumulator.to_string(), self.accumulator.is_some()),
+            ("--op", op.to_string(), self.op.is_some()),
+            ("--arch", arch.to_string(), self.arch.is_some()),
+        ];
+        let mut choices = Vec::from(values.map(|(flag, value, given)| Choice { flag, value, from: flagged(given) }));
+        choices.extend(Knobs::TABLE.iter().zip(knobs.words()).map(|(&(name, flag, _), value)| Choice {
+            flag,
+            value,
+            from: flagged(self.knobs.iter().any(|knob| knob.0 == name)),
+        }));
+        Ok(Resolved { desc, orders, knobs, choices })
     }
 
     /// The first row of the table that agrees with what is given; without one, what is given, to be refused by its names.
@@ -208,7 +232,7 @@ mod tests {
             assert_eq!(resolved.desc.user_knobs(), resolved.knobs);
             assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (2, 4));
             assert_eq!(resolved.desc.orders(), resolved.orders);
-            assert_eq!(resolved.origins.iter().filter(|&&origin| origin == Origin::Flag).count(), 2);
+            assert_eq!(resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(), 5);
 
             let again = Request { description: Some(resolved.desc), ..Request::default() };
             let again = again.resolve(ArchKind::Sm90).unwrap();
