@@ -90,6 +90,9 @@ fn epilogue(desc: &GemmDesc, product: &HostProduct, accumulator: (f64, f64), sou
         stack.push(match (op, &operands[..]) {
             (Op::Accumulator, _) => rounded(accumulator.0, accumulator.1),
             (Op::Source, _) => rounded(source, 0.0),
+            (Op::Scalar(slot), _) if desc.compute == ComputeKind::F32 => {
+                rounded(f64::from(product.scalars[*slot as usize] as f32), 0.0)
+            }
             (Op::Scalar(slot), _) => rounded(product.scalars[*slot as usize], 0.0),
             (Op::Constant(x), _) => rounded(f64::from(*x), 0.0),
             (Op::Add, [(x, dx), (y, dy)]) => rounded(x + y, dx + dy),
@@ -103,7 +106,12 @@ fn epilogue(desc: &GemmDesc, product: &HostProduct, accumulator: (f64, f64), sou
     }
     let (x, error) = stack.pop().unwrap_or((0.0, 0.0));
     if desc.c.is_integer() {
-        let nearest = x.round_ties_even();
+        let (least, most) = match desc.c {
+            ElementKind::I8 => (-128.0, 127.0),
+            ElementKind::U8 => (0.0, 255.0),
+            _ => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        };
+        let nearest = x.round_ties_even().clamp(least, most);
         return (nearest, if error == 0.0 { 0.0 } else { error + 1.0 });
     }
     (x, (error + unit(desc.c) * (x.abs() + error)) * 1.01 + smallest(desc.c))

@@ -142,7 +142,10 @@ impl<'t> Reader<'t> {
             match key {
                 "descr" => match self.string() {
                     Some(descr) => written.descr = Some(descr),
-                    None => return Some(Err("holds structured elements, and numbers are read".to_owned())),
+                    None if self.rest.trim_start().starts_with('[') => {
+                        return Some(Err("holds structured elements, and numbers are read".to_owned()));
+                    }
+                    None => return None,
                 },
                 "fortran_order" => written.fortran = Some(self.boolean()?),
                 "shape" => written.shape = Some(self.tuple()?),
@@ -227,7 +230,7 @@ mod tests {
     fn other_writers_are_read_too() {
         let header = read("{\"shape\": (2L,3L), 'fortran_order':True,'descr':'>f4'}\n").unwrap();
         assert_eq!((header.number, header.big_endian, header.shape), (Number::F32, true, vec![2, 3]));
-        assert_eq!(read("{'descr': '<f8', 'fortran_order': False, 'shape': (), }").unwrap().shape, []);
+        assert_eq!(read("{'descr': '<f8', 'fortran_order': False, 'shape': (), }").unwrap().shape.len(), 0);
         assert_eq!(read("{'descr': '=f8', 'fortran_order': False, 'shape': (7,), }  ").unwrap().shape, [7]);
     }
 
