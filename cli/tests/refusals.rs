@@ -83,6 +83,8 @@ fn kernels() {
         ("gemm --explain --swizzle sideways", "--swizzle cannot be `sideways`: it is horizontal"),
         ("gemm --explain --swizzle 0", "swizzle = 0 is not from 1 to 64"),
         ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
+        ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),
+        ("gemm --explain --align-b 3 --c f32:col", "alignment of B = 3"),
         ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
         ("gemm --explain --smem-b k^9,9,9", "swizzle bits = 9"),
         ("gemm --explain --blocks-per-sm 8", "registers"),

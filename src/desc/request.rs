@@ -111,7 +111,7 @@ impl Request {
         }
         let mut desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
         desc.compute = compute.unwrap_or(desc.compute);
-        desc.check()?;
+        desc.check().map_err(|refusal| if desc.exchanged { refusal.exchanged() } else { refusal })?;
         let flagged = |given: bool| if given { Origin::Flag } else { origin };
         let matrix = |kind, order| MatrixType { kind, order }.to_string();
         let values = [
