@@ -16,6 +16,16 @@ pub enum Error {
     /// The checked host executor found what a kernel must not do.
     #[error("{0}")]
     Fault(#[from] Fault),
+    /// A knob was given words that are no value of it.
+    #[error("{flag} cannot be `{text}`: {because}")]
+    Knob {
+        /// The knob's flag.
+        flag: String,
+        /// The words.
+        text: String,
+        /// What it takes instead.
+        because: String,
+    },
     /// A description in JSON could not be read.
     #[error("the description cannot be read: {because}")]
     Description {

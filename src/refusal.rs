@@ -41,6 +41,7 @@ pub enum Refusal {
     LeadingDimension { operand: &'static str, value: usize, least: usize, axis: &'static str },
     TooShort { operand: &'static str, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
     Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
+    OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: &'static str },
     Misaligned { operand: &'static str, align: u32, what: &'static str, value: u64, nearest: u32 },
     NotFinite { scalar: &'static str },
@@ -55,6 +56,31 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
+    pub fn exchanged(self) -> Self {
+        let other = |name: &'static str| match name {
+            "A" => "B",
+            "B" => "A",
+            "alignment of A" => "alignment of B",
+            "alignment of B" => "alignment of A",
+            name => name,
+        };
+        match self {
+            Self::NotOneOf { field, value, legal, nearest } => Self::NotOneOf { field: other(field), value, legal, nearest },
+            Self::CopyWidth { operand, bytes, element, nearest } => {
+                Self::CopyWidth { operand: other(operand), bytes, element, nearest }
+            }
+            Self::CopyNotWhole { operand, access, run, nearest } => {
+                Self::CopyNotWhole { operand: other(operand), access, run, nearest }
+            }
+            Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => {
+                Self::AccessDoesNotDivideTile { operand: other(operand), access, extent, nearest }
+            }
+            Self::SwizzleBeyondRow { operand, chunk, row } => Self::SwizzleBeyondRow { operand: other(operand), chunk, row },
+            refusal => refusal,
+        }
+    }
+
     /// The refusal in words.
     pub const fn sentence(&self) -> Sentence {
         let s = Sentence::new();
@@ -263,6 +289,12 @@ impl Refusal {
                 .say(" with a leading dimension of ")
                 .number(leading as u64)
                 .say(", is beyond 64 bits"),
+            Self::OutOfMemory { needed, available } => s
+                .say("the matrices take ")
+                .number(needed)
+                .say(" bytes, and ")
+                .number(available)
+                .say(" bytes of memory are to be had; take a smaller product"),
             Self::Overlap { operand } => s
                 .say("D overlaps ")
                 .say(operand)

@@ -1,2 +1,37 @@
 //! The command line: it prints what the library returns.
-fn main() {}
+//!
+//! Exit codes: 0 done, and verified where asked; 1 verification failed; 2 refused, with one sentence on stderr.
+#![deny(missing_docs, unsafe_code)]
+
+mod args;
+mod bare;
+mod bench;
+mod cuda;
+mod doctor;
+mod failure;
+mod gemm;
+mod knob_flags;
+mod npy;
+mod print;
+mod progress;
+mod text;
+mod verify;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    let done = match cli.command {
+        None => bare::run(cli.json),
+        Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Doctor) => doctor::run(cli.json),
+    };
+    done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+}

@@ -6,51 +6,12 @@
 //!
 //! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
 
-use crate::{error::Error, layout::Order, numeric::ElementKind};
+pub use crate::layout::Order;
+use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
 use serde::{Deserialize, Serialize};
 
 /// An operand as a suite spells it: `bf16:row`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Operand {
-    /// Its elements.
-    pub element: ElementKind,
-    /// Its order in memory.
-    pub order: Order,
-}
-
-impl TryFrom<String> for Operand {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let (element, order) =
-            text.split_once(':').ok_or_else(|| format!("the operand `{text}` is not of the form `type:row` or `type:col`"))?;
-        let element = known_element(element).map_err(|because| format!("the operand `{text}` {because}"))?;
-        let order = match order {
-            "row" => Order::Row,
-            "col" => Order::Col,
-            other => return Err(format!("the operand `{text}` names the order `{other}`; it is `row` or `col`")),
-        };
-        Ok(Self { element, order })
-    }
-}
-
-impl From<Operand> for String {
-    fn from(operand: Operand) -> Self {
-        operand.to_string()
-    }
-}
-
-impl std::fmt::Display for Operand {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.element, self.order)
-    }
-}
-
-fn known_element(name: &str) -> Result<ElementKind, String> {
-    ElementKind::from_name(name)
-        .ok_or_else(|| format!("names the type `{name}`; the types are {}", ElementKind::ALL.map(ElementKind::name).join(", ")))
-}
+pub type Operand = MatrixType;
 
 /// How fp8 tensor cores accumulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,7 +44,7 @@ pub struct SuiteProblem {
     /// `simt` or `tensorop`; absent, the resolver chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// The accumulator's type, by name.
+    /// The accumulator's type, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acc: Option<String>,
     /// A's leading dimension.
@@ -159,7 +120,8 @@ impl SuiteProblem {
         if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
         }
-        self.acc.as_deref().map_or(Ok(()), |acc| known_element(acc).map(drop).map_err(|because| format!("`acc` {because}")))
+        let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
+        accumulator.map(drop).map_err(|because| format!("`acc` {because}"))
     }
 }
 

@@ -3,10 +3,11 @@
 //! One row of the table makes the associated type of [`GemmConfig`], the knob's marker and its `With` alias, the field of
 //! [`GemmDesc`], its JSON name and its command-line flag. A new knob is a new row; what it does is said where it is read.
 
-use super::derived::Typed;
+use super::{derived::Typed, words::Words};
 use crate::{
     arch::{ArchKind, OpKind},
     epilogue::{EpilogueDesc, Node},
+    error::Error,
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     shape::{BlockCount, Mnk, Shape, StageCount, TiledBy},
@@ -68,6 +69,33 @@ macro_rules! knobs {
             /// The values of a configuration's types.
             pub const fn of<C: GemmConfig>() -> Self {
                 Self { $($field: $value,)* }
+            }
+
+            /// What words a knob takes, `MxNxK` for one; the knob by its JSON name.
+            pub fn form(name: &str) -> Option<&'static str> {
+                match name {
+                    $(stringify!($field) => Some(<$ty as Words>::FORM),)*
+                    _ => None,
+                }
+            }
+
+            /// Sets a knob, by its JSON name, from words.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Knob`] when there is no such knob, or the words are no value of it.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
+                let refuse = |flag: &str, because| Error::Knob { flag: flag.to_owned(), text: text.to_owned(), because };
+                match name {
+                    $(stringify!($field) => self.$field = Words::read(text).map_err(|because| refuse($flag, because))?,)*
+                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
+                }
+                Ok(())
+            }
+
+            /// Every knob's value in the words that [`set`](Self::set) reads, in the order of [`TABLE`](Self::TABLE).
+            pub fn words(&self) -> Vec<String> {
+                vec![$(Words::spell(&self.$field)),*]
             }
         }
 

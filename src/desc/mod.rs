@@ -5,11 +5,13 @@
 
 mod check;
 mod derived;
+mod explain;
 #[cfg(feature = "serde")]
 mod json;
 mod knobs;
 
 pub use derived::{OperandDesc, OperandKind};
+pub use explain::{Explanation, OperandExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knob, Knobs, Loop,
     SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC,
@@ -17,5 +19,8 @@ pub use knobs::{
     WithTileOrdering, WithWarp,
 };
 pub use lowering::{WithStages, lower};
+pub use request::{Choice, Origin, Request, Resolved};
 
 mod lowering;
+mod request;
+mod words;

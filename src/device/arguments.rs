@@ -19,6 +19,14 @@ pub enum Source<R> {
 }
 
 impl<R> Source<R> {
+    /// The matrix, when it is one of its own.
+    pub fn matrix(&self) -> Option<&R> {
+        match self {
+            Self::Matrix(matrix) => Some(matrix),
+            _ => None,
+        }
+    }
+
     /// The same source with its matrix replaced.
     pub(crate) fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
         match self {
@@ -126,6 +134,17 @@ pub struct MatrixShape {
     pub length: usize,
 }
 
+impl MatrixShape {
+    /// Elements that a `rows` x `columns` matrix of this layout takes, from its first to its last.
+    pub const fn elements(&self, rows: usize, columns: usize) -> u128 {
+        if rows == 0 || columns == 0 {
+            return 0;
+        }
+        let (least, lines) = (self.order.packed(rows, columns), self.order.packed(columns, rows));
+        (lines as u128 - 1) * self.leading as u128 + least as u128
+    }
+}
+
 /// A problem without its data, as the user states it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shapes {
@@ -215,8 +234,7 @@ fn check_matrix(operand: &'static str, matrix: MatrixShape, rows: usize, columns
     if rows == 0 || columns == 0 {
         return Ok(());
     }
-    let lines = order.packed(columns, rows);
-    let needed = (lines as u128 - 1) * leading as u128 + least as u128;
+    let needed = matrix.elements(rows, columns);
     if needed > u128::from(u64::MAX) {
         return Err(Refusal::Overflow { operand, rows, columns, leading });
     }

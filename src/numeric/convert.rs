@@ -41,6 +41,13 @@ widen! {
     i32 => f32, |x| x as f32;
     i8 => f32, |x| f32::from(x);
     u8 => f32, |x| f32::from(x);
+    // To files and references.
+    f32 => f64, |x| f64::from(x);
+    F16 => f64, |x| x.to_f64();
+    Bf16 => f64, |x| x.to_f64();
+    i32 => f64, |x| f64::from(x);
+    i8 => f64, |x| f64::from(x);
+    u8 => f64, |x| f64::from(x);
 }
 
 macro_rules! narrow {
@@ -66,6 +73,13 @@ narrow! {
     i32 => i32, |x| x;
     i32 => i8, |x| x.clamp(-128, 127) as i8;
     i32 => u8, |x| x.clamp(0, 255) as u8;
+    // From files and references. Odd rounding first, or a number near a tie of the narrower type would round twice.
+    f64 => f32, |x| x as f32;
+    f64 => F16, |x| F16::from_f32(round_to_odd(x));
+    f64 => Bf16, |x| Bf16::from_f32(round_to_odd(x));
+    f64 => i32, |x| x.round_ties_even() as i32;
+    f64 => i8, |x| x.round_ties_even() as i8;
+    f64 => u8, |x| x.round_ties_even() as u8;
 }
 
 /// To binary32, with the last bit set where anything was cut off, so that a second rounding is the only one.

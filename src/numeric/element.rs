@@ -109,9 +109,29 @@ impl ElementKind {
         matches!(self, Self::I8 | Self::U8 | Self::I32)
     }
 
+    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types take every number.
+    pub fn takes(self, x: f64) -> bool {
+        let within = |least: i32, most: i32| (f64::from(least)..=f64::from(most)).contains(&x.round_ties_even());
+        match self {
+            Self::I8 => within(i8::MIN.into(), i8::MAX.into()),
+            Self::U8 => within(u8::MIN.into(), u8::MAX.into()),
+            Self::I32 => within(i32::MIN, i32::MAX),
+            _ => true,
+        }
+    }
+
     /// Whether both are the same type; `==` for `const fn`s.
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8
+    }
+}
+
+impl core::str::FromStr for ElementKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::from_name(name)
+            .ok_or_else(|| format!("names the type `{name}`; the types are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

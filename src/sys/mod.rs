@@ -3,6 +3,7 @@
 //! Libraries that are not ours are linked to nothing at build and looked for when first used.
 #![allow(unsafe_code)]
 
+pub mod cpu;
 #[cfg(feature = "bench-cublaslt")]
 pub mod cublaslt;
 #[cfg(feature = "cuda")]
@@ -11,6 +12,7 @@ pub mod driver;
 pub mod environment;
 #[cfg(feature = "cuda")]
 pub mod library;
+pub mod memory;
 #[cfg(feature = "cuda")]
 pub mod nvrtc;
 pub mod simd;

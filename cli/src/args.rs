@@ -1,0 +1,189 @@
+//! What can be asked for.
+
+use crate::knob_flags::KnobFlags;
+use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    layout::MatrixType,
+    numeric::ElementKind,
+};
+use std::path::PathBuf;
+
+/// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on what is here.
+#[derive(Parser, Debug)]
+#[command(name = "falchion", version, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Print one JSON object and nothing else.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// D = epilogue(alpha * A*B, beta * C).
+    Gemm(Box<GemmArgs>),
+    /// Measure a suite of problems against a peer, on a GPU.
+    Bench(BenchArgs),
+    /// Find out, in order, what is missing.
+    Doctor,
+}
+
+/// Where a product is computed.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum On {
+    #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
+    #[default]
+    Auto,
+    #[allow(missing_docs, reason = "as above")]
+    Host,
+    #[allow(missing_docs, reason = "as above")]
+    Cuda,
+}
+
+/// A product. Extents that are not given are those of the files.
+#[derive(Args, Debug)]
+pub struct GemmArgs {
+    /// Rows of A and D.
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    pub m: Option<usize>,
+    /// Columns of B and D.
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    pub n: Option<usize>,
+    /// Columns of A, rows of B.
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    pub k: Option<usize>,
+    /// Elements and layout of A.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub a: Option<MatrixType>,
+    /// Elements and layout of B.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub b: Option<MatrixType>,
+    /// Elements and layout of C and D.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub c: Option<MatrixType>,
+    /// What products are accumulated in.
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    pub acc: Option<ElementKind>,
+    /// Which units multiply: the CUDA cores, or the tensor cores.
+    #[arg(long, value_parser = PossibleValuesParser::new(OPS.map(OpKind::name)).map(op))]
+    pub op: Option<OpKind>,
+    /// Which instructions the kernel may use.
+    #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
+    pub arch: Option<ArchKind>,
+    /// Everything at once: a description in JSON, or a file of one.
+    #[arg(long, value_name = "FILE|JSON")]
+    pub desc: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub knobs: KnobFlags,
+    /// Scales A*B.
+    #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
+    pub alpha: f64,
+    /// Scales C.
+    #[arg(long, default_value_t = 0.0, value_parser = number, allow_hyphen_values = true)]
+    pub beta: f64,
+    /// A's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub lda: Option<usize>,
+    /// B's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub ldb: Option<usize>,
+    /// C's and D's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub ldc: Option<usize>,
+    /// What operands without a file are drawn from.
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// A: a .npy file, in C or Fortran order.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub a_file: Option<PathBuf>,
+    /// B: a .npy file.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub b_file: Option<PathBuf>,
+    /// C: a .npy file.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub c_file: Option<PathBuf>,
+    /// Where D goes: a .npy file in the order of C, bf16 as f32.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub out: Option<PathBuf>,
+    /// Where to compute; auto is a GPU where one works, else the host.
+    #[arg(long, value_enum, default_value_t)]
+    pub on: On,
+    /// On the host, thread by thread, with every access to shared memory watched.
+    #[arg(long)]
+    pub checked: bool,
+    /// Hold every element of D against a reference and its bound.
+    #[arg(long)]
+    pub verify: bool,
+    /// Say what was chosen and why. Without extents, do nothing else.
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub later: LaterArgs,
+}
+
+/// Flags whose time has not come: known, so that they can be refused by name.
+#[derive(Args, Debug)]
+pub struct LaterArgs {
+    /// Products of one shape, one after another in memory.
+    #[arg(long, hide = true, value_name = "N")]
+    pub batch: Option<String>,
+    /// Blocks that share one tile of D along K.
+    #[arg(long, hide = true, value_name = "N")]
+    pub split_k: Option<String>,
+    /// Blocks that share their tiles.
+    #[arg(long, hide = true, value_name = "MxN")]
+    pub cluster: Option<String>,
+    /// How warps share the work.
+    #[arg(long, hide = true)]
+    pub schedule: Option<String>,
+    /// The order of tiles of a persistent kernel.
+    #[arg(long, hide = true)]
+    pub order: Option<String>,
+}
+
+/// A measurement.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// JSON lines, one problem each.
+    #[arg(long, value_name = "FILE")]
+    pub suite: PathBuf,
+    /// Whom to compare with.
+    #[arg(long, value_delimiter = ',', value_parser = ["cublaslt"])]
+    pub peers: Vec<String>,
+    /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Every operation class.
+const OPS: [OpKind; 2] = [OpKind::Simt, OpKind::TensorOp];
+
+fn op(name: String) -> OpKind {
+    if name == OpKind::TensorOp.name() { OpKind::TensorOp } else { OpKind::Simt }
+}
+
+fn arch(name: String) -> ArchKind {
+    ArchKind::ALL.into_iter().find(|arch| arch.name() == name).unwrap_or(ArchKind::Sm80)
+}
+
+fn element(name: &str) -> Result<ElementKind, String> {
+    name.parse().map_err(|because| format!("it {because}"))
+}
+
+fn whole(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it is a number, -0.5 or 1e-3 for one".to_owned())
+}

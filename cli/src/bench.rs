@@ -1,0 +1,55 @@
+//! `falchion bench`: a suite in, lines and a page out.
+
+use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
+use falchion::bench::{Line, page, suite};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Where lines go unless told otherwise.
+const FOLDER: &str = "docs/performance";
+
+/// Runs the command.
+pub fn run(args: &BenchArgs) -> Result<(), Failure> {
+    let text = text::read("the suite", &args.suite)?;
+    let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let problems = suite::parse(&name, &text)?;
+    let device = cuda::open(0).map_err(|failure| match failure {
+        Failure::Refused(because) => Failure::refused(format!("bench measures on a GPU: {because}")),
+        other => other,
+    })?;
+    let out = args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(&name).with_extension("jsonl"));
+    let mut lines: Vec<Line> = Vec::new();
+    device.measure(&name, &problems, &args.peers, &mut |line| {
+        print::line(&said(&line, lines.len() + 1, problems.len()));
+        lines.push(line);
+        write(&out, &name, &command(args), &lines)
+    })
+}
+
+/// The command that makes the page, as the page names it.
+fn command(args: &BenchArgs) -> String {
+    let peers = if args.peers.is_empty() { String::new() } else { format!(" --peers {}", args.peers.join(",")) };
+    format!("falchion bench --suite {}{peers}", args.suite.display())
+}
+
+/// One line for people.
+fn said(line: &Line, at: usize, of: usize) -> String {
+    let p = &line.problem;
+    let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3} of the peer"));
+    format!("{at}/{of}: {} x {} x {}, {} {} {}: {:.1} TFLOP/s, {ratio}", p.m, p.n, p.k, p.a, p.b, p.c, line.ours_tflops)
+}
+
+/// The lines so far, and the page made from them.
+fn write(out: &Path, name: &str, command: &str, lines: &[Line]) -> Result<(), Failure> {
+    let json = lines.iter().map(|line| line.to_json().map(|line| line + "\n")).collect::<Result<String, _>>()?;
+    let refuse =
+        |path: &PathBuf, error: std::io::Error| Failure::refused(format!("{} cannot be written: {error}", path.display()));
+    if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| refuse(&folder.to_owned(), error))?;
+    }
+    fs::write(out, json).map_err(|error| refuse(&out.to_owned(), error))?;
+    let people = out.with_extension("md");
+    fs::write(&people, page::page(name, command, lines)).map_err(|error| refuse(&people, error))
+}

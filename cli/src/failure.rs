@@ -1,0 +1,86 @@
+//! How a command ends when it does not end well.
+
+use crate::print;
+use falchion::{Error, Refusal};
+use std::process::ExitCode;
+
+/// Why a command did not do what it was asked, as a sentence.
+#[derive(Debug)]
+pub enum Failure {
+    /// The result is not within its bound: exit code 1.
+    Unverified(String),
+    /// Nothing was computed, or nothing could be made of it: exit code 2.
+    Refused(String),
+}
+
+impl Failure {
+    /// A refusal.
+    pub fn refused(sentence: impl Into<String>) -> Self {
+        Self::Refused(sentence.into())
+    }
+
+    /// The sentence on stderr, and the exit code.
+    pub fn report(self) -> ExitCode {
+        let (code, sentence) = match self {
+            Self::Unverified(sentence) => (1, sentence),
+            Self::Refused(sentence) => (2, sentence),
+        };
+        print::error(&format!("falchion: {sentence}"));
+        ExitCode::from(code)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            // A compiler's log keeps its lines.
+            Error::Compile { .. } => Self::Refused(error.to_string()),
+            other => Self::Refused(one_line(&other.to_string())),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Error::from(refusal).into()
+    }
+}
+
+/// The text with every run of white space a single space.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What clap has to say: help and version as they are, a mistake as one sentence and exit code 2.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
+        print::line(text.trim_end());
+        return ExitCode::SUCCESS;
+    }
+    let said = text.split("\n\nUsage:").next().unwrap_or_default().split("\n\nFor more information").next().unwrap_or_default();
+    let parts: Vec<String> = said.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
+    let sentence = parts.join("; ");
+    Failure::refused(sentence.strip_prefix("error: ").unwrap_or(&sentence)).report()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_an_exit_code() {
+        let code = |failure: Failure| format!("{:?}", failure.report());
+        assert_eq!(code(Failure::Unverified("off".into())), format!("{:?}", ExitCode::from(1)));
+        assert_eq!(code(Failure::refused("no")), format!("{:?}", ExitCode::from(2)));
+    }
+
+    #[test]
+    fn errors_are_one_line_and_logs_are_not() {
+        let said = |error: Error| match Failure::from(error) {
+            Failure::Refused(sentence) | Failure::Unverified(sentence) => sentence,
+        };
+        assert_eq!(said(Error::Measurement { because: "one\n  two".into() }), "this cannot be measured: one two");
+        assert!(said(Error::Compile { log: "a\nb".into(), node: None }).ends_with("a\nb"));
+    }
+}

@@ -1,0 +1,47 @@
+//! What was chosen, why, and what follows from it.
+
+use crate::{failure::Failure, print};
+use falchion::desc::{GemmDesc, Resolved};
+use serde_json::{Value, json};
+
+/// The explanation as JSON.
+pub fn value(resolved: &Resolved, desc: &GemmDesc) -> Result<Value, Failure> {
+    let text = |error: serde_json::Error| Failure::refused(format!("the explanation cannot be written as JSON: {error}"));
+    Ok(json!({
+        "choices": serde_json::to_value(&resolved.choices).map_err(text)?,
+        "facts": serde_json::to_value(desc.explain()).map_err(text)?,
+    }))
+}
+
+/// The description as JSON: what `--desc` reads.
+pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
+    let text = desc.to_json()?;
+    serde_json::from_str(&text).map_err(|error| Failure::refused(format!("the description cannot be written as JSON: {error}")))
+}
+
+/// The explanation for people.
+pub fn print(resolved: &Resolved, desc: &GemmDesc) {
+    let explanation = desc.explain();
+    let chosen = |choice: &falchion::desc::Choice| {
+        vec![choice.flag.to_owned(), choice.value.clone(), format!("from {}", choice.from.name())]
+    };
+    print::line("chosen:");
+    print::table(resolved.choices.iter().map(chosen));
+    print::line("\nso:");
+    print::table(explanation.facts().into_iter().map(|(what, how)| vec![what.to_owned(), how]));
+    print::line("\nschedule:");
+    for line in &explanation.schedule {
+        print::line(&format!(" {line}"));
+    }
+}
+
+/// An explanation without a product.
+pub fn alone(resolved: &Resolved, desc: &GemmDesc, json: bool) -> Result<(), Failure> {
+    if json {
+        let object = json!({ "description": description(desc)?, "explanation": value(resolved, desc)? });
+        print::line(&object.to_string());
+    } else {
+        print(resolved, desc);
+    }
+    Ok(())
+}

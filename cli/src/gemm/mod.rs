@@ -1,0 +1,149 @@
+//! `falchion gemm`: flags and files in, a product and what is to be said of it out.
+
+mod explain;
+mod files;
+mod report;
+
+use crate::{
+    args::{GemmArgs, LaterArgs, On},
+    cuda::{Kernel, Place},
+    failure::Failure,
+    npy::NpyTarget,
+    progress::{during, timed},
+    text, verify,
+};
+use falchion::{
+    desc::{GemmDesc, Request, Resolved},
+    device::{HostProduct, Shapes, Source, host::Mode},
+    epilogue::SCALARS,
+};
+use files::Files;
+use report::Report;
+pub use report::{judged, speed, verified};
+use std::path::Path;
+
+/// Runs the command.
+pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
+    refuse_later(&args.later)?;
+    let place = match (args.checked, args.on) {
+        (true, On::Cuda) => {
+            return Err(Failure::refused("--checked watches the host executor; take --on host, or leave one of them out"));
+        }
+        (true, _) => Place::Host,
+        (false, on) => Place::of(on)?,
+    };
+    let resolved = request(args)?.resolve(place.arch())?;
+    let mut scalars = [0.0; SCALARS];
+    (scalars[0], scalars[1]) = (args.alpha, args.beta);
+    let desc = resolved.desc.for_scalars(&scalars);
+
+    let files = Files::open(args)?;
+    if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
+        return explain::alone(&resolved, &desc, json);
+    }
+    let extents = files.extents(args)?;
+    let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
+    let shapes = Shapes::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    let mut product = HostProduct::zeros(&desc, &shapes)?;
+    during("reading operands", || operands(&mut product, files, args.seed))?;
+
+    let kernel = kernel(&place, &desc, args.on)?;
+    let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
+    let seconds = during("computing", || match &kernel {
+        Some(kernel) => kernel.run(&mut product),
+        None => {
+            let (done, seconds) = timed(|| product.run(&desc, mode));
+            Ok(done.map(|()| seconds)?)
+        }
+    })?;
+    let verdict = args.verify.then(|| during("verifying", || verify::check(&desc, &product)));
+    if let Some(target) = target {
+        during("writing", || target.write(&product.d))?;
+    }
+    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(&kernel), seconds, verdict };
+    report.print(args, json)?;
+    verdict.map_or(Ok(()), judged)
+}
+
+/// What the flags ask of the library.
+fn request(args: &GemmArgs) -> Result<Request, Failure> {
+    let description = args.desc.as_deref().map(description).transpose()?;
+    Ok(Request {
+        a: args.a,
+        b: args.b,
+        c: args.c,
+        accumulator: args.acc,
+        op: args.op,
+        arch: args.arch,
+        description,
+        knobs: args.knobs.0.clone(),
+    })
+}
+
+/// A description: JSON, or a file of JSON.
+fn description(text: &str) -> Result<GemmDesc, Failure> {
+    if text.trim_start().starts_with('{') {
+        return Ok(GemmDesc::from_json(text)?);
+    }
+    Ok(GemmDesc::from_json(&text::read("the description", Path::new(text))?)?)
+}
+
+/// The kernel, where the product is computed on a device. A GPU that was not insisted on may turn out not to work.
+fn kernel(place: &Place, desc: &GemmDesc, on: On) -> Result<Option<Kernel>, Failure> {
+    match place {
+        Place::Host => Ok(None),
+        Place::Cuda(device) if on == On::Cuda => device.prepare(desc).map(Some),
+        Place::Cuda(device) => Ok(device.prepare(desc).ok()),
+    }
+}
+
+/// Where the product was computed, in one word.
+pub fn on(kernel: &Option<Kernel>) -> &'static str {
+    if kernel.is_some() { "cuda" } else { "host" }
+}
+
+/// Operands from files, and from the seed where there is no file. D begins as NaN, so that what is left out shows.
+fn operands(product: &mut HostProduct, files: Files, seed: u64) -> Result<(), Failure> {
+    let Files { a, b, c } = files;
+    let mut matrices = vec![(a, &mut product.a), (b, &mut product.b)];
+    if let Source::Matrix(source) = &mut product.c {
+        matrices.push((c, source));
+    }
+    for (stream, (file, matrix)) in (0..).zip(matrices) {
+        match file {
+            Some(file) => file.read_into(matrix)?,
+            None => verify::fill(matrix, seed.wrapping_mul(3).wrapping_add(stream)),
+        }
+    }
+    product.d.try_fill(product.d.shape().order, |_, _| Ok(f64::NAN))
+}
+
+/// The product of a resolved request with operands from a seed: what the bare command and the doctor run.
+pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> Result<HostProduct, Failure> {
+    let mut scalars = [0.0; SCALARS];
+    scalars[0] = 1.0;
+    let shapes = Shapes::of(&resolved.desc, extents, [None; 3], scalars);
+    let mut product = HostProduct::zeros(&resolved.desc, &shapes)?;
+    operands(&mut product, Files::default(), seed)?;
+    Ok(product)
+}
+
+/// What does not exist yet is refused by name.
+fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
+    let LaterArgs { batch, split_k, cluster, schedule, order } = later;
+    for (given, sentence) in [
+        (batch, "--batch does not exist yet: a call computes one product"),
+        (
+            split_k,
+            "--split-k does not exist yet: one block adds up all of K, in slices of its own where --threadblock is deeper than --warp",
+        ),
+        (cluster, "--cluster does not exist yet: blocks work alone"),
+        (schedule, "--schedule does not exist yet: --mainloop chooses pipelined or multistage"),
+        (order, "--order does not exist yet: --swizzle chooses the order of tiles"),
+    ] {
+        if given.is_some() {
+            return Err(Failure::refused(sentence));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! What is said of a product that was computed.
+
+use super::explain;
+use crate::{args::GemmArgs, failure::Failure, print, verify::Verdict};
+use falchion::{
+    desc::{GemmDesc, Resolved},
+    layout::MatrixType,
+};
+use serde_json::json;
+
+/// A product that was computed.
+pub struct Report<'r> {
+    /// What was chosen.
+    pub resolved: &'r Resolved,
+    /// The description that ran.
+    pub desc: &'r GemmDesc,
+    /// m, n and k.
+    pub extents: (usize, usize, usize),
+    /// `host` or `cuda`.
+    pub on: &'static str,
+    /// How long it took.
+    pub seconds: f64,
+    /// What verification found.
+    pub verdict: Option<Verdict>,
+}
+
+impl Report<'_> {
+    /// Prints it, as one object or for people.
+    pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
+        let &Self { resolved, desc, extents: (m, n, k), on, seconds, verdict } = self;
+        if json {
+            let mut object = json!({
+                "on": on, "m": m, "n": n, "k": k, "seconds": seconds, "gflops": rate(self.extents, seconds),
+                "verified": verdict.map(|verdict| verdict.verified),
+                "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
+                "description": explain::description(desc)?,
+            });
+            if args.explain {
+                object["explanation"] = explain::value(resolved, desc)?;
+            }
+            print::line(&object.to_string());
+            return Ok(());
+        }
+        if args.explain {
+            explain::print(resolved, desc);
+            print::line("");
+        }
+        let types = desc.user_types();
+        let [a, b, c] = [(types.a, resolved.orders.a), (types.b, resolved.orders.b), (types.c, resolved.orders.c)]
+            .map(|(kind, order)| MatrixType { kind, order });
+        print::line(&format!("{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, self.extents, seconds)));
+        if let Some(verdict) = verdict.filter(|verdict| verdict.verified) {
+            print::line(&verified(verdict));
+        }
+        if let Some(out) = &args.out {
+            print::line(&format!("D is in {}", out.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Where, how long and how fast.
+pub fn speed(on: &str, extents: (usize, usize, usize), seconds: f64) -> String {
+    let place = if on == "cuda" { "the GPU" } else { "the host" };
+    match rate(extents, seconds) {
+        Some(rate) if rate >= 0.1 => format!("{} on {place}, {rate:.1} GFLOP/s", duration(seconds)),
+        _ => format!("{} on {place}", duration(seconds)),
+    }
+}
+
+/// Seconds in the unit that suits them.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        1.0.. => format!("{seconds:.2} s"),
+        1e-3.. => format!("{:.2} ms", seconds * 1e3),
+        _ => format!("{:.1} µs", seconds * 1e6),
+    }
+}
+
+/// Billions of products and sums a second; none where the clock saw no time pass.
+fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
+}
+
+/// That the product is right, and by how much.
+pub fn verified(verdict: Verdict) -> String {
+    format!("verified: the largest error is {:.3} of its bound", verdict.error_over_bound)
+}
+
+/// A verdict that is no success is a failure.
+pub fn judged(verdict: Verdict) -> Result<(), Failure> {
+    if verdict.verified {
+        return Ok(());
+    }
+    let (row, column) = verdict.at;
+    let ratio = verdict.error_over_bound;
+    Err(Failure::Unverified(format!("the product is wrong: in row {row}, column {column} the error is {ratio:.3} of its bound")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_product_is_a_failure_and_a_right_one_is_not() {
+        let verdict = |error_over_bound: f64| Verdict { verified: error_over_bound <= 1.0, error_over_bound, at: (3, 4) };
+        assert!(judged(verdict(0.5)).is_ok());
+        for wrong in [1.5, f64::INFINITY, f64::NAN] {
+            let Err(Failure::Unverified(sentence)) = judged(verdict(wrong)) else { panic!("{wrong} is within no bound") };
+            assert!(sentence.starts_with("the product is wrong: in row 3, column 4 the error is "), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The header of a .npy file: a Python dictionary of three keys, read with numpy's own limits.
+//!
+//! Source: NEP 1, "A simple file format for NumPy arrays"; `numpy.lib.format`.
+
+use falchion::layout::Order;
+
+/// The longest header that is read; numpy's limit too.
+const LONGEST: u64 = 10_000;
+/// Data begin at a multiple of this many bytes.
+const ALIGNMENT: usize = 64;
+/// What every file begins with.
+pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// The number format of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Number {
+    /// Binary64.
+    F64,
+    /// Binary32.
+    F32,
+    /// Binary16.
+    F16,
+    /// Two's complement, 8 bits.
+    I8,
+    /// Unsigned, 8 bits.
+    U8,
+    /// Two's complement, 32 bits.
+    I32,
+}
+
+impl Number {
+    /// Every format, with numpy's name and the code of a header.
+    const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::F64, "f64", "f8"),
+        (Self::F32, "f32", "f4"),
+        (Self::F16, "f16", "f2"),
+        (Self::I8, "i8", "i1"),
+        (Self::U8, "u8", "u1"),
+        (Self::I32, "i32", "i4"),
+    ];
+
+    /// Bytes of a number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F64 => 8,
+            Self::F32 | Self::I32 => 4,
+            Self::F16 => 2,
+            Self::I8 | Self::U8 => 1,
+        }
+    }
+
+    /// The code of a header, without the order of bytes.
+    fn code(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
+    }
+}
+
+/// What a header says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The numbers.
+    pub number: Number,
+    /// Whether the highest byte comes first.
+    pub big_endian: bool,
+    /// Which index runs through consecutive places.
+    pub order: Order,
+    /// The extents.
+    pub shape: Vec<u64>,
+}
+
+/// How long the header is that begins after `start`: the bytes after the magic and the version.
+///
+/// Versions 1 has two bytes of length, 2 and 3 have four.
+pub fn length_bytes(version: u8) -> Result<usize, String> {
+    match version {
+        1 => Ok(2),
+        2 | 3 => Ok(4),
+        other => Err(format!("is a .npy file of version {other}, and versions 1 to 3 are read")),
+    }
+}
+
+/// The length that a header claims, if the file can hold it.
+pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
+    let length = claimed.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
+    if length > file_bytes {
+        return Err(format!("is cut short: its header claims {length} bytes, and the file has {file_bytes}"));
+    }
+    if length > LONGEST {
+        return Err(format!("has a header of {length} bytes, and at most {LONGEST} are read"));
+    }
+    usize::try_from(length).map_err(|_| "has too long a header".to_owned())
+}
+
+/// Reads a header's text.
+pub fn parse(text: &[u8]) -> Result<Header, String> {
+    let text = str::from_utf8(text).map_err(|_| "has a header that is not text".to_owned())?;
+    let mut reader = Reader { rest: text };
+    reader
+        .dictionary()
+        .ok_or_else(|| "has a header that is not a dictionary of descr, fortran_order and shape".to_owned())??
+        .known()
+}
+
+/// The three values as they are written.
+#[derive(Default)]
+struct Written<'t> {
+    descr: Option<&'t str>,
+    fortran: Option<bool>,
+    shape: Option<Vec<u64>>,
+}
+
+impl Written<'_> {
+    fn known(self) -> Result<Header, String> {
+        let missing = |key: &str| format!("has a header without `{key}`");
+        let descr = self.descr.ok_or_else(|| missing("descr"))?;
+        let code = descr.trim_start_matches(['<', '>', '|', '=']);
+        let names = || Number::ALL.map(|row| row.1).join(", ");
+        let wanted = || format!("holds elements of dtype '{descr}', and {} are read", names());
+        let number = Number::ALL.iter().find(|row| row.2 == code).ok_or_else(wanted)?.0;
+        let order = if self.fortran.ok_or_else(|| missing("fortran_order"))? { Order::Col } else { Order::Row };
+        Ok(Header { number, big_endian: descr.starts_with('>'), order, shape: self.shape.ok_or_else(|| missing("shape"))? })
+    }
+}
+
+/// A Python literal, as far as headers have one. `None` is what is no such literal.
+struct Reader<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Reader<'t> {
+    fn take(&mut self, token: &str) -> Option<()> {
+        self.rest = self.rest.trim_start().strip_prefix(token)?;
+        Some(())
+    }
+
+    fn dictionary(&mut self) -> Option<Result<Written<'t>, String>> {
+        let mut written = Written::default();
+        self.take("{")?;
+        while self.take("}").is_none() {
+            let key = self.string()?;
+            self.take(":")?;
+            match key {
+                "descr" => match self.string() {
+                    Some(descr) => written.descr = Some(descr),
+                    None if self.rest.trim_start().starts_with('[') => {
+                        return Some(Err("holds structured elements, and numbers are read".to_owned()));
+                    }
+                    None => return None,
+                },
+                "fortran_order" => written.fortran = Some(self.boolean()?),
+                "shape" => written.shape = Some(self.tuple()?),
+                _ => return None,
+            }
+            if self.take(",").is_none() {
+                self.take("}")?;
+                break;
+            }
+        }
+        self.rest.trim().is_empty().then_some(Ok(written))
+    }
+
+    fn string(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start();
+        let quote = rest.chars().next().filter(|quote| ['\'', '"'].contains(quote))?;
+        let (text, rest) = rest.get(1..)?.split_once(quote)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    fn boolean(&mut self) -> Option<bool> {
+        self.take("True").map(|()| true).or_else(|| self.take("False").map(|()| false))
+    }
+
+    fn tuple(&mut self) -> Option<Vec<u64>> {
+        let mut numbers = Vec::new();
+        self.take("(")?;
+        while self.take(")").is_none() {
+            let rest = self.rest.trim_start();
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            numbers.push(rest.get(..digits)?.parse().ok()?);
+            // Python 2 wrote long integers with an L.
+            self.rest = rest.get(digits..)?.trim_start_matches('L');
+            if self.take(",").is_none() {
+                self.take(")")?;
+                break;
+            }
+        }
+        Some(numbers)
+    }
+}
+
+/// Magic, version and header of a matrix of little-endian numbers.
+pub fn spell(number: Number, order: Order, (rows, columns): (usize, usize)) -> Vec<u8> {
+    let (mark, fortran) = (if number.bytes() == 1 { '|' } else { '<' }, if order.is_row() { "False" } else { "True" });
+    let code = number.code();
+    let mut text = format!("{{'descr': '{mark}{code}', 'fortran_order': {fortran}, 'shape': ({rows}, {columns}), }}");
+    let before = MAGIC.len() + 4;
+    let padded = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
+    text = format!("{text:<width$}\n", width = padded - 1);
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend((padded as u16).to_le_bytes());
+    bytes.extend(text.into_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Header, String> {
+        parse(text.as_bytes())
+    }
+
+    #[test]
+    fn what_is_spelled_reads_back() {
+        for (number, _, _) in Number::ALL {
+            for order in [Order::Row, Order::Col] {
+                let bytes = spell(number, order, (3, 1234));
+                assert_eq!(bytes.len() % ALIGNMENT, 0);
+                assert_eq!(bytes.last(), Some(&b'\n'));
+                let claimed = length(&bytes[8..10], bytes.len() as u64).unwrap();
+                assert_eq!(claimed, bytes.len() - 10);
+                assert_eq!(parse(&bytes[10..]), Ok(Header { number, big_endian: false, order, shape: vec![3, 1234] }));
+            }
+        }
+    }
+
+    #[test]
+    fn other_writers_are_read_too() {
+        let header = read("{\"shape\": (2L,3L), 'fortran_order':True,'descr':'>f4'}\n").unwrap();
+        assert_eq!((header.number, header.big_endian, header.shape), (Number::F32, true, vec![2, 3]));
+        assert_eq!(read("{'descr': '<f8', 'fortran_order': False, 'shape': (), }").unwrap().shape.len(), 0);
+        assert_eq!(read("{'descr': '=f8', 'fortran_order': False, 'shape': (7,), }  ").unwrap().shape, [7]);
+    }
+
+    #[test]
+    fn what_is_no_header_is_refused() {
+        for text in [
+            "",
+            "{",
+            "}",
+            "{}x",
+            "{'descr'",
+            "{'descr': '<f8'",
+            "((((((((",
+            "{'shape': (-1, 2)}",
+            "{'shape': (1.5,)}",
+            "{'é': 1}",
+            "{'shape': (99999999999999999999999,)}",
+            "{'fortran_order': 1}",
+            "{'odd': True}",
+            "{'shape': (1 2)}",
+            "{'descr': '\u{0}}",
+        ] {
+            assert!(read(text).unwrap_err().contains("not a dictionary"), "{text}");
+        }
+        for (text, says) in [
+            ("{}", "without `descr`"),
+            ("{'descr': '<f8'}", "without `fortran_order`"),
+            ("{'descr': '<f8', 'fortran_order': True}", "without `shape`"),
+            ("{'descr': '<i8', 'fortran_order': True, 'shape': (1, 1)}", "dtype '<i8', and f64, f32, f16, i8, u8, i32 are read"),
+            ("{'descr': [('x', '<f4')], 'fortran_order': True, 'shape': (1,)}", "structured"),
+        ] {
+            assert!(read(text).unwrap_err().contains(says), "{text}: {}", read(text).unwrap_err());
+        }
+        assert!(length(&[255, 255, 255, 255], 100).unwrap_err().contains("claims 4294967295 bytes, and the file has 100"));
+        assert!(length(&[0, 0, 1, 0], 1 << 20).unwrap_err().contains("at most 10000"));
+        assert!(length_bytes(4).is_err() && length_bytes(0).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! Matrices in .npy files.
+//!
+//! A file is believed only as far as its length goes: nothing is allocated because a header says so.
+
+mod header;
+
+use crate::failure::Failure;
+use falchion::{
+    device::HostMatrix,
+    layout::Order,
+    numeric::{ElementKind, F16, Narrow},
+};
+use header::{Header, MAGIC, Number};
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// A file whose header has been read, and whose length agrees with it.
+pub struct NpyFile {
+    path: PathBuf,
+    header: Header,
+    rows: usize,
+    columns: usize,
+    data: BufReader<File>,
+}
+
+impl NpyFile {
+    /// Opens a file of a matrix.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
+        let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
+        let facts = fs::metadata(path).map_err(system)?;
+        if !facts.is_file() {
+            return Err(refuse("is not a file".to_owned()));
+        }
+        let mut data = BufReader::with_capacity(1 << 18, File::open(path).map_err(system)?);
+        let mut left = facts.len();
+        let mut bytes = |count: usize, what: &str| {
+            let mut bytes = vec![0; count];
+            left = left.saturating_sub(count as u64);
+            match data.read_exact(&mut bytes) {
+                Ok(()) => Ok((bytes, left)),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(refuse(what.to_owned())),
+                Err(error) => Err(system(error)),
+            }
+        };
+        let not_npy = "is not a .npy file";
+        let (start, _) = bytes(MAGIC.len(), not_npy)?;
+        if start != MAGIC {
+            return Err(refuse(not_npy.to_owned()));
+        }
+        let (version, _) = bytes(2, "is cut short in its header")?;
+        let width = header::length_bytes(version[0]).map_err(refuse)?;
+        let (claimed, left) = bytes(width, "is cut short in its header")?;
+        let length = header::length(&claimed, left).map_err(refuse)?;
+        let (text, left) = bytes(length, "is cut short in its header")?;
+        let header = header::parse(&text).map_err(refuse)?;
+        let [rows, columns] = header.shape[..] else {
+            let shape: Vec<_> = header.shape.iter().map(u64::to_string).collect();
+            return Err(refuse(format!(
+                "holds an array of shape ({}), and a matrix of two extents was wanted",
+                shape.join(", ")
+            )));
+        };
+        let needed = u128::from(rows).checked_mul(u128::from(columns)).and_then(|n| n.checked_mul(header.number.bytes() as u128));
+        if needed.is_none_or(|needed| needed > u128::from(left)) {
+            let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
+            return Err(refuse(format!(
+                "is cut short: {rows} x {columns} elements of {} bytes take {needed} bytes, and {left} are there",
+                header.number.bytes()
+            )));
+        }
+        let extent =
+            |extent: u64| usize::try_from(extent).map_err(|_| refuse(format!("has an extent of {extent}, which is too large")));
+        Ok(Self { path: path.to_owned(), rows: extent(rows)?, columns: extent(columns)?, header, data })
+    }
+
+    /// Rows and columns.
+    pub fn extents(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// The file's name, for messages.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Reads the matrix into memory of whatever layout and type, rounding to nearest even.
+    ///
+    /// Numbers beyond an integer type's range are refused.
+    pub fn read_into(mut self, matrix: &mut HostMatrix) -> Result<(), Failure> {
+        let (kind, number, order) = (matrix.kind(), self.header.number, self.header.order);
+        let (name, big_endian, data) = (self.path.display().to_string(), self.header.big_endian, &mut self.data);
+        matrix.try_fill(order, |row, column| {
+            let x =
+                next(data, number, big_endian).map_err(|error| Failure::refused(format!("{name} cannot be read: {error}")))?;
+            if kind.takes(x) {
+                return Ok(x);
+            }
+            Err(Failure::refused(format!("{name} holds {x} in row {row}, column {column}, which is beyond {kind}")))
+        })
+    }
+}
+
+/// The next number.
+fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f64> {
+    fn bytes<const N: usize>(data: &mut impl Read, big_endian: bool) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        data.read_exact(&mut bytes)?;
+        if big_endian {
+            bytes.reverse();
+        }
+        Ok(bytes)
+    }
+    Ok(match number {
+        Number::F64 => f64::from_le_bytes(bytes(data, big_endian)?),
+        Number::F32 => f32::from_le_bytes(bytes(data, big_endian)?).into(),
+        Number::F16 => F16::from_le_bytes(bytes(data, big_endian)?).to_f64(),
+        Number::I8 => i8::from_le_bytes(bytes(data, big_endian)?).into(),
+        Number::U8 => u8::from_le_bytes(bytes(data, big_endian)?).into(),
+        Number::I32 => i32::from_le_bytes(bytes(data, big_endian)?).into(),
+    })
+}
+
+/// A file that is to be: written beside its place, and put there when it is whole.
+pub struct NpyTarget {
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl NpyTarget {
+    /// Finds out that the file can be written, before anything is computed.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if path.file_name().is_none() || path.is_dir() {
+            return Err(unwritable(path, "it is a folder"));
+        }
+        if !folder.is_dir() {
+            return Err(unwritable(path, format!("there is no folder {}", folder.display())));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".falchion-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the process's mask takes away what it takes away.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder).map_err(|error| unwritable(path, error.kind()))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes the matrix in the order in which it lies.
+    pub fn write(self, matrix: &HostMatrix) -> Result<(), Failure> {
+        let Self { path, file } = self;
+        let mut to = BufWriter::with_capacity(1 << 18, file);
+        spell(&mut to, matrix).map_err(|error| unwritable(&path, error))?;
+        let file = to.into_inner().map_err(|error| unwritable(&path, error.error()))?;
+        file.persist(&path).map_err(|error| unwritable(&path, error.error.kind()))?;
+        Ok(())
+    }
+}
+
+fn unwritable(path: &Path, because: impl ToString) -> Failure {
+    Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
+}
+
+fn spell(to: &mut impl Write, matrix: &HostMatrix) -> io::Result<()> {
+    let number = match matrix.kind() {
+        ElementKind::F64 => Number::F64,
+        ElementKind::F16 => Number::F16,
+        ElementKind::I8 => Number::I8,
+        ElementKind::U8 => Number::U8,
+        ElementKind::I32 => Number::I32,
+        // numpy has no word for these; binary32 holds them all.
+        ElementKind::F32 | ElementKind::Tf32 | ElementKind::Bf16 | ElementKind::E4m3 | ElementKind::E5m2 => Number::F32,
+    };
+    let order: Order = matrix.shape().order;
+    to.write_all(&header::spell(number, order, matrix.extents()))?;
+    matrix.try_each(order, |x| match number {
+        Number::F64 => to.write_all(&x.to_le_bytes()),
+        Number::F32 => to.write_all(&Narrow::<f32>::narrow(x).to_le_bytes()),
+        Number::F16 => to.write_all(&Narrow::<F16>::narrow(x).to_le_bytes()),
+        Number::I8 => to.write_all(&Narrow::<i8>::narrow(x).to_le_bytes()),
+        Number::U8 => to.write_all(&Narrow::<u8>::narrow(x).to_le_bytes()),
+        Number::I32 => to.write_all(&Narrow::<i32>::narrow(x).to_le_bytes()),
+    })
+}

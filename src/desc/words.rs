@@ -1,0 +1,176 @@
+//! Knobs as words: how a flag spells each kind of value.
+//!
+//! ```text
+//! 128x128x8            a shape, M x N x K
+//! pipelined            a main loop
+//! 8 | horizontal       an order of tiles
+//! auto | mn+4 | k+1    rows along MN or K, padded by so many elements
+//! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
+//! ```
+
+use crate::{
+    epilogue::EpilogueDesc,
+    shape::Mnk,
+    threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+};
+
+/// A value that a flag can spell. Reading what was spelled gives the value back.
+pub(super) trait Words: Sized {
+    /// What is taken, in a word or two.
+    const FORM: &'static str;
+    /// The value of a text, or what the text should have been.
+    fn read(text: &str) -> Result<Self, String>;
+    /// The text of a value.
+    fn spell(&self) -> String;
+}
+
+impl Words for u32 {
+    const FORM: &'static str = "N";
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
+    }
+
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Words for Mnk {
+    const FORM: &'static str = "MxNxK";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let extents: Option<Vec<u32>> = text.split('x').map(|extent| extent.parse().ok()).collect();
+        match extents.as_deref() {
+            Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
+            _ => Err("it is a shape MxNxK, 128x128x8 for one".to_owned()),
+        }
+    }
+
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Words for MainloopKind {
+    const FORM: &'static str = "pipelined|multistage";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join(" or ");
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is {}", names()))
+    }
+
+    fn spell(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Words for SwizzleKind {
+    const FORM: &'static str = "N|horizontal";
+
+    fn read(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("horizontal", _) => Ok(Self::Horizontal),
+            (_, Ok(abreast)) => Ok(Self::Identity(abreast)),
+            _ => Err("it is horizontal, or how many columns of tiles go abreast".to_owned()),
+        }
+    }
+
+    fn spell(&self) -> String {
+        match self {
+            Self::Identity(abreast) => abreast.to_string(),
+            Self::Horizontal => "horizontal".to_owned(),
+        }
+    }
+}
+
+impl Words for SmemLayout {
+    const FORM: &'static str = "auto|mn+PAD|k+PAD|mn^BITS,BASE,SHIFT|k^..";
+
+    fn read(text: &str) -> Result<Self, String> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let read = || {
+            let (along, rest) = match (text.strip_prefix("mn"), text.strip_prefix('k')) {
+                (Some(rest), _) => (Along::Mn, rest),
+                (_, Some(rest)) => (Along::K, rest),
+                _ => return None,
+            };
+            if let Some(padding) = rest.strip_prefix('+') {
+                return Some(Self::Padded { along, padding: padding.parse().ok()? });
+            }
+            let numbers: Option<Vec<u32>> = rest.strip_prefix('^')?.split(',').map(|number| number.parse().ok()).collect();
+            match numbers?[..] {
+                [bits, base, shift] => Some(Self::Swizzled { along, bits, base, shift }),
+                _ => None,
+            }
+        };
+        read().ok_or_else(|| {
+            "it is auto, rows along mn or k with their padding in elements (mn+4, k+1), or with a swizzle's bits, base and shift \
+             (mn^3,2,0)"
+                .to_owned()
+        })
+    }
+
+    fn spell(&self) -> String {
+        let name = |along| if matches!(along, Along::Mn) { "mn" } else { "k" };
+        match *self {
+            Self::Auto => "auto".to_owned(),
+            Self::Padded { along, padding } => format!("{}+{padding}", name(along)),
+            Self::Swizzled { along, bits, base, shift } => format!("{}^{bits},{base},{shift}", name(along)),
+        }
+    }
+}
+
+impl Words for EpilogueDesc {
+    const FORM: &'static str = "EXPR";
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse::<Self>().map_err(|error| {
+            let column = text.get(..error.at).map_or(0, |before| before.chars().count());
+            format!("{} (column {})", error.why, column + 1)
+        })
+    }
+
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::fmt::Debug;
+
+    fn reads_back<T: Words + PartialEq + Debug>(value: T) {
+        assert_eq!(T::read(&value.spell()), Ok(value));
+    }
+
+    #[test]
+    fn what_is_spelled_reads_back() {
+        reads_back(7u32);
+        reads_back(Mnk::new(128, 64, 8));
+        MainloopKind::ALL.into_iter().for_each(reads_back);
+        [SwizzleKind::Identity(8), SwizzleKind::Horizontal].into_iter().for_each(reads_back);
+        for along in [Along::Mn, Along::K] {
+            reads_back(SmemLayout::Padded { along, padding: 4 });
+            reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });
+        }
+        reads_back(SmemLayout::Auto);
+        reads_back(EpilogueDesc::read("relu(alpha * acc + beta * source)").unwrap());
+    }
+
+    #[test]
+    fn what_is_no_value_is_refused_with_the_form() {
+        for text in ["", "128x128", "128x128x8x1", "128x128x", "-1x2x3", "99999999999x1x1", "axbxc"] {
+            assert!(Mnk::read(text).unwrap_err().contains("MxNxK"), "{text}");
+        }
+        for text in ["", "mn", "k", "mn+", "k+x", "mn^3,2", "mn^3,2,0,1", "n+4", "mn-4", "k^"] {
+            assert!(SmemLayout::read(text).unwrap_err().contains("mn+4"), "{text}");
+        }
+        assert!(u32::read("-1").is_err() && SwizzleKind::read("vertical").is_err() && MainloopKind::read("").is_err());
+        let why = EpilogueDesc::read("alpha * akk").unwrap_err();
+        assert!(why.contains("`akk` is not known") && why.ends_with("(column 9)"), "{why}");
+    }
+}

@@ -1,0 +1,175 @@
+//! A product in host memory whose types are values: what command lines, explorers and tests run.
+
+use super::{
+    arguments::{MatrixShape, Shapes, Source},
+    executor::{HostMatrices, Orders, run_on_host},
+    host::Mode,
+    matrix::HostMatrix,
+};
+use crate::{
+    desc::GemmDesc, epilogue::SCALARS, error::Error, numeric::ElementKind, refusal::Refusal, sys::memory::available_bytes,
+};
+
+/// Operands, result and scalars of one product, in the user's layouts.
+#[derive(Clone, Debug)]
+pub struct HostProduct {
+    /// A, m x k.
+    pub a: HostMatrix,
+    /// B, k x n.
+    pub b: HostMatrix,
+    /// C, m x n.
+    pub c: Source<HostMatrix>,
+    /// D, m x n.
+    pub d: HostMatrix,
+    /// alpha, beta, s2 .. s7.
+    pub scalars: [f64; SCALARS],
+}
+
+impl Shapes {
+    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D. There is a C where the
+    /// epilogue of `desc` reads one.
+    pub fn of(
+        desc: &GemmDesc,
+        (m, n, k): (usize, usize, usize),
+        [lda, ldb, ldc]: [Option<usize>; 3],
+        scalars: [f64; SCALARS],
+    ) -> Self {
+        let Orders { a, b, c } = desc.orders();
+        let matrix = |order: crate::layout::Order, leading: Option<usize>, rows, columns| MatrixShape {
+            order,
+            leading: leading.unwrap_or(order.packed(rows, columns)),
+            length: usize::MAX,
+        };
+        let d = matrix(c, ldc, m, n);
+        let c = if desc.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
+        Self { m, n, k, a: matrix(a, lda, m, k), b: matrix(b, ldb, k, n), c, d, scalars }
+    }
+}
+
+impl HostProduct {
+    /// The matrices of a problem, all zero. What they hold already is not looked at; everything else about the problem is
+    /// checked before any memory is asked for.
+    ///
+    /// # Errors
+    ///
+    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
+    pub fn zeros(desc: &GemmDesc, shapes: &Shapes) -> Result<Self, Refusal> {
+        let of = |shape: MatrixShape| MatrixShape { length: usize::MAX, ..shape };
+        let Shapes { m, n, k, a, b, c, d, scalars } = *shapes;
+        let unbounded = Shapes { a: of(a), b: of(b), c: c.map(of), d: of(d), ..*shapes };
+        unbounded.check(desc)?;
+        // A matrix that is not read has not been checked.
+        let types = desc.user_types();
+        let matrices = [
+            (types.a, a, (m, k)),
+            (types.b, b, (k, n)),
+            (types.c, d, (m, n)),
+            (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
+        ];
+        let bytes = |(kind, shape, (rows, columns)): (ElementKind, MatrixShape, (usize, usize))| {
+            shape.elements(rows, columns).saturating_mul(u128::from(kind.bytes()))
+        };
+        let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
+        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+        if let Some(available) = available_bytes().filter(|&available| needed > available) {
+            return Err(Refusal::OutOfMemory { needed, available });
+        }
+        let zeros = |kind, shape: MatrixShape, extents| HostMatrix::zeros(kind, extents, shape.order, shape.leading);
+        Ok(Self {
+            a: zeros(types.a, a, (m, k))?,
+            b: zeros(types.b, b, (k, n))?,
+            c: match c {
+                Source::None => Source::None,
+                Source::InPlace => Source::InPlace,
+                Source::Matrix(shape) => Source::Matrix(zeros(types.c, shape, (m, n))?),
+            },
+            d: zeros(types.c, d, (m, n))?,
+            scalars,
+        })
+    }
+
+    /// The problem without its data.
+    pub fn shapes(&self) -> Shapes {
+        let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
+        let c = match &self.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(matrix) => Source::Matrix(matrix.shape()),
+        };
+        Shapes { m, n, k, a: self.a.shape(), b: self.b.shape(), c, d: self.d.shape(), scalars: self.scalars }
+    }
+
+    /// Computes D on the host.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run_on_host`].
+    pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
+        let shapes = self.shapes();
+        let c = match &self.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(matrix) => Source::Matrix(matrix.slice()),
+        };
+        let matrices = HostMatrices { a: self.a.slice(), b: self.b.slice(), c, d: self.d.slice_mut() };
+        run_on_host(desc, mode, &shapes, matrices)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arch::ArchKind,
+        desc::Request,
+        layout::{MatrixType, Order},
+    };
+    use core::convert::Infallible;
+
+    fn described(a: &str, b: &str, c: &str) -> GemmDesc {
+        let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());
+        let request = Request { a: read(a), b: read(b), c: read(c), ..Request::default() };
+        request.resolve(ArchKind::Sm80).unwrap().desc
+    }
+
+    #[test]
+    fn a_product_of_values_is_the_product() {
+        for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
+            let desc = described(a, b, c);
+            let shapes = Shapes::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let mut product = HostProduct::zeros(&desc, &shapes).unwrap();
+            let (x, y, z) = (|i: usize, l: usize| (i * 3 + l) as f64 - 4.0, |l: usize, j: usize| (l * 2 + j) as f64, 3.0);
+            product.a.try_fill(Order::Row, |i, l| Ok::<_, Infallible>(x(i, l))).unwrap();
+            product.b.try_fill(Order::Col, |l, j| Ok::<_, Infallible>(y(l, j))).unwrap();
+            let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
+            source.try_fill(Order::Row, |_, _| Ok::<_, Infallible>(z)).unwrap();
+            product.run(&desc, Mode::Fast).unwrap();
+            let mut got = Vec::new();
+            product
+                .d
+                .try_each(Order::Row, |x| {
+                    got.push(x);
+                    Ok::<_, Infallible>(())
+                })
+                .unwrap();
+            for (at, got) in got.into_iter().enumerate() {
+                let (i, j) = (at / 7, at % 7);
+                assert_eq!(got, 2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z, "{a} {b} {c} {i} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_memory_is_asked_for() {
+        let desc = described("f32:col", "f32:col", "f32:col");
+        let refused =
+            |extents, leading| HostProduct::zeros(&desc, &Shapes::of(&desc, extents, leading, [1.0; SCALARS])).unwrap_err();
+        assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
+        assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
+        assert!(matches!(refused((4, 4, 4), [None, Some(3), None]), Refusal::LeadingDimension { .. }));
+        assert!(matches!(
+            refused((4, 4, 4), [Some(usize::MAX), None, None]),
+            Refusal::Overflow { .. } | Refusal::OutOfMemory { .. }
+        ));
+    }
+}
