@@ -52,6 +52,24 @@ pub enum Error {
         /// The user's epilogue node whose text the first error lies in, when it does.
         node: Option<String>,
     },
+    /// This NVRTC does not compile for an architecture.
+    #[error("NVRTC {}.{} does not compile for {arch}: {takes}", version.0, version.1)]
+    Architecture {
+        /// NVRTC's version, major and minor.
+        version: (i32, i32),
+        /// The architecture asked for, `sm_70` for one.
+        arch: String,
+        /// What it does compile for, and what else might.
+        takes: String,
+    },
+    /// A text for NVRTC holds a NUL byte, at which NVRTC would stop reading.
+    #[error("{text} holds a NUL at byte {at}: NVRTC would read no further")]
+    Nul {
+        /// Which text.
+        text: String,
+        /// The byte's place in it, from 0.
+        at: usize,
+    },
     /// A call into the CUDA driver, NVRTC or a peer library answered with an error code.
     #[error("{call} answered {code} ({name})")]
     Driver {

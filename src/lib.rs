@@ -10,6 +10,7 @@ pub mod epilogue;
 mod error;
 pub mod index;
 pub mod layout;
+pub mod mirror;
 pub mod numeric;
 pub mod refusal;
 pub mod schedule;
@@ -18,6 +19,7 @@ pub mod shape;
 pub mod sys;
 pub mod thread;
 pub mod threadblock;
+pub mod verify;
 pub mod warp;
 
 pub use error::Error;

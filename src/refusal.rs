@@ -52,6 +52,7 @@ pub enum Refusal {
     PartlyShared,
     Layouts { a: Order, b: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
+    NoSuchElement { kind: ElementKind },
 }
 
 impl Refusal {
@@ -308,6 +309,9 @@ impl Refusal {
             Self::OtherDevice { operand } => s.say(operand).say(" lies on another device than D"),
             Self::ElementType { given, wanted } => {
                 s.say("a matrix of ").say(given.name()).say(" was given where the kernel takes ").say(wanted.name())
+            }
+            Self::NoSuchElement { kind } => {
+                s.say("matrices of ").say(kind.name()).say(" have no form in host memory yet; f64, f32, tf32, f16, bf16, i8, u8 and i32 have")
             }
             Self::Layouts { a, b, exchanged } => s
                 .say("the kernel takes A by ")

@@ -167,9 +167,9 @@ impl Schedule {
                     format!("{{StepKind::{}, {a}, {b}}}", step.name())
                 })
                 .collect();
-            // C++ has no empty array: a schedule's length is written beside it.
+            // C++ has no empty array: the number of steps stands beside it.
             format!(
-                "  static constexpr unsigned k{name}Steps = {};\n  static constexpr Step k{name}[] = {{{}}};\n",
+                "  struct {name} {{\n    static constexpr int kCount = {};\n    static constexpr Step kSteps[] = {{{}}};\n  }};\n",
                 steps.len(),
                 if spelled.is_empty() { "{StepKind::Advance, 0, 0}".to_owned() } else { spelled.join(", ") }
             )

@@ -4,6 +4,7 @@
 //! temperature are the same for all. [`suite`] reads problems, [`protocol`] times them through a [`Timer`],
 //! [`record`] is the line that is kept, [`page`] is what people read.
 
+pub mod measure;
 pub mod peer;
 pub mod protocol;
 pub mod record;

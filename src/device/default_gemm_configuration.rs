@@ -105,20 +105,21 @@ type Double<Aa, Ab, Ac> = Config<
     LinearCombination,
 >;
 
-/// `f32` with asynchronous copies: two blocks a multiprocessor hide each other's barriers.
-type Asynchronous<Tile, WarpTile, const STAGES: u32> = Config<
-    Tile,
-    WarpTile,
+/// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
+/// to anything but products. Chosen on an H200 among those of `docs/performance/simt.md`.
+type Asynchronous = Config<
+    GemmShape<256, 128, 8>,
+    GemmShape<64, 64, 8>,
     GemmShape<1, 1, 1>,
     MmaMultistage,
-    Stages<STAGES>,
-    IdentitySwizzle<8>,
+    Stages<4>,
+    IdentitySwizzle<4>,
     Vector128<f32>,
     Vector128<f32>,
     Vector128<f32>,
     SmemAuto,
     SmemAuto,
-    BlocksPerSm<2>,
+    BlocksPerSm<1>,
     LinearCombination,
 >;
 
@@ -127,8 +128,7 @@ configurations! {
     [Sm70 Sm75] [F16, f32 => F16; F16, f32 => f32; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => f32] Classic<U1, U1, U1>;
     [Sm70 Sm75] [i8, i32 => i32; i8, i32 => i8; i8, i32 => f32; u8, i32 => i32; u8, i32 => u8] Classic<U1, U1, U1>;
     [Sm70 Sm75] [f64, f64 => f64] Double<U1, U1, U1>;
-    [Sm80 Sm90] [f32, f32 => f32] Asynchronous<GemmShape<128, 128, 16>, GemmShape<32, 64, 16>, 4>;
-    [Sm86 Sm89] [f32, f32 => f32] Asynchronous<GemmShape<128, 128, 8>, GemmShape<32, 64, 8>, 4>;
+    [Sm80 Sm86 Sm89 Sm90] [f32, f32 => f32] Asynchronous;
     [Sm80 Sm86 Sm89 Sm90] [i32, i32 => i32] Classic<Vector128<f32>, Vector128<f32>, Vector128<f32>>;
     [Sm80 Sm86 Sm89 Sm90] [F16, f32 => F16; F16, F16 => F16; Bf16, f32 => Bf16] Classic<U8, U8, U8>;
     [Sm80 Sm86 Sm89 Sm90] [F16, f32 => f32; Bf16, f32 => f32] Classic<U8, U8, Vector128<f32>>;

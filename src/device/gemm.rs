@@ -144,7 +144,7 @@ where
     ///
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
-        S::shapes(arguments, Self::ORDERS).check(&Self::DESC)
+        S::shapes(arguments, Self::ORDERS).check(&Self::DESC.for_scalars(&arguments.scalars))
     }
 
     /// Computes the product: on the host for host slices, on their device for device slices.

@@ -6,6 +6,7 @@ use crate::{
     refusal::Refusal,
 };
 use bytemuck::Pod;
+use core::ops::Range;
 
 /// A place for operands.
 pub trait Space: Sized {
@@ -106,6 +107,18 @@ impl<'a> HostSlice<'a> {
         self.kind
     }
 
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get(bytes)?, ..self })
+    }
+
     /// The elements, as `E`.
     ///
     /// # Errors
@@ -133,6 +146,23 @@ impl<'a> HostSliceMut<'a> {
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
         self.kind
+    }
+
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The elements' bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
     }
 
     /// The elements, as `E`.

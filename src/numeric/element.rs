@@ -95,6 +95,15 @@ impl ElementKind {
         self.bits() / 8
     }
 
+    /// What products are accumulated in unless the user says otherwise.
+    pub const fn accumulator(self) -> Self {
+        match self {
+            Self::F64 => Self::F64,
+            Self::I8 | Self::U8 | Self::I32 => Self::I32,
+            _ => Self::F32,
+        }
+    }
+
     /// Whether the type holds integers only.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I8 | Self::U8 | Self::I32)
@@ -199,7 +208,8 @@ macro_rules! elements {
             type Accumulator = $accumulator;
         }
         static_assertions::const_assert_eq!(ElementKind::$kind.bits(), <$bits as Unsigned>::U32);
-        static_assertions::const_assert_eq!(ElementKind::$kind.bytes() as usize, size_of::<$storage>());)*
+        static_assertions::const_assert_eq!(ElementKind::$kind.bytes() as usize, size_of::<$storage>());
+        const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as Element>::KIND));)*
     };
 }
 

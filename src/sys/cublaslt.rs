@@ -17,7 +17,7 @@ pub use problem::{LtOperand, LtProblem};
 pub use search::search;
 
 use crate::error::Error;
-use crate::sys::timing::driver;
+use crate::sys::driver::driver;
 use cudarc::driver::CudaContext;
 use std::{ffi::c_void, path::PathBuf, ptr::null_mut, sync::Arc};
 use table::Table;

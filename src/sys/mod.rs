@@ -1,10 +1,22 @@
 //! All the unsafe code there is: foreign functions behind types that hold their rules, and wide instructions.
+//!
+//! Libraries that are not ours are linked to nothing at build and looked for when first used.
 #![allow(unsafe_code)]
 
 pub mod cpu;
 #[cfg(feature = "bench-cublaslt")]
 pub mod cublaslt;
+#[cfg(feature = "cuda")]
+pub mod driver;
+#[cfg(feature = "cuda")]
+pub mod environment;
+#[cfg(feature = "cuda")]
+pub mod library;
 pub mod memory;
+#[cfg(feature = "cuda")]
+pub mod nvrtc;
 pub mod simd;
 #[cfg(feature = "bench-cublaslt")]
 pub mod timing;
+#[cfg(feature = "cuda")]
+pub(crate) mod user;

@@ -1,17 +1,8 @@
 //! Time on the device: events that keep time, and launches recorded once to be replayed.
 
-use crate::error::Error;
-use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, DriverError, sys};
+use crate::{error::Error, sys::driver::driver};
+use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, sys};
 use std::sync::Arc;
-
-/// `error` of the driver function `call`, as ours.
-pub(crate) fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
-    move |error| Error::Driver {
-        call,
-        code: error.0 as u32 as i32,
-        name: error.error_name().map_or_else(|_| "no name".to_owned(), |name| name.to_string_lossy().into_owned()),
-    }
-}
 
 /// Two events on one stream, and the time between them.
 ///

@@ -2,7 +2,7 @@
 //!
 //! `stages - 1` tiles are under way while one is multiplied. Each tile is one group of copies; before the last k-group a
 //! thread waits until the group of the next tile has landed, and a barrier makes all threads' copies visible. The copies of a
-//! tile are spread over the k-groups of the body.
+//! tile are made in [`COPY_PARTS`] bunches.
 //! Sm80 and newer; accesses of 4, 8 or 16 bytes.
 //!
 //! Twin: `kernels/threadblock/mma_multistage.cuh`.
@@ -16,6 +16,10 @@ use crate::{
     device::host::{Fault, Lane},
     schedule::{Schedule, Step},
 };
+
+/// Over how many k-groups, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
+/// waiting, and each bunch costs instructions of its own; see `docs/performance/simt.md`.
+const COPY_PARTS: u8 = 2;
 
 /// Any number of stages, filled by `cp.async`.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +40,7 @@ impl Mainloop for MmaMultistage {
 
     fn schedule(&self, d: &GemmDesc) -> Schedule {
         let groups = d.warp.k as u8;
-        let parts = groups - 1;
+        let parts = COPY_PARTS;
         let landed = Step::Wait { pending: d.stages as u8 - 2 };
         let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.stages as usize - 1);
         prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);

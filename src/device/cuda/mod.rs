@@ -1,1 +1,17 @@
-//! The CUDA executor.
+//! The CUDA executor: NVRTC makes a cubin, the cache keeps it, the driver runs it.
+//!
+//! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description, [`CudaKernel::run`] enqueues a product.
+//! [`Gemm::run`](super::Gemm::run) does both, with a cache of kernels for the whole process.
+
+pub mod cache;
+mod context;
+mod executor;
+mod kernel;
+mod operands;
+pub mod report;
+pub mod resident;
+
+pub use context::{machine_of, open};
+pub use executor::Kernel;
+pub use kernel::{CudaKernel, compile};
+pub use operands::{Cuda, CudaMatrices, DeviceMatrix};

@@ -2,7 +2,7 @@
 
 use super::{
     microkernel::Product,
-    plan::{Panel, Plan},
+    plan::{Name, Panel, Plan},
     run::{Tile, Typed},
 };
 use crate::{
@@ -26,8 +26,9 @@ impl<'a, T: Combination> FastBlocks<'a, T> {
     pub fn new(typed: &'a Typed<'a, T>, plan: &'a Plan) -> Self {
         let distances = OperandKind::BOTH.map(|operand| {
             let (along_mn, along_k) = typed.strides(operand);
-            let distance =
-                |panel: &Panel| panel.elements.iter().map(|e| e.mn as usize * along_mn + e.k as usize * along_k).collect();
+            // Distances are used where the whole tile exists. Elsewhere they may wrap: a single row has any leading dimension.
+            let place = |e: &Name| (e.mn as usize).wrapping_mul(along_mn).wrapping_add((e.k as usize).wrapping_mul(along_k));
+            let distance = |panel: &Panel| panel.elements.iter().map(place).collect();
             plan.panels[operand.index()].iter().map(distance).collect()
         });
         Self { typed, plan, distances }

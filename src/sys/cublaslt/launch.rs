@@ -4,7 +4,7 @@
 use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
 use super::{Lt, LtOperand};
 use crate::error::Error;
-use crate::sys::timing::driver;
+use crate::sys::driver::driver;
 use cudarc::driver::{CudaStream, DevicePtr};
 use std::{marker::PhantomData, sync::Arc};
 

@@ -1,0 +1,23 @@
+//! Prints what NVRTC sees of a description: `cargo run --example translation_unit [--features serde -- description.json]`.
+
+fn main() {
+    #[allow(unused_mut)]
+    let mut desc = falchion::device::Gemm::<
+        f32,
+        falchion::layout::ColMajor,
+        f32,
+        falchion::layout::RowMajor,
+        f32,
+        falchion::layout::RowMajor,
+    >::DESC;
+    #[cfg(feature = "serde")]
+    if let Some(path) = std::env::args().nth(1) {
+        let text = std::fs::read_to_string(&path).unwrap_or(path);
+        match falchion::desc::GemmDesc::from_json(&text) {
+            Ok(read) => desc = read,
+            Err(error) => return eprintln!("{error}"),
+        }
+    }
+    let unit = falchion::mirror::translation_unit(&desc, true);
+    println!("// config.cuh\n{}\n// gemm.cu\n{}", unit.config, unit.source);
+}

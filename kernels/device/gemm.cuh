@@ -1,0 +1,44 @@
+// The one kernel on the CUDA cores: D = epilogue(A·B, C), one tile of D a block. Twin of src/device/gemm.rs.
+#pragma once
+#include "config.cuh"
+#include "epilogue/tile_store.cuh"
+#include "index.cuh"
+#include "threadblock/mma_multistage.cuh"
+#include "threadblock/mma_pipelined.cuh"
+#include "threadblock/swizzle.cuh"
+
+// The maps that have a Rust twin, by the names of src/device/host/program.rs.
+namespace maps {
+using copy_a = threadblock::ThreadMap<Config::A>;
+using copy_b = threadblock::ThreadMap<Config::B>;
+using smem_a = threadblock::SmemTile<Config::A>;
+using smem_b = threadblock::SmemTile<Config::B>;
+using fragment_a = warp::FragmentMap<Config, Config::A, true>;
+using fragment_b = warp::FragmentMap<Config, Config::B, false>;
+using depth = warp::DepthMap<Config>;
+using deposit = epilogue::DepositMap<Config>;
+}  // namespace maps
+
+extern __shared__ __align__(16) char shared_memory[];
+
+namespace device {
+
+template <class Config, class Mainloop>
+struct Gemm {
+  template <class Params>
+  static __device__ __forceinline__ void run(Params const& params) {
+    int const thread = threadIdx.x;
+    auto const tile = threadblock::tile_of<Config::kAbreast>(blockIdx.x, params.tiles_m, params.tiles_n);
+    int const row = tile.row * Config::kTileM, column = tile.column * Config::kTileN;
+    Mainloop mainloop(
+        shared_memory,
+        typename Mainloop::IteratorA(reinterpret_cast<void const*>(params.a), params.lda, row, params.m, params.k, thread),
+        typename Mainloop::IteratorB(reinterpret_cast<void const*>(params.b), params.ldb, column, params.n, params.k, thread),
+        thread, params.tiles_k);
+    mainloop.run();
+    epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
+    store.store(params, row, column);
+  }
+};
+
+}  // namespace device

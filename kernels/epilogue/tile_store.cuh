@@ -1,0 +1,85 @@
+// Twin of src/epilogue/tile_store.rs: from a thread's accumulators to D.
+#pragma once
+#include "numeric.cuh"
+#include "schedule.cuh"
+#include "warp/mma_simt.cuh"
+
+namespace epilogue {
+
+// The map (thread, accumulator) to where a slice of K deposits it, in accumulators.
+template <class Config>
+struct DepositMap {
+  static constexpr int kRows = Config::kThreadsPerSlice;
+  static constexpr int kColumns = Config::A::kThreadMn * Config::B::kThreadMn;
+  static __device__ __forceinline__ constexpr int at(int thread, int accumulator) {
+    return accumulator * Config::kThreadsPerSlice + thread;
+  }
+};
+
+template <class Config>
+struct TileStore {
+  using Accumulator = typename Config::Accumulator;
+  using Compute = typename Config::Epilogue::Compute;
+  using C = typename Config::C;
+  using Sums = Accumulator[Config::A::kThreadMn * Config::B::kThreadMn];
+  using WarpMma = warp::MmaSimt<Config>;
+
+  WarpMma& warp_mma;
+  Accumulator* deposits;
+  int thread;
+
+  // The steps that bring the slices of K together.
+  template <StepKind Kind, int Slice, int>
+  __device__ __forceinline__ void step() {
+    int const slice = thread / Config::kThreadsPerSlice, within = thread % Config::kThreadsPerSlice;
+    if constexpr (Kind == StepKind::Deposit) {
+      if (slice == Slice) {
+#pragma unroll
+        for (int i = 0; i < DepositMap<Config>::kColumns; ++i) deposits[DepositMap<Config>::at(within, i)] = warp_mma.sums[i];
+      }
+    } else if constexpr (Kind == StepKind::Collect) {
+      if (slice == 0) {
+#pragma unroll
+        for (int i = 0; i < DepositMap<Config>::kColumns; ++i)
+          warp_mma.sums[i] = plus(warp_mma.sums[i], deposits[DepositMap<Config>::at(within, i)]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void wrote() {}
+
+  // Epilogue and store of the thread's accumulators; (row, column) is the tile's first element of D.
+  template <class Params>
+  __device__ __forceinline__ void store(Params const& params, int row, int column) {
+    schedule::perform<typename Config::Schedule::Epilogue>(*this);
+    if (Config::kWarpsK > 1 && thread >= Config::kThreadsPerSlice) return;
+    Compute scalars[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
+    constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
+    using Access = Vector<C, width>;
+    // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
+    int const left_m = params.m - row - warp_mma.mn_a, left_n = params.n - column - warp_mma.mn_b;
+    long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
+    C const* source = reinterpret_cast<C const*>(params.c) + first_row * params.ldc + first_column;
+    C* destination = reinterpret_cast<C*>(params.d) + first_row * params.ldd + first_column;
+#pragma unroll
+    for (int i = 0; i < Config::A::kThreadMn; ++i) {
+      int const m = WarpMma::MapA::of_element(i);
+#pragma unroll
+      for (int j = 0; j < columns; j += width) {
+        int const n = WarpMma::MapB::of_element(j);
+        if (m < left_m && n < left_n) {
+          Access c{}, d;
+          if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
+#pragma unroll
+          for (int l = 0; l < width; ++l)
+            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sums[i * columns + j + l]), convert<Compute>(c.element[l]), scalars));
+          *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace epilogue

@@ -1,0 +1,19 @@
+// Twin of src/index.rs: index maps, and the number that says whether both languages have the same one.
+#pragma once
+
+namespace index {
+
+// What a left-out point counts as.
+constexpr unsigned kLeftOut = 0xffffffffu;
+
+// FNV-1a over the offsets of the whole domain, row by row.
+template <class Map>
+constexpr unsigned fingerprint() {
+  unsigned hash = 2166136261u;
+  for (int row = 0; row < Map::kRows; ++row)
+    for (int column = 0; column < Map::kColumns; ++column)
+      hash = (hash ^ unsigned(Map::at(row, column))) * 16777619u;
+  return hash;
+}
+
+}  // namespace index

@@ -1,0 +1,132 @@
+// Twin of src/numeric: element types, conversions and arithmetic, rounded as the host rounds. PTX, and no system header.
+#pragma once
+
+struct f16 { unsigned short bits; };
+struct bf16 { unsigned short bits; };
+
+// --- conversions: convert<To>(from) ------------------------------------------------------------------------------------
+
+template <class To>
+struct Convert {
+  __device__ __forceinline__ static To from(To x) { return x; }
+};
+
+template <>
+struct Convert<float> {
+  __device__ __forceinline__ static float from(float x) { return x; }
+  __device__ __forceinline__ static float from(double x) { return __double2float_rn(x); }
+  __device__ __forceinline__ static float from(int x) { return __int2float_rn(x); }
+  __device__ __forceinline__ static float from(signed char x) { return __int2float_rn(x); }
+  __device__ __forceinline__ static float from(unsigned char x) { return __int2float_rn(x); }
+  __device__ __forceinline__ static float from(bf16 x) { return __uint_as_float(unsigned(x.bits) << 16); }
+  __device__ __forceinline__ static float from(f16 x) {
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+    return y;
+  }
+};
+
+template <>
+struct Convert<double> {
+  __device__ __forceinline__ static double from(double x) { return x; }
+  __device__ __forceinline__ static double from(float x) { return x; }
+  __device__ __forceinline__ static double from(int x) { return x; }
+};
+
+template <>
+struct Convert<int> {
+  __device__ __forceinline__ static int from(int x) { return x; }
+  __device__ __forceinline__ static int from(signed char x) { return x; }
+  __device__ __forceinline__ static int from(unsigned char x) { return x; }
+  // To nearest, ties to even; beyond the range, its end; NaN is 0.
+  __device__ __forceinline__ static int from(float x) { return __float2int_rn(x); }
+  __device__ __forceinline__ static int from(double x) { return __double2int_rn(x); }
+};
+
+template <>
+struct Convert<signed char> {
+  __device__ __forceinline__ static signed char from(int x) { return x < -128 ? -128 : x > 127 ? 127 : x; }
+  __device__ __forceinline__ static signed char from(float x) { return from(__float2int_rn(x)); }
+};
+
+template <>
+struct Convert<unsigned char> {
+  __device__ __forceinline__ static unsigned char from(int x) { return x < 0 ? 0 : x > 255 ? 255 : x; }
+  __device__ __forceinline__ static unsigned char from(float x) { return from(__float2int_rn(x)); }
+};
+
+template <>
+struct Convert<f16> {
+  __device__ __forceinline__ static f16 from(f16 x) { return x; }
+  __device__ __forceinline__ static f16 from(float x) {
+    f16 y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+  }
+};
+
+template <>
+struct Convert<bf16> {
+  // To nearest, ties to even, in integers: the instruction needs sm_80.
+  __device__ __forceinline__ static bf16 from(float x) {
+    unsigned const bits = __float_as_uint(x);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return bf16{(unsigned short)((bits >> 16) | 0x40u)};
+    return bf16{(unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+  }
+};
+
+template <class To, class From>
+__device__ __forceinline__ To convert(From x) {
+  return Convert<To>::from(x);
+}
+
+// --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
+
+__device__ __forceinline__ float mul_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+__device__ __forceinline__ double mul_add(double a, double b, double c) { return __fma_rn(a, b, c); }
+__device__ __forceinline__ int mul_add(int a, int b, int c) { return int(unsigned(a) * unsigned(b) + unsigned(c)); }
+__device__ __forceinline__ f16 mul_add(f16 a, f16 b, f16 c) {
+  f16 d;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
+  return d;
+}
+
+__device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+__device__ __forceinline__ f16 plus(f16 a, f16 b) {
+  f16 c;
+  asm("add.rn.f16 %0, %1, %2;" : "=h"(c.bits) : "h"(a.bits), "h"(b.bits));
+  return c;
+}
+
+// --- epilogues ---------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ int times(int a, int b) { return int(unsigned(a) * unsigned(b)); }
+
+// scale * x; 0 where scale is 0, whatever x is.
+template <class Compute>
+__device__ __forceinline__ Compute scaled(Compute scale, Compute x) {
+  return scale == Compute(0) ? Compute(0) : times(scale, x);
+}
+
+// Comparisons, not fmin and fmax: NaN and the sign of zero come out as on the host.
+template <class Compute>
+__device__ __forceinline__ Compute at_least(Compute x, Compute low) {
+  return x < low ? low : x;
+}
+
+template <class Compute>
+__device__ __forceinline__ Compute at_most(Compute x, Compute high) {
+  return x > high ? high : x;
+}
+
+// --- vectors -----------------------------------------------------------------------------------------------------------
+
+// N neighbouring elements, moved in one access.
+template <class Element, int N>
+struct alignas(sizeof(Element) * N) Vector {
+  Element element[N];
+};

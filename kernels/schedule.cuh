@@ -1,0 +1,33 @@
+// Twin of src/schedule.rs: the order of steps. This file, and no other, synchronizes.
+#pragma once
+
+enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, Multiply, Advance, Deposit, Collect };
+
+struct Step {
+  StepKind kind;
+  int first;
+  int second;
+};
+
+namespace schedule {
+
+// Performs the steps of List from I on, each with its numbers known while compiling.
+template <class List, int I = 0, class Block>
+__device__ __forceinline__ void perform(Block& block) {
+  if constexpr (I < List::kCount) {
+    constexpr Step step = List::kSteps[I];
+    if constexpr (step.kind == StepKind::Barrier) {
+      __syncthreads();
+    } else if constexpr (step.kind == StepKind::Commit) {
+      asm volatile("cp.async.commit_group;" ::: "memory");
+      block.wrote();
+    } else if constexpr (step.kind == StepKind::Wait) {
+      asm volatile("cp.async.wait_group %0;" ::"n"(step.first) : "memory");
+    } else {
+      block.template step<step.kind, step.first, step.second>();
+    }
+    perform<List, I + 1>(block);
+  }
+}
+
+}  // namespace schedule

@@ -1,0 +1,20 @@
+// Twin of src/thread/mma.rs: the outer product of two fragments in registers.
+#pragma once
+#include "numeric.cuh"
+
+namespace thread {
+
+// sums[i][j] += a[i] * b[j]. Rows run to and fro, so that two products in a row share an operand.
+template <int M, int N, class T>
+__device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], T (&sums)[M * N]) {
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+#pragma unroll
+    for (int step = 0; step < N; ++step) {
+      int const j = i % 2 == 0 ? step : N - 1 - step;
+      sums[i * N + j] = mul_add(a[i], b[j], sums[i * N + j]);
+    }
+  }
+}
+
+}  // namespace thread

@@ -1,0 +1,85 @@
+// Twin of src/threadblock/mma.rs: the main loop of a block, along K.
+#pragma once
+#include "schedule.cuh"
+#include "threadblock/smem_layout.cuh"
+#include "threadblock/tile_iterator.cuh"
+#include "warp/mma_simt.cuh"
+
+namespace threadblock {
+
+// What every main loop has: the walk over both operands, the ring of stages, and the warp's share. Derived adds the copies.
+template <class Config, class Derived>
+struct Mma {
+  using IteratorA = TileIterator<typename Config::A>;
+  using IteratorB = TileIterator<typename Config::B>;
+
+  IteratorA a;
+  IteratorB b;
+  warp::MmaSimt<Config> warp_mma;
+  // The thread's part of both operands, in the stage that is written.
+  char* to_a;
+  char* to_b;
+  // Tiles, and how many of them are written and read so far.
+  int tiles, written = 0, read = 0;
+  // The stages of tiles `written` and `read`.
+  int write_stage = 0, read_stage = 0;
+
+  __device__ __forceinline__ Mma(char* shared, IteratorA const& a, IteratorB const& b, int thread, int tiles)
+      : a(a), b(b), warp_mma(shared, thread), to_a(place<typename Config::A>(shared, a)), to_b(place<typename Config::B>(shared, b)), tiles(tiles) {}
+
+  __device__ __forceinline__ void run() {
+    Derived& self = static_cast<Derived&>(*this);
+    schedule::perform<typename Config::Schedule::Prologue>(self);
+#pragma unroll 1
+    for (int tile = 0; tile < tiles; ++tile) schedule::perform<typename Config::Schedule::Body>(self);
+  }
+
+  __device__ __forceinline__ bool writes() const { return written < tiles; }
+
+  // One more tile is written.
+  __device__ __forceinline__ void wrote() {
+    ++written;
+    int const bytes = next(write_stage);
+    to_a += bytes;
+    to_b += bytes;
+    a.advance();
+    b.advance();
+  }
+
+  // The steps that all main loops share.
+  template <StepKind Kind, int First, int Second>
+  __device__ __forceinline__ void step() {
+    if constexpr (Kind == StepKind::Load) {
+      // Only a first group can lie beyond the last tile.
+      if (First != 0 || read < tiles) warp_mma.template load<First>();
+    } else if constexpr (Kind == StepKind::Multiply) {
+      warp_mma.template multiply<First>();
+    } else if constexpr (Kind == StepKind::Advance) {
+      ++read;
+      warp_mma.advance(next(read_stage));
+    }
+  }
+
+  // Where element `element` of an access goes, in the stage that is written.
+  template <class Operand>
+  static __device__ __forceinline__ typename Operand::Element* place(char* to, TileIterator<Operand> const& from, int access, int element) {
+    int const at = SmemTile<Operand>::rest(from.mn, from.k, from.mn_of(access, element), from.k_of(access, element));
+    return reinterpret_cast<typename Operand::Element*>(to) + at;
+  }
+
+ private:
+  // The thread's part of the first stage.
+  template <class Operand>
+  static __device__ __forceinline__ char* place(char* shared, TileIterator<Operand> const& from) {
+    return shared + Operand::kStageOffset + SmemTile<Operand>::base(from.mn, from.k) * int(sizeof(typename Operand::Element));
+  }
+
+  // On to the next stage; the distance to it in bytes.
+  static __device__ __forceinline__ int next(int& stage) {
+    bool const last = ++stage == Config::kStages;
+    if (last) stage = 0;
+    return last ? -(Config::kStages - 1) * Config::kStageBytes : Config::kStageBytes;
+  }
+};
+
+}  // namespace threadblock

@@ -1,0 +1,67 @@
+// Twin of src/threadblock/mma_pipelined.rs: two stages, through registers.
+#pragma once
+#include "threadblock/mma.cuh"
+
+namespace threadblock {
+
+template <class Config>
+struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
+  using Base = Mma<Config, MmaPipelined<Config>>;
+  using Base::Base;
+
+  template <class Operand>
+  struct Staging {
+    Vector<typename Operand::Element, Operand::kAccess> access[ThreadMap<Operand>::kAccesses];
+  };
+  Staging<typename Config::A> staging_a;
+  Staging<typename Config::B> staging_b;
+
+  template <StepKind Kind, int First, int Second>
+  __device__ __forceinline__ void step() {
+    if constexpr (Kind == StepKind::Fetch) {
+      if (this->writes()) {
+        fetch(this->a, staging_a);
+        fetch(this->b, staging_b);
+      }
+    } else if constexpr (Kind == StepKind::Store) {
+      if (this->writes()) {
+        store(this->to_a, this->a, staging_a);
+        store(this->to_b, this->b, staging_b);
+      }
+      this->wrote();
+    } else {
+      Base::template step<Kind, First, Second>();
+    }
+  }
+
+ private:
+  template <class Operand>
+  __device__ __forceinline__ void fetch(TileIterator<Operand> const& from, Staging<Operand>& staging) {
+    using Access = Vector<typename Operand::Element, Operand::kAccess>;
+#pragma unroll
+    for (int i = 0; i < ThreadMap<Operand>::kAccesses; ++i) {
+      staging.access[i] = Access{};
+      if (from.active(i) && from.exists(i)) staging.access[i] = *reinterpret_cast<Access const*>(from.address(i));
+    }
+  }
+
+  // Vectors that lie whole in shared memory are stored in one piece, others element by element.
+  template <class Operand>
+  __device__ __forceinline__ void store(char* to, TileIterator<Operand> const& from, Staging<Operand> const& staging) {
+    constexpr int width = Operand::kSharedAccess;
+    using Piece = Vector<typename Operand::Element, width>;
+#pragma unroll
+    for (int i = 0; i < ThreadMap<Operand>::kAccesses; ++i) {
+      if (!from.active(i)) continue;
+#pragma unroll
+      for (int j = 0; j < Operand::kAccess; j += width) {
+        Piece piece;
+#pragma unroll
+        for (int l = 0; l < width; ++l) piece.element[l] = staging.access[i].element[j + l];
+        *reinterpret_cast<Piece*>(Base::place(to, from, i, j)) = piece;
+      }
+    }
+  }
+};
+
+}  // namespace threadblock

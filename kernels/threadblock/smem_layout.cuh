@@ -1,0 +1,31 @@
+// Twin of src/threadblock/smem_layout.rs: where an element of an operand's tile lies in shared memory.
+#pragma once
+
+namespace threadblock {
+
+// The map (mn, k) to an offset in elements.
+template <class Operand>
+struct SmemTile {
+  static constexpr int kRows = Operand::kTileMn;
+  static constexpr int kColumns = Operand::kTileK;
+
+  // Whether at(mn + a, k + b) = at(mn, k) + at(a, b): then what is known while compiling folds into an access's address.
+  static constexpr bool kLinear = Operand::kSwizzleBits == 0;
+
+  static __device__ __forceinline__ constexpr int at(int mn, int k) {
+    int const row = Operand::kAlongK ? mn : k;
+    int const column = Operand::kAlongK ? k : mn;
+    if constexpr (kLinear) {
+      return row * Operand::kPitch + column;
+    } else {
+      constexpr int mask = (1 << Operand::kSwizzleBits) - 1;
+      return row * Operand::kPitch + (column ^ (((row >> Operand::kSwizzleShift) & mask) << Operand::kSwizzleBase));
+    }
+  }
+
+  // at(mn + a, k + b) in two parts: what a thread can add to its address once, and what is left for each access.
+  static __device__ __forceinline__ constexpr int base(int mn, int k) { return kLinear ? at(mn, k) : 0; }
+  static __device__ __forceinline__ constexpr int rest(int mn, int k, int a, int b) { return kLinear ? at(a, b) : at(mn + a, k + b); }
+};
+
+}  // namespace threadblock

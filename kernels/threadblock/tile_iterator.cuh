@@ -1,0 +1,69 @@
+// Twin of src/threadblock/tile_iterator.rs: one thread's walk over an operand's tiles, along K.
+#pragma once
+#include "threadblock/thread_map.cuh"
+
+namespace threadblock {
+
+// An access is a step along the contiguous index and one across; `mn` and `k` name what they are steps along.
+template <class Operand>
+struct TileIterator {
+  using Element = typename Operand::Element;
+  using Map = ThreadMap<Operand>;
+  static constexpr int kAccess = Operand::kAccess;
+  // Elements from one step of a thread to its next.
+  static constexpr int kStepContiguous = Map::kThreadsContiguous * kAccess;
+  static constexpr int kStepStrided = Map::kThreadsStrided;
+  static constexpr int kStepMn = Operand::kContiguousK ? kStepStrided : kStepContiguous;
+  static constexpr int kStepK = Operand::kContiguousK ? kStepContiguous : kStepStrided;
+
+  // The thread's first element of the tile, and its place in the tile.
+  Element const* pointer;
+  long long leading;
+  int mn, k;
+  // Elements that exist from the thread's first on; negative or zero when it has none.
+  int left_mn, left_k;
+
+  // `origin` is the tile's first M or N; it lies within `extent`.
+  __device__ __forceinline__ TileIterator(void const* base, long long leading, int origin, int extent_mn, int extent_k, int thread)
+      : leading(leading) {
+    int const contiguous = Map::contiguous(thread) * kAccess, strided = Map::strided(thread);
+    mn = Operand::kContiguousK ? strided : contiguous;
+    k = Operand::kContiguousK ? contiguous : strided;
+    left_mn = extent_mn - origin - mn;
+    left_k = extent_k - k;
+    long long const row = (long long)origin + mn;
+    pointer = static_cast<Element const*>(base) + (Operand::kContiguousK ? row * leading + k : k * leading + row);
+  }
+
+  static constexpr int step_contiguous(int access) { return access % Map::kStepsContiguous; }
+  static constexpr int step_strided(int access) { return access / Map::kStepsContiguous; }
+  static constexpr int step_mn(int access) { return Operand::kContiguousK ? step_strided(access) : step_contiguous(access); }
+  static constexpr int step_k(int access) { return Operand::kContiguousK ? step_contiguous(access) : step_strided(access); }
+
+  // Where an element of an access lies, from the thread's first.
+  static constexpr int mn_of(int access, int element) { return step_mn(access) * kStepMn + (Operand::kContiguousK ? 0 : element); }
+  static constexpr int k_of(int access, int element) { return step_k(access) * kStepK + (Operand::kContiguousK ? element : 0); }
+
+  // Whether the thread makes this access at all.
+  __device__ __forceinline__ bool active(int access) const {
+    int const strided = Operand::kContiguousK ? mn : k;
+    return !Map::kIdle || strided + step_strided(access) * kStepStrided < Operand::kVectorsStrided;
+  }
+
+  // Whether the elements exist. Extents along the contiguous index are multiples of an access.
+  __device__ __forceinline__ bool exists(int access) const {
+    return step_mn(access) * kStepMn < left_mn && step_k(access) * kStepK < left_k;
+  }
+
+  __device__ __forceinline__ Element const* address(int access) const {
+    return pointer + step_strided(access) * kStepStrided * leading + step_contiguous(access) * kStepContiguous;
+  }
+
+  // On to the next tile along K.
+  __device__ __forceinline__ void advance() {
+    pointer += Operand::kContiguousK ? (long long)Operand::kTileK : Operand::kTileK * leading;
+    left_k -= Operand::kTileK;
+  }
+};
+
+}  // namespace threadblock

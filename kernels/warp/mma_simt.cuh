@@ -1,0 +1,120 @@
+// Twin of src/warp/mma_simt.rs: the outer product of a warp on the CUDA cores.
+#pragma once
+#include "numeric.cuh"
+#include "thread/mma.cuh"
+#include "threadblock/smem_layout.cuh"
+#include "threadblock/thread_map.cuh"
+
+namespace warp {
+
+// The place of a lane along M: its bits alternate between M and N, M first, while both have bits left.
+template <class Config>
+struct LaneArrangement {
+  static __device__ __forceinline__ constexpr int place(int lane, bool along_m) {
+    int m = 0, n = 0, taken_m = 0, taken_n = 0;
+    for (int bit = 0; bit < 5; ++bit) {
+      int const value = (lane >> bit) & 1;
+      bool const left_m = (1 << taken_m) < Config::kLanesM, left_n = (1 << taken_n) < Config::kLanesN;
+      if (left_m && (bit % 2 == 0 || !left_n)) {
+        m |= value << taken_m++;
+      } else {
+        n |= value << taken_n++;
+      }
+    }
+    return along_m ? m : n;
+  }
+};
+
+// The place of a warp in its block: M runs fastest, then N, then K.
+template <class Config>
+struct WarpPlace {
+  static __device__ __forceinline__ constexpr int m(int warp) { return warp % Config::kWarpsM; }
+  static __device__ __forceinline__ constexpr int n(int warp) { return warp / Config::kWarpsM % Config::kWarpsN; }
+  static __device__ __forceinline__ constexpr int k(int warp) { return Config::kWarpsK == 1 ? 0 : warp / Config::kWarpsM / Config::kWarpsN; }
+};
+
+// The map (thread, fragment element) to M of A's tile, or N of B's.
+template <class Config, class Operand, bool AlongM>
+struct FragmentMap {
+  static constexpr int kRows = Config::kThreads;
+  static constexpr int kColumns = Operand::kThreadMn;
+
+  // The thread's part, and the element's: their sum is the map.
+  static __device__ __forceinline__ constexpr int of_thread(int thread) {
+    int const warp = thread / threadblock::kWarp;
+    int const lane = LaneArrangement<Config>::place(thread % threadblock::kWarp, AlongM);
+    return (AlongM ? WarpPlace<Config>::m(warp) : WarpPlace<Config>::n(warp)) * Operand::kWarpMn + lane * Operand::kInterleave;
+  }
+  static __device__ __forceinline__ constexpr int of_element(int i) {
+    return i / Operand::kInterleave * (Operand::kLanes * Operand::kInterleave) + i % Operand::kInterleave;
+  }
+  static __device__ __forceinline__ constexpr int at(int thread, int i) { return of_thread(thread) + of_element(i); }
+};
+
+// The map (thread, k-group) to K of the block's tile: each slice of warps has its own share.
+template <class Config>
+struct DepthMap {
+  static constexpr int kRows = Config::kThreads;
+  static constexpr int kColumns = Config::kWarpK;
+  static __device__ __forceinline__ constexpr int at(int thread, int group) {
+    return WarpPlace<Config>::k(thread / threadblock::kWarp) * Config::kWarpK + group;
+  }
+};
+
+// One thread's share: two fragments of each operand, and the accumulators.
+template <class Config>
+struct MmaSimt {
+  using A = typename Config::A;
+  using B = typename Config::B;
+  using Accumulator = typename Config::Accumulator;
+  using MapA = FragmentMap<Config, A, true>;
+  using MapB = FragmentMap<Config, B, false>;
+
+  Accumulator a[2][A::kThreadMn];
+  Accumulator b[2][B::kThreadMn];
+  Accumulator sums[A::kThreadMn * B::kThreadMn];
+  int mn_a, mn_b, k;
+  // The thread's part of both operands, in the stage that is read: carried from stage to stage, not computed anew.
+  char const* from_a;
+  char const* from_b;
+
+  __device__ __forceinline__ MmaSimt(char const* shared, int thread)
+      : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)) {
+    from_a = shared + A::kStageOffset + threadblock::SmemTile<A>::base(mn_a, k) * int(sizeof(typename A::Element));
+    from_b = shared + B::kStageOffset + threadblock::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
+  }
+
+  // On to the next stage, so many bytes away.
+  __device__ __forceinline__ void advance(int bytes) {
+    from_a += bytes;
+    from_b += bytes;
+  }
+
+  // Both fragments of a k-group.
+  template <int Group>
+  __device__ __forceinline__ void load() {
+    load_operand<A, MapA, Group>(from_a, mn_a, a[Group % 2]);
+    load_operand<B, MapB, Group>(from_b, mn_b, b[Group % 2]);
+  }
+
+  template <int Group>
+  __device__ __forceinline__ void multiply() {
+    thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], sums);
+  }
+
+ private:
+  template <class Operand, class Map, int Group>
+  __device__ __forceinline__ void load_operand(char const* from, int mn, Accumulator (&fragment)[Operand::kThreadMn]) {
+    using Element = typename Operand::Element;
+    constexpr int width = Operand::kFragmentAccess;
+#pragma unroll
+    for (int i = 0; i < Operand::kThreadMn; i += width) {
+      int const at = threadblock::SmemTile<Operand>::rest(mn, k, Map::of_element(i), Group);
+      auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
+#pragma unroll
+      for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);
+    }
+  }
+};
+
+}  // namespace warp

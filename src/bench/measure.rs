@@ -1,0 +1,259 @@
+//! One problem of a suite, measured on a device: ours beside every algorithm of the peer, and verified.
+
+use super::{
+    Outcome, SuiteProblem,
+    peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
+    protocol::{self, Session},
+    record::{Circumstances, Line},
+    timer::Launch,
+};
+use crate::{
+    arch::OpKind,
+    desc::GemmDesc,
+    device::{
+        HostSlice, MatrixShape, Shapes, Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
+        default_gemm_configuration::default_description,
+    },
+    epilogue::SCALARS,
+    error::Error,
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    refusal::Refusal,
+    sys::{
+        cublaslt::{Lt, LtLaunch, LtSet, Region},
+        driver::driver,
+    },
+    verify::{Claim, Distribution, Fill, HostBuffer, sampled},
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// Rows of D that are computed again to verify a measured product.
+const VERIFIED_ROWS: usize = 24;
+
+/// A device, and what is measured on it.
+pub struct Bench {
+    stream: Arc<CudaStream>,
+    lt: Option<Lt>,
+    device: String,
+}
+
+/// What is measured of a problem, apart from the clock.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// The suite's name.
+    pub suite: String,
+    /// Whether the peer is asked.
+    pub with_peer: bool,
+    /// A description instead of the default one.
+    pub desc: Option<GemmDesc>,
+    /// The day.
+    pub date: String,
+    /// The commit.
+    pub commit: String,
+}
+
+impl Bench {
+    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
+    pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
+        let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
+        let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
+        Ok(Self { stream: stream.clone(), lt, device })
+    }
+
+    /// The description that a problem runs with unless it is given one: the default row of the device's newest tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when there is no such kernel.
+    pub fn description(&self, problem: &SuiteProblem) -> Result<GemmDesc, Error> {
+        let arch = machine_of(self.stream.context())?.newest_arch().unwrap_or(crate::arch::ArchKind::Sm70);
+        let op = match problem.op.as_deref() {
+            None | Some("simt") => OpKind::Simt,
+            Some(_) => OpKind::TensorOp,
+        };
+        let types = types(problem)?;
+        let mut desc = default_description(op, arch, types, orders(problem))?;
+        if let Some(epilogue) = &problem.epilogue {
+            desc.epilogue = epilogue.parse().map_err(measurement)?;
+        }
+        Ok(desc)
+    }
+
+    /// Measures a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
+    pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
+        if problem.batch.unwrap_or(1) != 1 {
+            return Err(measurement("batches are not supported yet"));
+        }
+        let desc = run.desc.map_or_else(|| self.description(problem), Ok)?;
+        let kernel = CudaKernel::prepare(self.stream.context(), &desc)?;
+        let shapes = shapes(problem);
+        let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
+        let [a, b, c] = operands(&shapes, types, seed)?;
+        let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
+        let count = protocol::sets(bytes);
+        let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
+        let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
+        let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
+        let (ours_d, peer_d) = (results()?, results()?);
+        let mut ours = Ours { kernel: &kernel, stream: &self.stream, shapes: &shapes, types, sets: &sets, results: ours_d };
+        let error_over_bound = ours.verify(&desc, &a, &b, &c)?;
+
+        let regions: Vec<LtSet<'_>> = sets
+            .iter()
+            .zip(&peer_d)
+            .map(|([a, b], d)| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .collect();
+        let workspace = self.stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
+        let asked = if run.with_peer { self.lt.as_ref().zip(lt_problem(problem)) } else { None };
+        let planned = match asked {
+            Some((lt, wanted)) => Some((lt, lt.plan(&wanted)?)),
+            None => None,
+        };
+        let mut peers = Vec::new();
+        if let Some((lt, plan)) = &planned {
+            for algorithm in lt.algorithms(plan, WORKSPACE_BYTES, REQUESTED)? {
+                peers.push(LtLaunch::new(lt, plan, algorithm, &regions, Some(Region::of(&workspace)), &self.stream)?);
+            }
+        }
+        let mut contenders: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
+        let outcome: Outcome = session.against(&mut ours, &mut contenders, count)?;
+        let circumstances = Circumstances {
+            suite: run.suite.clone(),
+            kind: "gemm".to_owned(),
+            family: desc.mainloop.name().to_owned(),
+            op: desc.op.name().to_owned(),
+            config: configuration(&desc),
+            peer: planned.as_ref().map(|_| peer::NAME.to_owned()),
+            own_reference_us: None,
+            error_over_bound: Some(error_over_bound),
+            device: self.device.clone(),
+            date: run.date.clone(),
+            commit: run.commit.clone(),
+        };
+        Ok(Line::new(problem, &outcome, circumstances))
+    }
+}
+
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, columns abreast.
+fn configuration(d: &GemmDesc) -> String {
+    format!("{}_{}_s{}_b{}_{}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle.abreast())
+}
+
+fn measurement(because: impl ToString) -> Error {
+    Error::Measurement { because: because.to_string() }
+}
+
+fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
+    let (a, b, c) = (problem.a.element, problem.b.element, problem.c.element);
+    let accumulator = match &problem.acc {
+        Some(name) => ElementKind::from_name(name).ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,
+        None => a.accumulator(),
+    };
+    Ok(Combined { a, b, accumulator, c })
+}
+
+fn orders(problem: &SuiteProblem) -> [Order; 3] {
+    [problem.a.order, problem.b.order, problem.c.order]
+}
+
+fn shapes(problem: &SuiteProblem) -> Shapes {
+    let [a, b, c] = orders(problem);
+    let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
+        let lines = order.packed(columns, rows);
+        MatrixShape { order, leading, length: lines.saturating_mul(leading) }
+    };
+    let (m, n, k) = (problem.m, problem.n, problem.k);
+    let mut scalars = [0.0; SCALARS];
+    scalars[0] = problem.alpha.unwrap_or(1.0);
+    scalars[1] = problem.beta.unwrap_or(0.0);
+    Shapes {
+        m,
+        n,
+        k,
+        a: matrix(a, problem.lda(), m, k),
+        b: matrix(b, problem.ldb(), k, n),
+        c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
+        d: matrix(c, problem.ldc(), m, n),
+        scalars,
+    }
+}
+
+/// Random A, B, and what D holds before.
+fn operands(shapes: &Shapes, types: Combined, seed: u64) -> Result<[HostBuffer; 3], Error> {
+    let random = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
+        let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
+        from.fill(seed, buffer.slice_mut(0..shape.length)?, shape, extents)?;
+        Ok(buffer)
+    };
+    let Shapes { m, n, k, .. } = *shapes;
+    let (from, source) = (Fill::Random.operands(types, k), Fill::Random.source());
+    Ok([
+        random(types.a, &shapes.a, (m, k), from, seed)?,
+        random(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
+        random(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
+    ])
+}
+
+/// Our kernel over rotated sets of buffers.
+struct Ours<'a> {
+    kernel: &'a CudaKernel,
+    stream: &'a Arc<CudaStream>,
+    shapes: &'a Shapes,
+    types: Combined,
+    sets: &'a [[CudaSlice<u8>; 2]],
+    results: Vec<CudaSlice<u8>>,
+}
+
+impl Ours<'_> {
+    /// Runs once, and computes some rows again: the largest error over its bound.
+    fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
+        if self.shapes.scalars[1] == 0.0 {
+            // What is not written stays what it was: poison.
+            let poison = HostBuffer::poisoned(self.types.c, c.length())?;
+            self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
+        }
+        self.launch(0)?;
+        let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
+        let length = computed.length();
+        self.stream
+            .memcpy_dtoh(&self.results[0], computed.slice_mut(0..length)?.bytes_mut())
+            .map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        fn whole(buffer: &HostBuffer) -> Result<HostSlice<'_>, Error> {
+            buffer.slice(0..buffer.length())
+        }
+        let claim = Claim { desc, shapes: self.shapes, a: whole(a)?, b: whole(b)?, c: Some(whole(c)?), d: whole(&computed)? };
+        let verdict = sampled(&claim, VERIFIED_ROWS, 1)?;
+        if !verdict.is_right() {
+            return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
+        }
+        Ok(verdict.error_over_bound)
+    }
+}
+
+impl Launch for Ours<'_> {
+    fn launch(&mut self, set: usize) -> Result<(), Error> {
+        let (Some([a, b]), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
+            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+        };
+        let c = if self.shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
+        let (a, b) =
+            (DeviceMatrix::read_bytes(self.types.a, a, self.stream), DeviceMatrix::read_bytes(self.types.b, b, self.stream));
+        let d = DeviceMatrix::write_bytes(self.types.c, d, self.stream);
+        self.kernel.run(self.stream, self.shapes, CudaMatrices { a, b, c, d })
+    }
+
+    fn name(&self) -> &str {
+        "ours"
+    }
+}

@@ -1,0 +1,192 @@
+//! A cubin as the cache keeps it, and its bytes on disk.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..8 | `FALCHION` |
+//! | 8..12 | the format's version |
+//! | 12..44 | the key |
+//! | 44..52 | the cubin's length, bytes, at least 1 |
+//! | 52..60 | the log's length, bytes |
+//! | 60..92 | SHA-256 of bytes 0..60 and of all from 92 on |
+//! | 92.. | the cubin, then the log (UTF-8), then nothing |
+//!
+//! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can write the file can write a good
+//! checksum, which is why the folder must be the user's own.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+
+use sha2::{Digest, Sha256};
+
+use super::Key;
+use crate::sys::nvrtc::Compiled;
+
+/// The version of the bytes below and of what a [`Key`] is made from.
+pub(super) const FORMAT: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"FALCHION";
+const SEALED: usize = 60;
+const HEADER: usize = 92;
+/// Longer than any cubin, bytes: what claims more is not read.
+const LONGEST: u64 = 64 << 20;
+
+/// A compiled program.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The machine code: an ELF image that the driver loads.
+    pub cubin: Vec<u8>,
+    /// What the compiler said when it was made.
+    pub log: String,
+}
+
+impl fmt::Debug for Entry {
+    /// The cubin's length stands for its bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("cubin_bytes", &self.cubin.len()).field("log", &self.log).finish()
+    }
+}
+
+impl From<Compiled> for Entry {
+    fn from(Compiled { cubin, log }: Compiled) -> Self {
+        Self { cubin, log }
+    }
+}
+
+impl Entry {
+    /// The bytes on disk; `None` for what would not be read back: no cubin, or one too long.
+    pub(super) fn encode(&self, key: &Key) -> Option<Vec<u8>> {
+        let (cubin, log) = (self.cubin.len() as u64, self.log.len() as u64);
+        if cubin == 0 || cubin > LONGEST || log > LONGEST {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(HEADER + self.cubin.len() + self.log.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&FORMAT.to_le_bytes());
+        bytes.extend_from_slice(key.bytes());
+        bytes.extend_from_slice(&cubin.to_le_bytes());
+        bytes.extend_from_slice(&log.to_le_bytes());
+        let seal = checksum(&bytes, [self.cubin.as_slice(), self.log.as_bytes()]);
+        bytes.extend_from_slice(&seal);
+        bytes.extend_from_slice(&self.cubin);
+        bytes.extend_from_slice(self.log.as_bytes());
+        Some(bytes)
+    }
+
+    /// Reads the entry of `key`; `None` where the file is anything else, or damaged. Allocates no more than the file holds.
+    pub(super) fn read(key: &Key, file: &mut File) -> Option<Self> {
+        let length = file.metadata().ok()?.len();
+        let mut header = [0; HEADER];
+        file.read_exact(&mut header).ok()?;
+        let (cubin, log) = lengths(key, &header)?;
+        // Both are at most `LONGEST`: the sum is small.
+        if length != HEADER as u64 + cubin + log {
+            return None;
+        }
+        let mut payload = Vec::new();
+        payload.try_reserve_exact(usize::try_from(cubin + log).ok()?).ok()?;
+        // One byte more than is due, so that a file that grew meanwhile is seen.
+        file.take(cubin + log + 1).read_to_end(&mut payload).ok()?;
+        Self::open(&header, payload, usize::try_from(cubin).ok()?, usize::try_from(log).ok()?)
+    }
+
+    fn open(header: &[u8; HEADER], mut payload: Vec<u8>, cubin: usize, log: usize) -> Option<Self> {
+        let (sealed, seal) = header.split_at(SEALED);
+        if payload.len() != cubin + log || seal != checksum(sealed, [payload.as_slice(), &[]]) {
+            return None;
+        }
+        let log = String::from_utf8(payload.split_off(cubin)).ok()?;
+        Some(Self { cubin: payload, log })
+    }
+}
+
+/// The lengths of the cubin and of the log, where the header is one of `key`.
+fn lengths(key: &Key, header: &[u8; HEADER]) -> Option<(u64, u64)> {
+    let (magic, rest) = header.split_first_chunk::<8>()?;
+    let (format, rest) = rest.split_first_chunk::<4>()?;
+    let (echo, rest) = rest.split_first_chunk::<32>()?;
+    let (cubin, rest) = rest.split_first_chunk::<8>()?;
+    let (log, _) = rest.split_first_chunk::<8>()?;
+    let (cubin, log) = (u64::from_le_bytes(*cubin), u64::from_le_bytes(*log));
+    let ours = magic == MAGIC && u32::from_le_bytes(*format) == FORMAT && echo == key.bytes();
+    (ours && cubin > 0 && cubin <= LONGEST && log <= LONGEST).then_some((cubin, log))
+}
+
+fn checksum(sealed: &[u8], payload: [&[u8]; 2]) -> [u8; 32] {
+    payload.iter().fold(Sha256::new().chain_update(sealed), |hash, part| hash.chain_update(part)).finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, SeekFrom, Write};
+
+    use super::*;
+    use crate::sys::nvrtc::Program;
+
+    fn key() -> Key {
+        Key::new(&Program::default(), (13, 0))
+    }
+
+    fn entry() -> Entry {
+        Entry { cubin: b"\x7fELF and so on".to_vec(), log: "ptxas says \u{e9}".into() }
+    }
+
+    fn read(bytes: &[u8]) -> Option<Entry> {
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(bytes).expect("written");
+        file.seek(SeekFrom::Start(0)).expect("rewound");
+        Entry::read(&key(), &mut file)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for entry in [entry(), Entry { log: String::new(), ..entry() }] {
+            assert_eq!(read(&entry.encode(&key()).expect("storable")), Some(entry));
+        }
+    }
+
+    #[test]
+    fn every_bit_counts() {
+        let good = entry().encode(&key()).expect("storable");
+        for bit in 0..good.len() * 8 {
+            let mut bytes = good.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(read(&bytes), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn every_length_but_its_own_is_refused() {
+        let mut bytes = entry().encode(&key()).expect("storable");
+        for length in 0..bytes.len() {
+            assert_eq!(read(&bytes[..length]), None, "{length} bytes");
+        }
+        bytes.push(0);
+        assert_eq!(read(&bytes), None, "one byte more");
+    }
+
+    #[test]
+    fn no_cubin_is_never_kept() {
+        assert_eq!(Entry { cubin: Vec::new(), ..entry() }.encode(&key()), None);
+    }
+
+    #[test]
+    fn what_claims_too_much_is_not_read() {
+        let good = entry().encode(&key()).expect("storable");
+        let claims = |cubin: u64, log: u64| {
+            let mut header: [u8; HEADER] = *good.first_chunk().expect("a header");
+            header[44..52].copy_from_slice(&cubin.to_le_bytes());
+            header[52..60].copy_from_slice(&log.to_le_bytes());
+            lengths(&key(), &header)
+        };
+        assert_eq!(claims(LONGEST, LONGEST), Some((LONGEST, LONGEST)));
+        assert_eq!(claims(LONGEST + 1, 0), None);
+        assert_eq!(claims(1, LONGEST + 1), None);
+    }
+
+    #[test]
+    fn another_programs_entry_is_refused() {
+        let other = Key::new(&Program::default(), (12, 9));
+        assert_eq!(read(&entry().encode(&other).expect("storable")), None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Device slices run on their device: the typed door to [`CudaKernel`].
+
+use super::{
+    kernel::CudaKernel,
+    operands::{Cuda, CudaMatrices, CudaMut, CudaRef, DeviceMatrix},
+    report::Report,
+};
+use crate::{
+    arch::{Arch, OpClass},
+    desc::GemmDesc,
+    device::{
+        Gemm,
+        arguments::Arguments,
+        default_gemm_configuration::Select,
+        executor::{Executor, Orders},
+    },
+    error::Error,
+    layout::Layout,
+    mirror::TranslationUnit,
+    numeric::Element,
+};
+use bytemuck::Pod;
+use core::marker::PhantomData;
+use cudarc::driver::{CudaContext, CudaStream};
+use std::sync::Arc;
+
+impl Executor for Cuda {
+    fn length<T: Pod>(matrix: &CudaRef<'_, T>) -> usize {
+        matrix.0.len()
+    }
+
+    fn length_mut<T: Pod>(matrix: &CudaMut<'_, T>) -> usize {
+        matrix.0.len()
+    }
+
+    fn execute<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: Arguments<'_, Self, A, B, C>,
+    ) -> Result<(), Error> {
+        let stream = arguments.d.0.stream().clone();
+        let kernel = CudaKernel::for_run(&stream, desc)?;
+        enqueue(&kernel, &stream, orders, arguments)
+    }
+}
+
+fn enqueue<A: Element, B: Element, C: Element>(
+    kernel: &CudaKernel,
+    stream: &Arc<CudaStream>,
+    orders: Orders,
+    arguments: Arguments<'_, Cuda, A, B, C>,
+) -> Result<(), Error> {
+    let shapes = Cuda::shapes(&arguments, orders);
+    let matrices = CudaMatrices {
+        a: DeviceMatrix::read::<A>(arguments.a.0, stream),
+        b: DeviceMatrix::read::<B>(arguments.b.0, stream),
+        c: arguments.c.map(|c| DeviceMatrix::read::<C>(c.0, stream)),
+        d: DeviceMatrix::write::<C>(arguments.d.0, stream),
+    };
+    kernel.run(stream, &shapes, matrices)
+}
+
+/// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] makes. `Clone + Send + Sync`; clones share the kernel.
+pub struct Kernel<G> {
+    kernel: CudaKernel,
+    orders: Orders,
+    _gemm: PhantomData<fn() -> G>,
+}
+
+impl<G> Clone for Kernel<G> {
+    fn clone(&self) -> Self {
+        Self { kernel: self.kernel.clone(), orders: self.orders, _gemm: PhantomData }
+    }
+}
+
+impl<G> Kernel<G> {
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        self.kernel.report()
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        self.kernel.source()
+    }
+
+    /// The description.
+    pub fn desc(&self) -> &GemmDesc {
+        self.kernel.desc()
+    }
+}
+
+impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+where
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Select<Op, Ar, A, B, C, Acc>,
+{
+    /// Compiles and loads the kernel on a device, so that runs neither wait for it nor are refused under capture.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        Ok(Kernel { kernel: CudaKernel::prepare(context, &Self::DESC)?, orders: Self::ORDERS, _gemm: PhantomData })
+    }
+}
+
+impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Kernel<Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>>
+where
+    A: Element,
+    B: Element,
+    C: Element,
+{
+    /// Enqueues the product on D's stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::run`].
+    pub fn run(&self, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
+        let stream = arguments.d.0.stream().clone();
+        enqueue(&self.kernel, &stream, self.orders, arguments)
+    }
+
+    /// Enqueues the product on another stream of the same device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
+    pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
+        enqueue(&self.kernel, stream, self.orders, arguments)
+    }
+}
+
+const _: fn() = || {
+    fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<Kernel<()>>();
+};

@@ -1,0 +1,267 @@
+//! One kernel on one device: a description, compiled and loaded.
+
+use super::{
+    cache::{Cache, Key},
+    context::machine_of,
+    operands::{CudaMatrices, DeviceMatrix},
+    report::Report,
+};
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    device::arguments::{MatrixShape, Shapes, Source},
+    epilogue::Reads,
+    error::Error,
+    mirror::{ENTRY, GemmParams, KERNELS, TranslationUnit, translation_unit},
+    refusal::Refusal,
+    sys::{
+        driver::{driver, launch},
+        nvrtc::{Compiled, Nvrtc, Program},
+    },
+};
+use cudarc::{
+    driver::{CudaContext, CudaFunction, CudaStream, sys},
+    nvrtc::Ptx,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+};
+
+/// A kernel, ready to be launched. Clones share it; it may be used from any thread.
+#[derive(Clone)]
+pub struct CudaKernel(Arc<Loaded>);
+
+struct Loaded {
+    desc: GemmDesc,
+    function: CudaFunction,
+    report: Report,
+    unit: TranslationUnit,
+}
+
+/// The program that NVRTC is given for a description on `sm`.
+fn program(unit: &TranslationUnit, sm: u32) -> Program {
+    let mut headers: Vec<_> = KERNELS.iter().map(|&(name, text)| (name.to_owned(), text.into())).collect();
+    headers.push(("config.cuh".to_owned(), unit.config.clone().into()));
+    Program {
+        name: "gemm.cu".to_owned(),
+        source: unit.source.clone(),
+        headers,
+        arch: if sm >= 90 { format!("sm_{sm}a") } else { format!("sm_{sm}") },
+        // Products and sums contract only where the kernel says fma: the host computes the same bits.
+        options: ["-default-device", "--fmad=false", "--ptxas-options=-v"].map(str::to_owned).to_vec(),
+    }
+}
+
+/// Compiles a description's kernel for `sm`, or finds it in `cache`. No device is needed.
+///
+/// # Errors
+///
+/// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.
+pub fn compile(cache: &Cache, unit: &TranslationUnit, sm: u32) -> Result<Arc<super::cache::Entry>, Error> {
+    let nvrtc = Nvrtc::get()?;
+    let program = program(unit, sm);
+    let compiled = || -> Result<Compiled, Error> {
+        #[cfg(feature = "tracing")]
+        let _span = tracing::info_span!("compile", arch = %program.arch).entered();
+        nvrtc.compile(&program).map_err(name_node)
+    };
+    cache.get_or_compile(&Key::new(&program, nvrtc.version()), compiled)
+}
+
+/// Names the user's epilogue node that the compiler's first error lies in.
+fn name_node(error: Error) -> Error {
+    match error {
+        Error::Compile { log, .. } => {
+            let first = log.lines().find(|line| line.contains("error"));
+            let node = first
+                .and_then(|line| line.split_once("epilogue node "))
+                .and_then(|(_, rest)| rest.split_once('('))
+                .map(|(name, _)| name.to_owned());
+            Error::Compile { log, node }
+        }
+        other => other,
+    }
+}
+
+type Known = HashMap<(usize, GemmDesc), CudaKernel>;
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+
+impl CudaKernel {
+    /// Compiles and loads a description's kernel, unless this process has it already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`]; [`Error::Driver`].
+    pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
+        if let Some(kernel) = Self::known(context, desc) {
+            return Ok(kernel);
+        }
+        let machine = machine_of(context)?;
+        desc.check_on(&machine)?;
+        desc.epilogue.check_functions()?;
+        let unit = translation_unit(desc, cfg!(debug_assertions));
+        let entry = compile(Cache::global(), &unit, machine.sm)?;
+        let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;
+        let function = module.load_function(ENTRY).map_err(driver("cuModuleGetFunction"))?;
+        let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(shared, desc.smem_bytes() as i32).map_err(driver("cuFuncSetAttribute"))?;
+        let report = Report::read(&entry.log).unwrap_or_default();
+        let kernel = Self(Arc::new(Loaded { desc: *desc, function, report, unit }));
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone())
+    }
+
+    fn known(context: &CudaContext, desc: &GemmDesc) -> Option<Self> {
+        KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&(context.cu_ctx() as usize, *desc)).cloned()
+    }
+
+    /// The description.
+    pub fn desc(&self) -> &GemmDesc {
+        &self.0.desc
+    }
+
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        &self.0.report
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        &self.0.unit
+    }
+
+    /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
+    ///
+    /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a kernel with narrower ones
+    /// takes its place, compiled when it is first needed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is refused.
+    pub fn run(&self, stream: &Arc<CudaStream>, shapes: &Shapes, matrices: CudaMatrices<'_>) -> Result<(), Error> {
+        let desc = self.0.desc.for_scalars(&shapes.scalars);
+        shapes.check(&desc)?;
+        let exchanged = !shapes.d.order.is_row();
+        let problem = shapes.canonical();
+        if (problem.a.order, problem.b.order, exchanged) != (desc.layout_a, desc.layout_b, desc.exchanged) {
+            return Err(Refusal::Layouts { a: desc.layout_a, b: desc.layout_b, exchanged: desc.exchanged }.into());
+        }
+        let reads = desc.epilogue.reads(&shapes.scalars);
+        check_memory(&desc, stream, shapes, &matrices, reads)?;
+        if problem.m == 0 || problem.n == 0 {
+            return Ok(());
+        }
+        let CudaMatrices { a, b, c, d } = &matrices;
+        let (a, b) = if exchanged { (b, a) } else { (a, b) };
+        let (c_address, ldc) = match (&problem.c, c) {
+            (Source::Matrix(shape), Source::Matrix(c)) if reads.source => (c.address, shape.leading),
+            (Source::InPlace, _) if reads.source => (d.address, problem.d.leading),
+            _ => (0, 0),
+        };
+        let depth = if reads.accumulator { problem.k } else { 0 };
+        let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
+        let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
+        let (tiles_m, tiles_n) =
+            (problem.m.div_ceil(fitting.threadblock.m as usize), problem.n.div_ceil(fitting.threadblock.n as usize));
+        let params = GemmParams {
+            a: a.address,
+            b: b.address,
+            c: c_address,
+            d: d.address,
+            lda: problem.a.leading as i64,
+            ldb: problem.b.leading as i64,
+            ldc: ldc as i64,
+            ldd: problem.d.leading as i64,
+            scalars: shapes.scalars,
+            m: problem.m as i32,
+            n: problem.n as i32,
+            k: depth as i32,
+            tiles_k: depth.div_ceil(fitting.threadblock.k as usize) as u32,
+            tiles_m: tiles_m as u32,
+            tiles_n: tiles_n as u32,
+            reads_source: u32::from(reads.source),
+            reserved: 0,
+        };
+        let blocks = (tiles_m * tiles_n) as u32;
+        let (threads, shared) = (fitting.threads(), fitting.smem_bytes());
+        launch(&kernel.0.function, stream, blocks, threads, shared, &params)
+    }
+
+    /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
+    pub(super) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
+        if let Some(kernel) = Self::known(stream.context(), desc) {
+            return Ok(kernel);
+        }
+        let status = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
+        if status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+            return Err(Refusal::NotPrepared.into());
+        }
+        Self::prepare(stream.context(), desc)
+    }
+}
+
+/// The largest power of two, up to `limit`, that divides every number.
+fn dividing(limit: u32, numbers: &[u64]) -> u32 {
+    let all = numbers.iter().fold(u64::from(limit), |all, number| all | number);
+    1 << all.trailing_zeros().min(31)
+}
+
+/// The description with accesses as wide as addresses, leading dimensions and extents allow.
+fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
+    let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
+        let facts = desc.operand(operand);
+        let contiguous = if facts.k_contiguous { depth } else { mn };
+        // An address of an odd byte is no element's: cudarc's slices have none.
+        let elements = address / u64::from(facts.element.bytes());
+        let fits = dividing(facts.access, &[elements, shape.leading as u64, contiguous as u64]);
+        if fits < facts.access { fits } else { u32::MAX }
+    };
+    let bytes = u64::from(desc.c.bytes());
+    let align_c = dividing(desc.align_c, &[c / bytes, d / bytes, ldc as u64, problem.d.leading as u64, problem.n as u64]);
+    desc.narrowed(operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c)
+}
+
+/// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read.
+fn check_memory(
+    desc: &GemmDesc,
+    stream: &CudaStream,
+    shapes: &Shapes,
+    matrices: &CudaMatrices<'_>,
+    reads: Reads,
+) -> Result<(), Refusal> {
+    let CudaMatrices { a, b, c, d } = matrices;
+    let (kind_a, kind_b) = if desc.exchanged { (desc.b, desc.a) } else { (desc.a, desc.b) };
+    let context = stream.context().cu_ctx() as usize;
+    let check = |matrix: &DeviceMatrix<'_>, wanted, operand| {
+        if matrix.kind != wanted {
+            return Err(Refusal::ElementType { given: matrix.kind, wanted });
+        }
+        if matrix.context != context { Err(Refusal::OtherDevice { operand }) } else { Ok(()) }
+    };
+    check(a, kind_a, "A")?;
+    check(b, kind_b, "B")?;
+    check(d, desc.c, "D")?;
+    if shapes.m == 0 || shapes.n == 0 {
+        return Ok(());
+    }
+    let extent = |shape: &MatrixShape, rows: usize, columns: usize| {
+        let lines = shape.order.packed(columns, rows) as u64;
+        if rows == 0 || columns == 0 { 0 } else { (lines - 1) * shape.leading as u64 + shape.order.packed(rows, columns) as u64 }
+    };
+    let written = d.range(extent(&shapes.d, shapes.m, shapes.n));
+    let meets = |other: &core::ops::Range<u64>| other.start < written.end && written.start < other.end;
+    if reads.accumulator && meets(&a.range(extent(&shapes.a, shapes.m, shapes.k))) {
+        return Err(Refusal::Overlap { operand: "A" });
+    }
+    if reads.accumulator && meets(&b.range(extent(&shapes.b, shapes.k, shapes.n))) {
+        return Err(Refusal::Overlap { operand: "B" });
+    }
+    if let (Source::Matrix(c), Source::Matrix(shape)) = (c, &shapes.c) {
+        check(c, desc.c, "C")?;
+        let same = c.address == d.address && shape.leading == shapes.d.leading;
+        if reads.source && !same && meets(&c.range(extent(shape, shapes.m, shapes.n))) {
+            return Err(Refusal::PartlyShared);
+        }
+    }
+    Ok(())
+}

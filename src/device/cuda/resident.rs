@@ -1,0 +1,104 @@
+//! Operands of a product, copied to a device and back: for tools and tests, whose matrices are values.
+
+use super::{
+    kernel::CudaKernel,
+    operands::{CudaMatrices, DeviceMatrix},
+};
+use crate::{
+    device::{HostMatrices, HostSlice, HostSliceMut, Shapes, Source},
+    error::Error,
+    numeric::ElementKind,
+    sys::driver::driver,
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// One matrix on a device.
+struct Copied {
+    kind: ElementKind,
+    bytes: CudaSlice<u8>,
+}
+
+impl Copied {
+    fn new(stream: &Arc<CudaStream>, kind: ElementKind, bytes: &[u8]) -> Result<Self, Error> {
+        // The driver allocates nothing for nothing: an empty matrix gets the room of one element.
+        let room = if bytes.is_empty() { &[0; 16][..] } else { bytes };
+        Ok(Self { kind, bytes: stream.clone_htod(room).map_err(driver("cuMemcpyHtoDAsync"))? })
+    }
+
+    fn read<'a>(&'a self, stream: &'a CudaStream) -> DeviceMatrix<'a> {
+        DeviceMatrix::read_bytes(self.kind, &self.bytes, stream)
+    }
+}
+
+/// A product's operands on a device.
+pub struct Resident {
+    stream: Arc<CudaStream>,
+    a: Copied,
+    b: Copied,
+    c: Source<Copied>,
+    d: Copied,
+}
+
+impl Resident {
+    /// Copies the operands, what D holds among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has no room.
+    pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
+        let HostMatrices { a, b, c, d } = matrices;
+        let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
+        let c = match c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(c) => Source::Matrix(copied(c)?),
+        };
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d: Copied::new(stream, d.kind(), d.bytes())? })
+    }
+
+    /// Enqueues the product.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::run`].
+    pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes) -> Result<(), Error> {
+        let Self { stream, a, b, c, d } = self;
+        let c = match c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(c) => Source::Matrix(c.read(stream)),
+        };
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream);
+        kernel.run(stream, shapes, CudaMatrices { a: a.read(stream), b: b.read(stream), c, d })
+    }
+
+    /// Waits for the device, and copies D back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has failed.
+    pub fn download(&self, mut d: HostSliceMut<'_>) -> Result<(), Error> {
+        let bytes = d.bytes_mut();
+        if !bytes.is_empty() {
+            self.stream.memcpy_dtoh(&self.d.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;
+        }
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+}
+
+/// Computes one product of host operands on a device: copies, runs, waits, copies back.
+///
+/// # Errors
+///
+/// Those of [`CudaKernel::prepare`] and [`CudaKernel::run`].
+pub fn run_from_host(
+    stream: &Arc<CudaStream>,
+    kernel: &CudaKernel,
+    shapes: &Shapes,
+    matrices: HostMatrices<'_>,
+) -> Result<(), Error> {
+    let mut resident = Resident::new(stream, &matrices)?;
+    resident.run(kernel, shapes)?;
+    resident.download(matrices.d)
+}

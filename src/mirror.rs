@@ -1,0 +1,264 @@
+//! What both languages have to agree on, written once and generated for the other.
+//!
+//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at launch. [`header`] spells a
+//! description as `config.cuh`; [`translation_unit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
+
+use crate::{
+    desc::{GemmDesc, OperandDesc, OperandKind},
+    device::host::Program,
+    epilogue,
+    index::fingerprint,
+    threadblock::Along,
+};
+use core::fmt::Write;
+
+/// A type that both languages can hold.
+trait Spelled {
+    /// A C++ declaration of `name`.
+    fn declaration(name: &str) -> String;
+}
+
+impl Spelled for u64 {
+    fn declaration(name: &str) -> String {
+        format!("unsigned long long {name}")
+    }
+}
+
+impl Spelled for i64 {
+    fn declaration(name: &str) -> String {
+        format!("long long {name}")
+    }
+}
+
+impl Spelled for u32 {
+    fn declaration(name: &str) -> String {
+        format!("unsigned {name}")
+    }
+}
+
+impl Spelled for i32 {
+    fn declaration(name: &str) -> String {
+        format!("int {name}")
+    }
+}
+
+impl<const N: usize> Spelled for [f64; N] {
+    fn declaration(name: &str) -> String {
+        format!("double {name}[{N}]")
+    }
+}
+
+macro_rules! mirrored {
+    ($(#[doc = $doc:literal])* $Name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
+        $(#[doc = $doc])*
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+        pub struct $Name {
+            $($(#[doc = $field_doc])* pub $field: $ty,)*
+        }
+
+        impl $Name {
+            /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
+            fn declaration() -> String {
+                let mut text = concat!("struct ", stringify!($Name), " {\n").to_owned();
+                $(
+                    $(text.push_str(concat!("  //", $field_doc, "\n"));)*
+                    let _ = writeln!(text, "  {};", <$ty as Spelled>::declaration(stringify!($field)));
+                )*
+                let _ = writeln!(
+                    text,
+                    "}};\nstatic_assert(sizeof({name}) == {}, \"{name}: the Rust struct and the CUDA struct differ\");",
+                    size_of::<$Name>(),
+                    name = stringify!($Name)
+                );
+                text
+            }
+        }
+    };
+}
+
+mirrored! {
+    /// What a kernel is launched with.
+    GemmParams {
+        /// Address of A.
+        a: u64,
+        /// Address of B.
+        b: u64,
+        /// Address of C; 0 when it is not read.
+        c: u64,
+        /// Address of D.
+        d: u64,
+        /// Leading dimension of A, in elements.
+        lda: i64,
+        /// Leading dimension of B, in elements.
+        ldb: i64,
+        /// Leading dimension of C, in elements.
+        ldc: i64,
+        /// Leading dimension of D, in elements.
+        ldd: i64,
+        /// alpha, beta, s2 .. s7.
+        scalars: [f64; 8],
+        /// Rows of D.
+        m: i32,
+        /// Columns of D.
+        n: i32,
+        /// Length of the dot products; 0 when the epilogue reads no accumulator.
+        k: i32,
+        /// Tiles along K.
+        tiles_k: u32,
+        /// Tiles down D.
+        tiles_m: u32,
+        /// Tiles across D.
+        tiles_n: u32,
+        /// Whether the epilogue reads C.
+        reads_source: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
+    }
+}
+
+/// The files of `kernels/`, by the name under which they include each other.
+pub const KERNELS: &[(&str, &str)] = &[
+    ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
+    ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
+    ("index.cuh", include_str!("../kernels/index.cuh")),
+    ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
+    ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
+    ("thread/mma.cuh", include_str!("../kernels/thread/mma.cuh")),
+    ("threadblock/mma.cuh", include_str!("../kernels/threadblock/mma.cuh")),
+    ("threadblock/mma_multistage.cuh", include_str!("../kernels/threadblock/mma_multistage.cuh")),
+    ("threadblock/mma_pipelined.cuh", include_str!("../kernels/threadblock/mma_pipelined.cuh")),
+    ("threadblock/smem_layout.cuh", include_str!("../kernels/threadblock/smem_layout.cuh")),
+    ("threadblock/swizzle.cuh", include_str!("../kernels/threadblock/swizzle.cuh")),
+    ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
+    ("threadblock/tile_iterator.cuh", include_str!("../kernels/threadblock/tile_iterator.cuh")),
+    ("warp/mma_simt.cuh", include_str!("../kernels/warp/mma_simt.cuh")),
+];
+
+/// The name of the entry point.
+pub const ENTRY: &str = "gemm";
+
+/// One operand's facts, as a C++ struct.
+fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
+    let (smem, map) = (d.smem, d.thread_map());
+    let facts: &[(&str, u32)] = &[
+        ("kTileMn", smem.mn),
+        ("kTileK", smem.k),
+        ("kAccess", d.access),
+        ("kSharedAccess", d.shared_access()),
+        ("kPitch", smem.pitch()),
+        ("kSwizzleBits", smem.bits),
+        ("kSwizzleBase", smem.base),
+        ("kSwizzleShift", smem.shift),
+        ("kStageOffset", byte_offset),
+        ("kThreads", map.threads),
+        ("kVectorsContiguous", map.contiguous),
+        ("kVectorsStrided", map.strided),
+        ("kLanesContiguous", map.lanes_contiguous),
+        ("kWarpsContiguous", map.warps_contiguous),
+        ("kWarpMn", d.warp_mn),
+        ("kLanes", d.lanes),
+        ("kThreadMn", d.thread_mn()),
+        ("kInterleave", d.interleave()),
+        ("kFragmentAccess", d.fragment_access()),
+    ];
+    let mut text = format!("struct {name} {{\n  using Element = {};\n", d.element.cuda());
+    let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
+    let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
+    for (fact, value) in facts {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
+pub fn header(d: &GemmDesc) -> String {
+    let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
+    let (warps, lanes) = (d.warps(), d.lanes());
+    let facts: &[(&str, u32)] = &[
+        ("kTileM", d.threadblock.m),
+        ("kTileN", d.threadblock.n),
+        ("kTileK", d.threadblock.k),
+        ("kWarpK", d.warp.k),
+        ("kWarpsM", warps.m),
+        ("kWarpsN", warps.n),
+        ("kWarpsK", warps.k),
+        ("kLanesM", lanes.m),
+        ("kLanesN", lanes.n),
+        ("kThreads", d.threads()),
+        ("kThreadsPerSlice", d.threads_per_slice()),
+        ("kStages", d.stages),
+        ("kStageBytes", d.stage_bytes()),
+        ("kAbreast", d.swizzle.abreast()),
+        ("kStoreAccess", d.store_access()),
+        ("kBlocksPerSm", d.blocks_per_sm),
+    ];
+    let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
+    text.push_str(&GemmParams::declaration());
+    text.push_str(&operand_header("OperandA", &a, 0));
+    text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
+    text.push_str(&crate::schedule::Schedule::of(d).header());
+    text.push_str("#line 1 \"epilogue.cuh\"\n");
+    text.push_str(&epilogue::functions(&d.epilogue));
+    let _ = writeln!(
+        text,
+        "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
+        d.compute.cuda(),
+        epilogue::expression(&d.epilogue)
+    );
+    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
+    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
+    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
+    for (fact, value) in facts {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// The maps' fingerprints, for the C++ twins to be held against; evaluated while NVRTC compiles.
+pub fn fingerprints(program: &Program) -> String {
+    let mut text = String::new();
+    for (name, map) in program.mirrored() {
+        let _ = writeln!(
+            text,
+            "static_assert(index::fingerprint<maps::{name}>() == {}u, \"{name}: the Rust map and the CUDA map differ\");",
+            fingerprint(map.as_ref())
+        );
+    }
+    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19)] {
+        let map = (program.maps.order)(rows, columns);
+        let _ = writeln!(
+            text,
+            "static_assert(index::fingerprint<threadblock::TileOrder<Config::kAbreast, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
+            fingerprint(map.as_ref())
+        );
+    }
+    text
+}
+
+/// Everything that NVRTC sees: the translation unit, and the headers it includes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TranslationUnit {
+    /// The source.
+    pub source: String,
+    /// The generated header; the others are [`KERNELS`].
+    pub config: String,
+}
+
+/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
+pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
+    let mut source = format!(
+        "#include \"config.cuh\"\n#include \"device/gemm.cuh\"\nusing Mainloop = {}<Config>;\n",
+        d.mainloop.behaviour().cuda()
+    );
+    if with_fingerprints {
+        source.push_str(&fingerprints(&Program::of(d)));
+    }
+    let _ = writeln!(
+        source,
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
+    );
+    TranslationUnit { source, config: header(d) }
+}

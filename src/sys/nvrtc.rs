@@ -1,0 +1,310 @@
+//! NVRTC: CUDA C++ in, a cubin for one architecture out, nothing on disk.
+//!
+//! The library is looked for when first asked for, by [`candidates`](super::library::candidates), and stays loaded.
+//! NVRTC may be called from any number of threads.
+#![allow(unsafe_code)]
+
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+use std::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::Error;
+use crate::sys::environment::Environment;
+use crate::sys::library::{Library, Wanted};
+
+/// What to look for.
+pub const NVRTC: Wanted = Wanted {
+    library: "libnvrtc",
+    files: &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"],
+    companion: Some("libnvrtc-builtins.so"),
+    variable: "FALCHION_NVRTC",
+    wheels: &["cu13/lib", "cuda_nvrtc/lib"],
+    remedy: "Install the CUDA toolkit or Python's nvidia-cuda-nvrtc, or set FALCHION_NVRTC to libnvrtc.so or to its folder.",
+};
+
+/// A translation unit and how to compile it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The name that messages give the source.
+    pub name: String,
+    /// The text to compile.
+    pub source: String,
+    /// What `#include` finds: the name between its quotes, and the text. Nothing else is found.
+    pub headers: Vec<(String, Cow<'static, str>)>,
+    /// The architecture, `sm_90a` for one. A virtual one (`compute_90a`) has no cubin.
+    pub arch: String,
+    /// More of NVRTC's options, verbatim. `--gpu-architecture` and `-std=c++17` are given already.
+    pub options: Vec<String>,
+}
+
+/// What NVRTC made of a [`Program`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The machine code: an ELF image that the driver loads.
+    pub cubin: Vec<u8>,
+    /// Everything the compiler and ptxas said: warnings, and register counts under `--ptxas-options=-v`.
+    pub log: String,
+}
+
+/// `nvrtcResult`.
+type Code = c_int;
+/// `nvrtcProgram`.
+type Handle = *mut c_void;
+
+macro_rules! functions {
+    ($($field:ident = $symbol:literal: fn($($argument:ty),*) -> $result:ty;)*) => {
+        #[derive(Clone, Copy, Debug)]
+        struct Functions { $($field: unsafe extern "C" fn($($argument),*) -> $result),* }
+
+        impl Functions {
+            fn of(library: &Library) -> Result<Self, Error> {
+                // SAFETY: the types are nvrtc.h's, which have not changed since the functions were introduced (11.2 the latest).
+                Ok(Self { $($field: unsafe { library.function($symbol) }?),* })
+            }
+        }
+    };
+}
+
+functions! {
+    version = c"nvrtcVersion": fn(*mut c_int, *mut c_int) -> Code;
+    error_string = c"nvrtcGetErrorString": fn(Code) -> *const c_char;
+    arch_count = c"nvrtcGetNumSupportedArchs": fn(*mut c_int) -> Code;
+    archs = c"nvrtcGetSupportedArchs": fn(*mut c_int) -> Code;
+    create = c"nvrtcCreateProgram":
+        fn(*mut Handle, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char) -> Code;
+    destroy = c"nvrtcDestroyProgram": fn(*mut Handle) -> Code;
+    compile = c"nvrtcCompileProgram": fn(Handle, c_int, *const *const c_char) -> Code;
+    log_size = c"nvrtcGetProgramLogSize": fn(Handle, *mut usize) -> Code;
+    log = c"nvrtcGetProgramLog": fn(Handle, *mut c_char) -> Code;
+    cubin_size = c"nvrtcGetCUBINSize": fn(Handle, *mut usize) -> Code;
+    cubin = c"nvrtcGetCUBIN": fn(Handle, *mut c_char) -> Code;
+}
+
+/// NVRTC, loaded.
+#[derive(Debug)]
+pub struct Nvrtc {
+    library: Library,
+    functions: Functions,
+    version: (i32, i32),
+    archs: Vec<i32>,
+}
+
+impl Nvrtc {
+    /// The process's NVRTC, looked for when first asked for. A search that failed is made again: a user may set a variable or
+    /// install a library meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn get() -> Result<&'static Self, Error> {
+        static FOUND: OnceLock<Nvrtc> = OnceLock::new();
+        static SEARCH: Mutex<()> = Mutex::new(());
+        if let Some(found) = FOUND.get() {
+            return Ok(found);
+        }
+        let _one = SEARCH.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = FOUND.get() {
+            return Ok(found);
+        }
+        let found = Self::load(&Environment::current())?;
+        Ok(FOUND.get_or_init(|| found))
+    }
+
+    /// The NVRTC that `environment` leads to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Library`] where there is none, or it is too old; [`Error::Driver`] where it cannot tell its version.
+    pub fn load(environment: &Environment) -> Result<Self, Error> {
+        let library = Library::find(&NVRTC, environment)?;
+        let functions = Functions::of(&library)?;
+        let (mut major, mut minor, mut count) = (0, 0, 0);
+        // SAFETY: each pointer is to a live integer of ours.
+        functions.check("nvrtcVersion", unsafe { (functions.version)(&mut major, &mut minor) })?;
+        // SAFETY: as above.
+        functions.check("nvrtcGetNumSupportedArchs", unsafe { (functions.arch_count)(&mut count) })?;
+        let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
+        // SAFETY: NVRTC writes as many integers as it just said, and `archs` holds as many.
+        functions.check("nvrtcGetSupportedArchs", unsafe { (functions.archs)(archs.as_mut_ptr()) })?;
+        archs.sort_unstable();
+        Ok(Self { library, functions, version: (major, minor), archs })
+    }
+
+    /// Its version, major and minor: `(13, 0)`.
+    pub fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    /// The file it was loaded from; a bare name where the loader found it.
+    pub fn path(&self) -> &Path {
+        self.library.path()
+    }
+
+    /// The architectures it compiles for, as numbers in rising order: 90 is `sm_90`, and `sm_90a`.
+    pub fn supported_archs(&self) -> &[i32] {
+        &self.archs
+    }
+
+    /// Compiles a program to a cubin.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too old or too new for the
+    /// architecture; [`Error::Nul`] where a text holds a NUL byte; [`Error::Driver`] for anything else NVRTC answers.
+    pub fn compile(&self, program: &Program) -> Result<Compiled, Error> {
+        self.check_arch(&program.arch)?;
+        let mut options = vec![format!("--gpu-architecture={}", program.arch), "-std=c++17".into()];
+        options.extend_from_slice(&program.options);
+        let options = options.iter().map(|text| terminated("an option", text)).collect::<Result<Vec<_>, _>>()?;
+        let options = pointers(&options);
+
+        let unit = Unit::new(&self.functions, program)?;
+        // SAFETY: the handle is live, and `options` holds `options.len()` pointers to strings that outlive the call.
+        let code = unsafe { (self.functions.compile)(unit.handle, count(options.len())?, options.as_ptr()) };
+        let log = unit.log()?;
+        if code != 0 && !log.is_empty() {
+            return Err(Error::Compile { log, node: None });
+        }
+        self.functions.check("nvrtcCompileProgram", code)?;
+        Ok(Compiled { cubin: unit.cubin()?, log })
+    }
+
+    fn check_arch(&self, arch: &str) -> Result<(), Error> {
+        let refuse = |takes: String| Err(Error::Architecture { version: self.version, arch: arch.into(), takes });
+        let number =
+            arch.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f'])).and_then(|rest| rest.parse::<i32>().ok());
+        let Some(number) = number else {
+            return refuse("it takes names such as sm_90a".into());
+        };
+        match self.archs.as_slice() {
+            archs if archs.contains(&number) => Ok(()),
+            [oldest, ..] if number < *oldest && (50..75).contains(&number) => {
+                refuse(format!("it takes sm_{oldest} on; NVRTC 12 does"))
+            }
+            [oldest, ..] if number < *oldest => refuse(format!("it takes sm_{oldest} on")),
+            [.., newest] if number > *newest => refuse(format!("it takes up to sm_{newest}; a newer NVRTC may")),
+            archs => {
+                let names: Vec<_> = archs.iter().map(|arch| format!("sm_{arch}")).collect();
+                refuse(format!("it takes {}", names.join(", ")))
+            }
+        }
+    }
+}
+
+impl Functions {
+    fn check(&self, call: &'static str, code: Code) -> Result<(), Error> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: NVRTC answers any code with a string that it owns and never frees.
+        let name = unsafe { (self.error_string)(code) };
+        let name = if name.is_null() {
+            String::new()
+        } else {
+            // SAFETY: not null, and ended by a NUL, as above.
+            unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        };
+        Err(Error::Driver { call, code, name })
+    }
+}
+
+/// A program that NVRTC holds, destroyed on every way out.
+struct Unit<'a> {
+    functions: &'a Functions,
+    handle: Handle,
+}
+
+impl<'a> Unit<'a> {
+    fn new(functions: &'a Functions, program: &Program) -> Result<Self, Error> {
+        let name = terminated("the program's name", &program.name)?;
+        let source = terminated("the source", &program.source)?;
+        let (mut names, mut texts) = (Vec::new(), Vec::new());
+        for (name, text) in &program.headers {
+            names.push(terminated("a header's name", name)?);
+            texts.push(terminated(&format!("the header {name}"), text)?);
+        }
+        let headers = count(program.headers.len())?;
+        let (names, texts) = (pointers(&names), pointers(&texts));
+        let mut unit = Self { functions, handle: ptr::null_mut() };
+        // SAFETY: every pointer is to a NUL-ended string that outlives the call (NVRTC copies them), and both lists hold
+        // `headers` of them.
+        let code = unsafe {
+            (functions.create)(&mut unit.handle, source.as_ptr(), name.as_ptr(), headers, texts.as_ptr(), names.as_ptr())
+        };
+        functions.check("nvrtcCreateProgram", code)?;
+        Ok(unit)
+    }
+
+    fn log(&self) -> Result<String, Error> {
+        let mut bytes =
+            self.bytes(("nvrtcGetProgramLogSize", self.functions.log_size), ("nvrtcGetProgramLog", self.functions.log))?;
+        bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>, Error> {
+        self.bytes(("nvrtcGetCUBINSize", self.functions.cubin_size), ("nvrtcGetCUBIN", self.functions.cubin))
+    }
+
+    /// What NVRTC holds of a kind: it says how many bytes, then writes them.
+    fn bytes(
+        &self,
+        (size_call, size): (&'static str, unsafe extern "C" fn(Handle, *mut usize) -> Code),
+        (call, write): (&'static str, unsafe extern "C" fn(Handle, *mut c_char) -> Code),
+    ) -> Result<Vec<u8>, Error> {
+        let mut length = 0;
+        // SAFETY: the handle is live, and the pointer is to an integer of ours.
+        self.functions.check(size_call, unsafe { size(self.handle, &mut length) })?;
+        let mut bytes = vec![0_u8; length];
+        // SAFETY: NVRTC writes as many bytes as it just said, and `bytes` holds as many.
+        self.functions.check(call, unsafe { write(self.handle, bytes.as_mut_ptr().cast()) })?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for Unit<'_> {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: a live handle, destroyed once; NVRTC sets it to null. What it answers changes nothing here.
+            let _ = unsafe { (self.functions.destroy)(&mut self.handle) };
+        }
+    }
+}
+
+/// The text with a NUL at its end, as C has it.
+fn terminated(what: &str, text: &str) -> Result<CString, Error> {
+    CString::new(text).map_err(|error| Error::Nul { text: what.into(), at: error.nul_position() })
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
+}
+
+fn count(length: usize) -> Result<c_int, Error> {
+    // 3 is what NVRTC itself would answer, NVRTC_ERROR_INVALID_INPUT.
+    c_int::try_from(length).map_err(|_| Error::Driver { call: "nvrtcCreateProgram", code: 3, name: "too many texts".into() })
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_not_nvrtc_is_a_sentence() {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("this process's libraries");
+        let libc = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).expect("the C library");
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", libc)).expect_err("not NVRTC").to_string();
+        assert!(error.contains("it has no nvrtcVersion") && error.contains(libc), "{error}");
+    }
+
+    #[test]
+    fn a_place_with_no_nvrtc_is_a_sentence() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", folder.path())).expect_err("none").to_string();
+        for named in ["FALCHION_NVRTC", "libnvrtc.so.13", "libnvrtc.so.12", &*folder.path().to_string_lossy()] {
+            assert!(error.contains(named), "no {named} in: {error}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! An epilogue on estimates: what D has to be, and how far off it may be.
+//!
+//! | node | value | error |
+//! |---|---|---|
+//! | operands known exactly | the kernel's own operation, in its own arithmetic | 0 |
+//! | `x + y` | `x + y` | `ex + ey + r` |
+//! | `x * y` | `x y` | `|x| ey + |y| ex + ex ey + r` |
+//! | scaled by a scalar that is 0 | 0, whatever is scaled | 0 |
+//! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz, and round nothing |
+//! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
+//!
+//! with the rounding `r = u (|result| + error) + h`. A user's function is taken to be monotone, or smooth, over the little
+//! way that its operand may be off; one that jumps there is judged by whole numbers only, where the operand is exact.
+
+use super::bound::{Estimate, Rounding};
+use crate::{
+    epilogue::{EpilogueDesc, Op, SCALARS, registered},
+    numeric::{ComputeKind, ElementKind},
+};
+
+/// How far, in units of the last place of binary32, a device may compute a user's function from what the host does.
+pub const USER_ULPS: f64 = 4.0;
+
+/// An epilogue with its scalars.
+pub(super) struct Evaluation<'d> {
+    desc: &'d EpilogueDesc,
+    scalars: [f64; SCALARS],
+    compute: ComputeKind,
+    rounding: Rounding,
+}
+
+/// What stands on the stack: an estimate, and the scalar that it is, when it is one.
+#[derive(Clone, Copy)]
+struct Entry {
+    estimate: Estimate,
+    scalar: Option<f64>,
+}
+
+impl<'d> Evaluation<'d> {
+    pub fn new(desc: &'d EpilogueDesc, scalars: [f64; SCALARS], compute: ComputeKind) -> Self {
+        let kind = match compute {
+            ComputeKind::F32 => ElementKind::F32,
+            ComputeKind::F64 => ElementKind::F64,
+            ComputeKind::I32 => ElementKind::I32,
+        };
+        let mut rounding = Rounding::of(kind);
+        // The reference computes in binary64 and rounds as well; integers do not.
+        rounding.unit += if compute == ComputeKind::I32 { 0.0 } else { 2f64.powi(-53) };
+        Self { desc, scalars, compute, rounding }
+    }
+
+    /// Whether C matters.
+    pub fn reads_source(&self) -> bool {
+        self.desc.reads(&self.scalars).source
+    }
+
+    /// What D has to be before it is stored, from an accumulator and the element of C.
+    pub fn of(&self, accumulator: Estimate, source: f64) -> Estimate {
+        let mut stack: Vec<Entry> = Vec::with_capacity(4);
+        for op in self.desc.ops() {
+            let mut pop = || stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None });
+            let mut scalar = None;
+            let estimate = match *op {
+                Op::Nop => continue,
+                Op::Accumulator => self.widened(accumulator),
+                Op::Source => self.widened(Estimate::exactly(source)),
+                Op::Scalar(slot) => {
+                    let given = self.scalars[slot as usize % SCALARS];
+                    scalar = Some(given);
+                    Estimate::exactly(self.held(given))
+                }
+                Op::Constant(x) => Estimate::exactly(self.held(f64::from(x))),
+                Op::Relu => self.relu(pop().estimate),
+                Op::User(id) => self.user(pop().estimate, registered(id).map(|function| function.host)),
+                Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
+                    let (y, x) = (pop(), pop());
+                    match op {
+                        Op::Scale if x.scalar == Some(0.0) => Estimate::exactly(0.0),
+                        _ => self.binary(*op, x.estimate, y.estimate),
+                    }
+                }
+            };
+            stack.push(Entry { estimate: self.settled(estimate), scalar });
+        }
+        stack.pop().map_or(Estimate::exactly(f64::NAN), |entry| entry.estimate)
+    }
+
+    /// The number of the epilogue's arithmetic nearest to `x`.
+    fn held(&self, x: f64) -> f64 {
+        match self.compute {
+            ComputeKind::F32 => f64::from(x as f32),
+            ComputeKind::F64 => x,
+            ComputeKind::I32 => f64::from(x as i32),
+        }
+    }
+
+    /// From an accumulator or an element of C: exact but for integers beyond 2^24 in binary32.
+    fn widened(&self, x: Estimate) -> Estimate {
+        if x.error == 0.0 { Estimate::exactly(self.held(x.value)) } else { x }
+    }
+
+    /// Numbers that are infinite or no numbers are so whatever their error; beyond the largest, nothing is known.
+    fn settled(&self, x: Estimate) -> Estimate {
+        if !x.value.is_finite() {
+            return Estimate::exactly(x.value);
+        }
+        let overflows = x.error > 0.0 && self.compute != ComputeKind::I32 && x.value.abs() + x.error >= self.rounding.largest;
+        if overflows || x.error.is_nan() { Estimate { error: f64::INFINITY, ..x } } else { x }
+    }
+
+    fn rounded(&self, value: f64, error: f64) -> Estimate {
+        Estimate { value, error: error + self.rounding.unit * (value.abs() + error) + self.rounding.half_least }
+    }
+
+    fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
+        // As comparisons, for the sake of NaN.
+        match op {
+            Op::Minimum => {
+                return Estimate { value: if x.value > y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+            }
+            Op::Maximum => {
+                return Estimate { value: if x.value < y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+            }
+            _ => {}
+        }
+        if x.error == 0.0 && y.error == 0.0 {
+            return Estimate::exactly(self.exactly(op, x.value, y.value));
+        }
+        if op == Op::Add {
+            self.rounded(x.value + y.value, x.error + y.error)
+        } else {
+            let error = x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error;
+            self.rounded(x.value * y.value, error)
+        }
+    }
+
+    /// A sum or a product of two numbers of the epilogue's arithmetic, in it.
+    fn exactly(&self, op: Op, x: f64, y: f64) -> f64 {
+        let add = op == Op::Add;
+        match self.compute {
+            ComputeKind::F32 => f64::from(if add { x as f32 + y as f32 } else { x as f32 * y as f32 }),
+            ComputeKind::F64 => {
+                if add {
+                    x + y
+                } else {
+                    x * y
+                }
+            }
+            ComputeKind::I32 => {
+                let (x, y) = (x as i32, y as i32);
+                f64::from(if add { x.wrapping_add(y) } else { x.wrapping_mul(y) })
+            }
+        }
+    }
+
+    fn relu(&self, x: Estimate) -> Estimate {
+        Estimate { value: if x.value < 0.0 { 0.0 } else { x.value }, error: x.error }
+    }
+
+    fn user(&self, x: Estimate, function: Option<fn(f32) -> f32>) -> Estimate {
+        let Some(function) = function else { return x };
+        let whole = self.compute == ComputeKind::I32;
+        let through = |x: f64| {
+            let y = f64::from(function(x as f32));
+            self.held(if whole { y.round_ties_even() } else { y })
+        };
+        let value = through(x.value);
+        let spread = [x.value - x.error, x.value + x.error].map(|end| (through(end) - value).abs());
+        let ulps = USER_ULPS * 2.0 * Rounding::of(ElementKind::F32).unit * value.abs();
+        // A result in the middle of two integers may round to either.
+        let device = if whole { ulps.ceil() } else { ulps };
+        Estimate { value, error: 2.0 * spread[0].max(spread[1]) + device }
+    }
+}

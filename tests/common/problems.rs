@@ -1,0 +1,147 @@
+//! Problems at the edges of a description: extents around its tiles, leading dimensions beyond them, scalars that switch parts
+//! of the epilogue off.
+
+use super::Random;
+use falchion::{
+    desc::GemmDesc,
+    device::{MatrixShape, Shapes, Source},
+    layout::Order,
+    numeric::ComputeKind,
+};
+
+/// What is wanted of a problem.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Products at most, whole tiles counted.
+    pub most_work: u64,
+    /// Whether addresses, leading dimensions and contiguous extents are multiples of the description's alignments, as on a
+    /// device they have to be.
+    pub aligned: bool,
+}
+
+/// A problem, and where in its buffers the matrices begin: what lies before and behind is a guard zone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Problem {
+    pub shapes: Shapes,
+    /// First elements of A, B, C and D.
+    pub first: [usize; 4],
+    /// Elements of guard zone behind A, B, C and D.
+    pub behind: [usize; 4],
+    /// Whether A and B are full of NaN where alpha is 0, and C where beta is.
+    pub poisoned: bool,
+}
+
+const PRIMES: [usize; 10] = [2, 3, 5, 7, 13, 31, 61, 97, 127, 257];
+
+fn extent(random: &mut Random, tile: u32) -> usize {
+    let tile = tile as usize;
+    match random.below(24) {
+        0 => 0,
+        1..4 => 1,
+        4..7 => tile - 1,
+        7..10 => tile,
+        10..14 => tile + 1,
+        14 => 2 * tile - 1,
+        15 => 2 * tile + 1,
+        16 => 3 * tile,
+        17..21 => random.pick(&PRIMES),
+        _ => 1 + random.below(2 * tile),
+    }
+}
+
+fn depth(random: &mut Random, d: &GemmDesc) -> usize {
+    let (tile, ring) = (d.threadblock.k as usize, (d.stages * d.threadblock.k) as usize);
+    match random.below(20) {
+        0 => 0,
+        1..3 => 1,
+        3 => tile - 1,
+        4 => tile,
+        5 => tile + 1,
+        6 => ring - tile,
+        7 => ring - 1,
+        8 => ring,
+        9..11 => ring + 1,
+        11 => ring + tile,
+        12 => ring + tile + 1,
+        13 => 3 * ring + 5,
+        14..17 => random.pick(&PRIMES),
+        _ => 1 + random.below(2 * ring),
+    }
+}
+
+/// A problem for a description. D is column-major where the description is of exchanged operands.
+pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
+    let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
+    let exchanged = d.exchanged;
+    let c_order = if exchanged { Order::Col } else { Order::Row };
+    // As the user sees them: an exchanged description's A is the user's B, transposed.
+    let (a_order, b_order) =
+        if exchanged { (d.layout_b.transposed(), d.layout_a.transposed()) } else { (d.layout_a, d.layout_b) };
+    let (align_a, align_b) = if exchanged { (d.align_b, d.align_a) } else { (d.align_a, d.align_b) };
+    let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
+    if wanted.aligned {
+        // The contiguous extent of each operand is a multiple of its alignment.
+        for (order, align, [rows, columns]) in
+            [(a_order, align_a, [0, 2]), (b_order, align_b, [2, 1]), (c_order, d.align_c, [0, 1])]
+        {
+            let axis = [&mut m, &mut n, &mut k].into_iter().nth(if order.is_row() { columns } else { rows });
+            if let Some(extent) = axis {
+                *extent = extent.next_multiple_of(align as usize);
+            }
+        }
+    }
+    let mut first = [0; 4];
+    let mut behind = [0; 4];
+    let mut matrix = |which: usize, order: Order, rows: usize, columns: usize, align: u32| {
+        let align = if wanted.aligned { align as usize } else { 1 };
+        let packed = order.packed(rows, columns);
+        let beyond = random.pick(&[0, 0, 1, 3, 16]) * align;
+        let leading = packed.next_multiple_of(align) + beyond;
+        let lines = order.packed(columns, rows);
+        let length = if rows == 0 || columns == 0 { 0 } else { (lines - 1) * leading + packed };
+        first[which] = random.pick(&[0, 1, 2, 5, 16]) * align;
+        behind[which] = random.below(40);
+        MatrixShape { order, leading, length }
+    };
+    let a = matrix(0, a_order, m, k, align_a);
+    let b = matrix(1, b_order, k, n, align_b);
+    let c = matrix(2, c_order, m, n, d.align_c);
+    let d_shape = matrix(3, c_order, m, n, d.align_c);
+    let mut scalars = [0.0; 8];
+    let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
+    // The first is drawn more often than a zero would be.
+    (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
+    let mut shapes = Shapes { m, n, k, a, b, c: Source::None, d: d_shape, scalars };
+    let reads = d.epilogue.reads(&scalars).source;
+    shapes.c = match random.below(3) {
+        0 if !reads => Source::None,
+        1 => Source::InPlace,
+        _ => Source::Matrix(c),
+    };
+    Problem { shapes, first, behind, poisoned: random.once_in(2) }
+}
+
+fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, usize) {
+    let tile = d.threadblock;
+    for attempt in 0.. {
+        let (rows, columns) = (extent(random, tile.m), extent(random, tile.n));
+        let mut k = depth(random, d);
+        if attempt > 200 {
+            k = 1 + random.below(tile.k as usize);
+        }
+        let whole = |x: usize, tile: u32| x.div_ceil(tile as usize) as u64 * u64::from(tile);
+        if whole(rows, tile.m).max(1) * whole(columns, tile.n).max(1) * whole(k, tile.k).max(1) > wanted.most_work
+            && attempt < 400
+        {
+            continue;
+        }
+        let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
+        return (m, n, k);
+    }
+    unreachable!("the loop has no end")
+}
+
+/// Whether the scalars of a problem leave a description computing in integers.
+pub fn in_integers(d: &GemmDesc, shapes: &Shapes) -> bool {
+    d.for_scalars(&shapes.scalars).compute == ComputeKind::I32
+}

@@ -1,0 +1,123 @@
+//! One suite for everything that runs a description: cases drawn from all that `check` accepts, at the edges of each
+//! description's own tiles, whole numbers compared with `==` and then random ones under the bound of `falchion::verify`.
+
+mod common;
+
+use common::{
+    asked_for,
+    case::{Runner, Tally, judge_one},
+    descriptions::{self, Coverage},
+    problems::{self, problem},
+};
+use falchion::{
+    Error, Refusal,
+    desc::GemmDesc,
+    device::{HostMatrices, Shapes, Source, host::Mode, run_on_host},
+    verify::{Fill, draw},
+};
+use rayon::prelude::*;
+
+/// How many cases of how many descriptions.
+#[derive(Clone, Copy)]
+struct Cases {
+    descriptions: usize,
+    problems_each: usize,
+    /// Products of a problem at most.
+    most_work: u64,
+    wanted: descriptions::Wanted,
+}
+
+/// Runs `cases`, drawn from `seed`, and panics at the first that is wrong, with the line that reproduces it.
+fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDesc>) {
+    let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
+    let both = |desc: &GemmDesc, seeds: (u64, u64)| {
+        let problem = problem(seeds.1, desc, wanted);
+        let integers = judge_one(runner, desc, &problem, Fill::Integers, seeds);
+        let random = judge_one(runner, desc, &problem, Fill::Random, seeds);
+        Tally { cases: 1, ..integers.and(random) }
+    };
+    if let Some(seeds) = asked_for() {
+        let desc = descriptions::description(seeds.0, cases.wanted);
+        println!("{desc:#?}\n{:#?}", problem(seeds.1, &desc, wanted));
+        return (both(&desc, seeds), vec![desc]);
+    }
+    let drawn: Vec<(u64, GemmDesc)> = (0..cases.descriptions)
+        .map(|i| draw(seed, i as u64))
+        .map(|seed| (seed, descriptions::description(seed, cases.wanted)))
+        .collect();
+    let tally = drawn
+        .par_iter()
+        .map(|(seed, desc)| {
+            (0..cases.problems_each).map(|i| both(desc, (*seed, draw(*seed, i as u64)))).fold(Tally::default(), Tally::and)
+        })
+        .reduce(Tally::default, Tally::and);
+    (tally, drawn.into_iter().map(|(_, desc)| desc).collect())
+}
+
+/// The host executor.
+struct OnHost(Mode);
+
+impl Runner for OnHost {
+    fn name(&self) -> &'static str {
+        if self.0 == Mode::Fast { "the host, fast" } else { "the host, checked" }
+    }
+
+    fn needs_alignment(&self) -> bool {
+        false
+    }
+
+    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        // Cut to the matrices, so that an access beyond them is one beyond the slice.
+        let short = |operand| Refusal::MissingOperand { name: operand };
+        let HostMatrices { a, b, c, d } = whole;
+        let matrices = HostMatrices {
+            a: a.get(first[0]..first[0] + shapes.a.length).ok_or(short("A"))?,
+            b: b.get(first[1]..first[1] + shapes.b.length).ok_or(short("B"))?,
+            c: match (c, shapes.c) {
+                (Source::Matrix(c), Source::Matrix(shape)) => {
+                    Source::Matrix(c.get(first[2]..first[2] + shape.length).ok_or(short("C"))?)
+                }
+                (Source::InPlace, _) => Source::InPlace,
+                _ => Source::None,
+            },
+            d: d.get(first[3]..first[3] + shapes.d.length).ok_or(short("D"))?,
+        };
+        run_on_host(desc, self.0, shapes, matrices)
+    }
+}
+
+fn distinct(descriptions: &[GemmDesc]) -> usize {
+    descriptions.iter().collect::<std::collections::HashSet<_>>().len()
+}
+
+#[test]
+fn the_fast_host_conforms() {
+    let cases = Cases { descriptions: 360, problems_each: 15, most_work: 3_000_000, wanted: descriptions::Wanted::default() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c410);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 5000 && distinct(&drawn) >= 300);
+        assert_eq!(Coverage::of(&drawn).missing(), Vec::<String>::new());
+        // Something was decided in either lane, and a bound that is never nearly reached is not one to trust.
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[test]
+fn drawn_problems_keep_the_promised_alignments() {
+    for i in 0..2000 {
+        let seed = draw(0xa119, i);
+        let desc = descriptions::description(seed, descriptions::Wanted::default());
+        let Shapes { m, n, k, a, b, c, d, .. } =
+            problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).shapes;
+        let first = problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
+        let (align_a, align_b) = if desc.exchanged { (desc.align_b, desc.align_a) } else { (desc.align_a, desc.align_b) };
+        let of_c = if let Source::Matrix(c) = c { c } else { d };
+        let all = [(a, m, k, align_a), (b, k, n, align_b), (of_c, m, n, desc.align_c), (d, m, n, desc.align_c)];
+        for (which, (shape, rows, columns, align)) in all.into_iter().enumerate() {
+            let numbers = [shape.leading, shape.order.packed(rows, columns), first[which]];
+            assert!(numbers.iter().all(|x| x.is_multiple_of(align as usize)), "{numbers:?} {align} {desc:?}");
+        }
+    }
+}

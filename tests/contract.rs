@@ -1,0 +1,244 @@
+//! What a call promises, as BLAS does: what is not read, what is not written, what the edges of the arguments give.
+
+use falchion::prelude::*;
+
+type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
+
+const NAN: f32 = f32::NAN;
+
+/// Numbers that differ from each other, small and whole.
+fn numbers(length: usize, from: i32) -> Vec<f32> {
+    (0..length as i32).map(|i| ((i * 7 + from) % 11 - 5) as f32).collect()
+}
+
+/// `alpha A·B + beta C` of packed row-major matrices, in whole numbers.
+fn product((m, n, k): (usize, usize, usize), a: &[f32], b: &[f32]) -> Vec<f32> {
+    let dot = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
+    (0..m * n).map(|at| dot(at / n, at % n)).collect()
+}
+
+/// Sizes that are one element, part of a tile, a tile, and some tiles and a part.
+const SIZES: [(usize, usize, usize); 5] = [(1, 1, 1), (5, 3, 7), (128, 128, 16), (130, 257, 33), (257, 1, 300)];
+
+#[test]
+fn with_beta_0_c_is_not_read() {
+    for size @ (m, n, k) in SIZES {
+        let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
+        let want = product(size, &a, &b);
+        for poison in [NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let c = vec![poison; m * n];
+            let mut d = vec![poison; m * n];
+            Rows::new().run(Arguments::new(size, &a, &b, &mut d).source(0.0, &c)).unwrap();
+            assert_eq!(d, want);
+            d.fill(poison);
+            Rows::new().run(Arguments::new(size, &a, &b, &mut d).in_place(0.0)).unwrap();
+            assert_eq!(d, want);
+            // Nor is it looked for.
+            d.fill(poison);
+            Rows::new().run(Arguments::new(size, &a, &b, &mut d).source(0.0, &[0f32; 0])).unwrap();
+            assert_eq!(d, want);
+        }
+    }
+}
+
+#[test]
+fn with_alpha_0_a_and_b_are_not_read() {
+    for size @ (m, n, k) in SIZES {
+        let c = numbers(m * n, 3);
+        for poison in [NAN, f32::INFINITY] {
+            let (a, b) = (vec![poison; m * k], vec![poison; k * n]);
+            for beta in [1.0, -0.5, 2.0] {
+                let want: Vec<f32> = c.iter().map(|x| beta as f32 * x).collect();
+                let mut d = vec![poison; m * n];
+                Rows::new().run(Arguments::new(size, &a, &b, &mut d).alpha(0.0).source(beta, &c)).unwrap();
+                assert_eq!(d, want);
+                let mut d = c.clone();
+                Rows::new().run(Arguments::new(size, &[0f32; 0], &[0f32; 0], &mut d).alpha(0.0).in_place(beta)).unwrap();
+                assert_eq!(d, want);
+            }
+            let mut d = vec![poison; m * n];
+            Rows::new().run(Arguments::new(size, &a, &b, &mut d).alpha(0.0)).unwrap();
+            assert!(d.iter().all(|x| x.to_bits() == 0), "alpha and beta of 0 give +0");
+        }
+    }
+}
+
+#[test]
+fn nan_and_infinity_arrive_where_they_belong_and_nowhere_else() {
+    let size @ (m, n, k) = (130, 140, 40);
+    let (mut a, mut b) = (vec![1.0f32; m * k], vec![1.0f32; k * n]);
+    a[3 * k + 39] = NAN;
+    a[129 * k] = f32::INFINITY;
+    b[7 * n + 5] = f32::NEG_INFINITY;
+    let mut d = vec![0f32; m * n];
+    Rows::new().run(Arguments::new(size, &a, &b, &mut d)).unwrap();
+    for (at, &x) in d.iter().enumerate() {
+        match (at / n, at % n) {
+            (3, _) => assert!(x.is_nan()),
+            (129, 5) => assert!(x.is_nan(), "infinity less infinity"),
+            (129, _) => assert_eq!(x, f32::INFINITY),
+            (_, 5) => assert_eq!(x, f32::NEG_INFINITY),
+            _ => assert_eq!(x, 40.0),
+        }
+    }
+    // Infinity times zero.
+    let mut d = [0f32];
+    Rows::new().run(Arguments::new((1, 1, 2), &[f32::INFINITY, 1.0], &[0.0, 1.0], &mut d)).unwrap();
+    assert!(d[0].is_nan());
+}
+
+#[test]
+fn an_extent_of_0_writes_nothing_and_no_products_sum_to_0() {
+    let (a, b) = (numbers(64, 1), numbers(64, 2));
+    for size in [(0, 8, 8), (8, 0, 8), (0, 0, 0), (0, 8, 0), (8, 0, 0)] {
+        let mut d = vec![NAN; 64];
+        Rows::new().run(Arguments::new(size, &a, &b, &mut d)).unwrap();
+        Columns::new().run(Arguments::new(size, &a, &b, &mut d)).unwrap();
+        assert!(d.iter().all(|x| x.is_nan()), "{size:?}");
+    }
+    let c = numbers(64, 3);
+    let mut d = vec![NAN; 64];
+    Rows::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).source(-0.5, &c)).unwrap();
+    assert_eq!(d, c.iter().map(|x| -0.5 * x).collect::<Vec<_>>());
+    Columns::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).in_place(2.0)).unwrap();
+    assert_eq!(d, c.iter().map(|x| -x).collect::<Vec<_>>());
+    Rows::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d)).unwrap();
+    assert!(d.iter().all(|x| x.to_bits() == 0), "no products and no C give +0");
+}
+
+#[test]
+fn what_lies_between_rows_is_neither_read_nor_written() {
+    let size @ (m, n, k) = (70, 33, 29);
+    let (a, b, c) = (numbers(m * k, 1), numbers(k * n, 2), numbers(m * n, 3));
+    let want: Vec<f32> = product(size, &a, &b).iter().zip(&c).map(|(x, y)| x + y).collect();
+    for beyond in [0, 1, 5, 100] {
+        let spread = |packed: &[f32], columns: usize| -> Vec<f32> {
+            packed.chunks(columns).flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(NAN, beyond))).collect()
+        };
+        let (a, b, c) = (spread(&a, k), spread(&b, n), spread(&c, n));
+        // The last row may end where its elements do.
+        let cut = |x: &[f32]| x[..x.len() - beyond].to_vec();
+        let mut d = cut(&vec![-77.0; m * (n + beyond)]);
+        let (a, b, c) = (cut(&a), cut(&b), cut(&c));
+        let arguments = Arguments::new(size, &a, &b, &mut d);
+        Rows::new().run(arguments.lda(k + beyond).ldb(n + beyond).source(1.0, &c).ldc(n + beyond).ldd(n + beyond)).unwrap();
+        for (at, x) in d.iter().enumerate() {
+            let (row, column) = (at / (n + beyond), at % (n + beyond));
+            assert_eq!(*x, if column < n { want[row * n + column] } else { -77.0 });
+        }
+    }
+}
+
+#[test]
+fn in_place_ldc_is_the_leading_dimension_of_d() {
+    let (a, b) = (numbers(6, 1), numbers(12, 2));
+    let mut d = vec![1f32; 2 * 9];
+    Rows::new().run(Arguments::new((2, 4, 3), &a, &b, &mut d).in_place(2.0).ldc(9)).unwrap();
+    let want = product((2, 4, 3), &a, &b);
+    for (at, x) in d.iter().enumerate() {
+        assert_eq!(*x, if at % 9 < 4 { want[at / 9 * 4 + at % 9] + 2.0 } else { 1.0 });
+    }
+}
+
+#[test]
+fn a_single_row_may_have_any_leading_dimension() {
+    let (a, b) = ([1f32, 2.0, 3.0], [4f32, 5.0, 6.0]);
+    for leading in [3, 1 << 40, usize::MAX] {
+        let mut d = [NAN];
+        Rows::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).lda(leading).ldd(leading)).unwrap();
+        assert_eq!(d, [32.0]);
+        d = [1.0];
+        Columns::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).ldb(leading).in_place(1.0).ldc(leading)).unwrap();
+        assert_eq!(d, [33.0]);
+        // Of an operand that is not read, nothing is asked.
+        Rows::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).alpha(0.0).in_place(2.0).lda(leading).ldb(leading)).unwrap();
+        assert_eq!(d, [66.0]);
+    }
+}
+
+#[test]
+fn denormals_count_and_a_sum_of_negative_zeros_is_zero() {
+    let least = f32::from_bits(1);
+    let mut d = [NAN];
+    let mut run = |a: &[f32], b: &[f32], alpha: f64| {
+        Rows::new().run(Arguments::new((1, 1, a.len()), a, b, &mut d).alpha(alpha)).unwrap();
+        d[0].to_bits()
+    };
+    assert_eq!(run(&[least], &[1.0], 1.0), 1);
+    assert_eq!(run(&[least; 5], &[1.0; 5], 1.0), 5);
+    assert_eq!(run(&[least; 5], &[1.0; 5], -0.5), (-2.0 * least).to_bits(), "halves go to even");
+    assert_eq!(run(&[1e-30], &[1e-10], 1.0), (1e-30f32 * 1e-10f32).to_bits());
+    assert_eq!(run(&[-0.0; 3], &[1.0; 3], 1.0), 0, "sums begin with +0");
+    assert_eq!(run(&[0.0; 3], &[1.0; 3], -1.0), 0, "-0, and the +0 of beta * C");
+
+    let half = |x: f32| F16::from_f32(x);
+    let mut d = [F16::NAN];
+    let gemm = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor>::new();
+    gemm.run(Arguments::new((1, 1, 1), &[F16::from_bits(1)], &[half(1.0)], &mut d)).unwrap();
+    assert_eq!(d[0].to_bits(), 1);
+}
+
+#[test]
+fn d_may_be_c_for_every_layout_and_type() {
+    let (a, b) = ([1i8, 2, 3, 4], [5i8, 6, 7, 8]);
+    let mut d = [1i32, 2, 3, 4];
+    Gemm::<i8, RowMajor, i8, RowMajor, i32, ColMajor>::new()
+        .run(Arguments::new((2, 2, 2), &a, &b, &mut d).alpha(2.0).in_place(3.0))
+        .unwrap();
+    assert_eq!(d, [2 * 19 + 3, 2 * 43 + 6, 2 * 22 + 9, 2 * 50 + 12]);
+}
+
+#[test]
+fn integers_wrap_saturate_and_round() {
+    // The sum wraps modulo 2^32.
+    let mut d = [0i32];
+    let gemm = Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor>::new();
+    gemm.run(Arguments::new((1, 1, 2), &[i32::MAX, 1], &[1, 1], &mut d)).unwrap();
+    assert_eq!(d, [i32::MIN]);
+
+    // Scalars that are whole compute in integers; others in binary32, rounding to nearest, ties to even.
+    let bytes = Gemm::<i8, RowMajor, i8, RowMajor, i8, RowMajor>::new();
+    let mut run = |a: &[i8], b: &[i8], alpha: f64| {
+        let mut d = [99i8];
+        let arguments = Arguments::new((1, 1, a.len()), a, b, &mut d).alpha(alpha);
+        assert_eq!(bytes.can_implement(&arguments), Ok(()));
+        bytes.run(arguments).unwrap();
+        d[0]
+    };
+    assert_eq!(run(&[100, 100], &[100, 100], 1.0), 127);
+    assert_eq!(run(&[100, 100], &[-100, -100], 1.0), -128);
+    assert_eq!([1, 3, 5, -1, -3].map(|x| run(&[x], &[1], 0.5)), [0, 2, 2, 0, -2]);
+    // 2 * 2^30 wraps in integers and saturates in binary32.
+    assert_eq!(run(&[127; 2], &[127; 2], 2_000_000_000.0), (2 * 127 * 127i32).wrapping_mul(2_000_000_000).clamp(-128, 127) as i8);
+    assert_eq!(run(&[127; 2], &[127; 2], 3_000_000_000.0), 127);
+    // What is no number becomes 0, what is infinite the end of the range.
+    assert_eq!(run(&[1], &[1], f64::NAN), 0);
+    assert_eq!(run(&[1], &[1], f64::INFINITY), 127);
+    assert_eq!(run(&[1], &[-1], f64::INFINITY), -128);
+    assert_eq!(run(&[0], &[1], f64::INFINITY), 0, "infinity times zero is no number");
+
+    let mut d = [9u8];
+    let unsigned = Gemm::<u8, RowMajor, u8, RowMajor, u8, RowMajor>::new();
+    unsigned.run(Arguments::new((1, 1, 1), &[200], &[200], &mut d).alpha(-1.0)).unwrap();
+    assert_eq!(d, [0]);
+    let mut d = [9f32];
+    let widened = Gemm::<i8, RowMajor, i8, RowMajor, f32, RowMajor>::new();
+    widened.run(Arguments::new((1, 1, 1), &[3], &[5], &mut d).alpha(0.5)).unwrap();
+    assert_eq!(d, [7.5]);
+}
+
+#[test]
+fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
+    let half = F16::from_f32;
+    let gemm = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor>::new();
+    let mut d = [F16::NAN];
+    gemm.run(Arguments::new((1, 1, 2), &[half(60_000.0); 2], &[half(1.0); 2], &mut d)).unwrap();
+    assert_eq!(d[0], F16::INFINITY);
+    // 2048 + 1 + 1 is 2050 in binary32, and would be 2048 had sums been halves.
+    gemm.run(Arguments::new((1, 1, 3), &[half(2048.0), half(1.0), half(1.0)], &[half(1.0); 3], &mut d)).unwrap();
+    assert_eq!(d[0], half(2050.0));
+    let in_halves = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor, F16>::new();
+    in_halves.run(Arguments::new((1, 1, 3), &[half(2048.0), half(1.0), half(1.0)], &[half(1.0); 3], &mut d)).unwrap();
+    assert_eq!(d[0], half(2048.0));
+}

@@ -1,0 +1,149 @@
+//! The fast host and the checked one give the same bits: on random descriptions and problems, with numbers that are hard to
+//! treat alike (infinities, NaN, zeros with a sign, denormals, integers that wrap). NaN may carry any payload.
+
+mod common;
+
+use common::{
+    Random, asked_for,
+    case::Buffers,
+    descriptions::{self, Coverage, description},
+    problems::{self, Problem, problem},
+    reproduce,
+};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
+    numeric::ElementKind,
+    verify::{Fill, HostBuffer, draw},
+};
+use rayon::prelude::*;
+
+const DESCRIPTIONS: usize = 900;
+const PROBLEMS_EACH: usize = 4;
+/// Products that the checked mode makes for one problem, at most.
+const MOST_WORK: u64 = 400_000;
+
+/// Numbers that two implementations are likely to treat differently.
+fn special(kind: ElementKind, random: &mut Random) -> f64 {
+    let least = match kind {
+        ElementKind::F16 => 2f64.powi(-24),
+        ElementKind::F64 => f64::from_bits(1),
+        _ => 2f64.powi(-133),
+    };
+    match kind {
+        ElementKind::I8 => random.pick(&[-128.0, 127.0, -1.0]),
+        ElementKind::U8 => random.pick(&[255.0, 128.0, 1.0]),
+        ElementKind::I32 => random.pick(&[f64::from(i32::MIN), f64::from(i32::MAX), 65_536.0, -65_537.0, 16_777_217.0]),
+        _ => random.pick(&[
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            least,
+            -least,
+            3.0 * least,
+            1e4,
+            -6e4,
+            1e-4,
+            1.0 + 2f64.powi(-10),
+            3e38,
+        ]),
+    }
+}
+
+/// Puts special numbers at a few places of a matrix.
+fn sprinkle(buffer: &mut HostBuffer, first: usize, shape: &MatrixShape, random: &mut Random) {
+    if shape.length > 0 {
+        for _ in 0..1 + random.below(4) {
+            let place = first + random.below(shape.length);
+            let number = special(buffer.kind(), random);
+            buffer.set(place, number).expect("the element types of descriptions have a form in host memory");
+        }
+    }
+}
+
+fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> Result<HostBuffer, Error> {
+    let Problem { shapes, first, .. } = problem;
+    let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;
+    let mut d = buffers.d.clone();
+    let matrices = HostMatrices {
+        a: buffers.a.slice(range(0, &shapes.a))?,
+        b: buffers.b.slice(range(1, &shapes.b))?,
+        c: match shapes.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, &shape))?),
+        },
+        d: d.slice_mut(range(3, &shapes.d))?,
+    };
+    run_on_host(desc, mode, shapes, matrices)?;
+    Ok(d)
+}
+
+/// The first element whose bytes differ, unless both are NaN.
+fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error> {
+    let width = x.kind().bytes() as usize;
+    let differs = |(place, (x, y)): (usize, (&[u8], &[u8]))| (x != y).then_some(place);
+    for place in x.bytes().chunks_exact(width).zip(y.bytes().chunks_exact(width)).enumerate().filter_map(differs) {
+        if !(x.get(place)?.is_nan() && y.get(place)?.is_nan()) {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+/// Compares the two modes on one problem; says whether D held a number that is infinite or none.
+fn compare(desc: &GemmDesc, seeds: (u64, u64)) -> Result<bool, Error> {
+    let wanted = problems::Wanted { most_work: MOST_WORK, aligned: false };
+    let problem = problem(seeds.1, desc, wanted);
+    let mut random = Random::new(seeds.1);
+    let mut buffers = Buffers::filled(desc, &problem, Fill::Random, seeds.1)?;
+    let shapes = &problem.shapes;
+    let specials = random.once_in(2);
+    if specials {
+        sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
+        sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
+        if let Source::Matrix(c) = &shapes.c {
+            sprinkle(&mut buffers.c, problem.first[2], c, &mut random);
+        }
+        sprinkle(&mut buffers.d, problem.first[3], &shapes.d, &mut random);
+    }
+    let fast = run(desc, Mode::Fast, &problem, &buffers)?;
+    let checked = run(desc, Mode::Checked { seed: random.next() }, &problem, &buffers)?;
+    if let Some(place) = difference(&fast, &checked)? {
+        panic!(
+            "element {place} of D's buffer is {} when fast and {} when checked\n  {}\n  {desc:?}\n  {problem:?}",
+            fast.get(place)?,
+            checked.get(place)?,
+            reproduce("same_bits", seeds)
+        );
+    }
+    Ok(specials)
+}
+
+#[test]
+fn fast_and_checked_give_the_same_bits() {
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, arch: None };
+    let one = |desc: &GemmDesc, seeds| {
+        compare(desc, seeds).unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
+    };
+    if let Some(seeds) = asked_for() {
+        one(&description(seeds.0, wanted), seeds);
+        return;
+    }
+    let drawn: Vec<(u64, GemmDesc)> =
+        (0..DESCRIPTIONS).map(|i| draw(0x5a3e_b175, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
+    let (pairs, special) = drawn
+        .par_iter()
+        .map(|(seed, desc)| {
+            (0..PROBLEMS_EACH)
+                .fold((0, 0), |(pairs, special), i| (pairs + 1, special + usize::from(one(desc, (*seed, draw(*seed, i as u64))))))
+        })
+        .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
+    let missing = Coverage::of(drawn.iter().map(|(_, desc)| desc)).missing();
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 3000 && special >= 1200);
+    assert!(missing.is_empty(), "{missing:?}");
+}
