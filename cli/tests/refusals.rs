@@ -67,7 +67,7 @@ fn kernels() {
         ("gemm --explain --a f32:col --acc f64", "no kernel multiplies f32 by f32 accumulating in f64 into f32"),
         ("gemm --explain --threadblock 128x128", "--threadblock cannot be `128x128`: it is a shape MxNxK"),
         (
-            "gemm --explain --threadblock 100x128x16",
+            "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
             "threadblock M = 100 is not a whole number of warp tiles of 32; the nearest is 128",
         ),
         ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; the nearest is 64"),
