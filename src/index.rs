@@ -28,6 +28,40 @@ pub trait IndexMap: Send + Sync {
     fn at(&self, point: Coord) -> Option<u32>;
 }
 
+/// A map, evaluated once: its offsets as a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tabled {
+    domain: Coord,
+    codomain: u32,
+    offsets: Vec<Option<u32>>,
+}
+
+impl Tabled {
+    /// The table of a map.
+    pub fn of(map: &dyn IndexMap) -> Self {
+        let offsets = points(map).map(|point| map.at(point)).collect();
+        Self { domain: map.domain(), codomain: map.codomain(), offsets }
+    }
+}
+
+impl IndexMap for Tabled {
+    fn domain(&self) -> Coord {
+        self.domain
+    }
+
+    fn codomain(&self) -> u32 {
+        self.codomain
+    }
+
+    /// Beyond the domain, points are left out.
+    fn at(&self, point: Coord) -> Option<u32> {
+        if point.column >= self.domain.column {
+            return None;
+        }
+        self.offsets.get(point.row as usize * self.domain.column as usize + point.column as usize).copied().flatten()
+    }
+}
+
 /// Every point of a map, row by row.
 pub fn points(map: &dyn IndexMap) -> impl Iterator<Item = Coord> + use<> {
     let extent = map.domain();

@@ -26,13 +26,13 @@ pub enum Refusal {
     PipelinedStages { stages: u32 },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
-    CopyNotWhole { operand: &'static str, access: u32, run: u32 },
+    CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
     AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
     SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
     Epilogue { why: &'static str },
-    Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind },
+    Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind, nearest: &'static str },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
     // The problem.
@@ -143,25 +143,34 @@ impl Refusal {
                 .say("the multistage main loop copies asynchronously, which ")
                 .say(arch.name())
                 .say(" cannot; sm80 and newer can, or take the pipelined one with 2 stages"),
-            Self::CopyWidth { operand, bytes, element, nearest } => s
-                .say("an asynchronous copy of ")
+            Self::CopyWidth { operand, bytes, element, nearest } => {
+                let s = s.say("an asynchronous copy of ")
                 .say(operand)
                 .say(" would move ")
                 .number(bytes as u64)
                 .say(" bytes at a time (")
                 .say(element.name())
-                .say("), and moves 4, 8 or 16; the nearest is ")
-                .number(nearest as u64)
-                .say(", or take the pipelined main loop"),
-            Self::CopyNotWhole { operand, access, run } => s
-                .say("an asynchronous copy of ")
+                .say("), and moves 4, 8 or 16");
+                if nearest == 0 {
+                    s.say("; no alignment helps this tile, take the pipelined main loop")
+                } else {
+                    s.say("; the nearest alignment is ").number(nearest as u64).say(", or take the pipelined main loop")
+                }
+            }
+            Self::CopyNotWhole { operand, access, run, nearest } => {
+                let s = s.say("an asynchronous copy of ")
                 .say(operand)
                 .say(" moves ")
                 .number(access as u64)
                 .say(" elements, and only ")
                 .number(run as u64)
-                .say(" of them lie side by side in this layout of shared memory; the nearest alignment is ")
-                .number(run as u64),
+                .say(" of them lie side by side in this layout of shared memory");
+                if nearest == 0 {
+                    s.say("; no alignment helps it, take another layout or the pipelined main loop")
+                } else {
+                    s.say("; the nearest alignment is ").number(nearest as u64)
+                }
+            }
             Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => s
                 .say("alignment of ")
                 .say(operand)
@@ -211,21 +220,27 @@ impl Refusal {
                 }
             }
             Self::Epilogue { why } => s.say("the epilogue is not an expression: ").say(why),
-            Self::Compute { compute, accumulator, c } => s
+            Self::Compute { compute, accumulator, c, nearest } => s
                 .say("an epilogue from ")
                 .say(accumulator.name())
                 .say(" to ")
                 .say(c.name())
                 .say(" cannot compute in ")
-                .say(compute),
+                .say(compute)
+                .say("; the nearest is ")
+                .say(nearest),
             Self::MachineTooOld { arch, sm } => s
                 .say("the kernel uses instructions of ")
                 .say(arch.name())
                 .say(", and the device is sm_")
                 .number(sm as u64)
-                .say("; the nearest tag is ")
                 .say(match sm {
-                    0..75 => "sm70",
+                    0..70 => "; no tag is as old",
+                    _ => "; the nearest tag is ",
+                })
+                .say(match sm {
+                    0..70 => "",
+                    70..75 => "sm70",
                     75..80 => "sm75",
                     80..86 => "sm80",
                     86..89 => "sm86",

@@ -32,8 +32,8 @@ fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDes
     let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
     let both = |desc: &GemmDesc, seeds: (u64, u64)| {
         let problem = problem(seeds.1, desc, wanted);
-        let integers = judge_one(runner, desc, &problem, Fill::Integers, seeds);
-        let random = judge_one(runner, desc, &problem, Fill::Random, seeds);
+        let [integers, random] = [Fill::Integers, Fill::Random]
+            .map(|fill| judge_one(runner, desc, &problem, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}")));
         Tally { cases: 1, ..integers.and(random) }
     };
     if let Some(seeds) = asked_for() {
@@ -104,6 +104,20 @@ fn the_fast_host_conforms() {
     }
 }
 
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_device_conforms() {
+    let wanted = descriptions::Wanted::default();
+    let cases = Cases { descriptions: 160, problems_each: 15, most_work: 3_000_000, wanted };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x0c0d_a001);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 2000 && distinct(&drawn) >= 100);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
 #[test]
 fn drawn_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
@@ -119,5 +133,48 @@ fn drawn_problems_keep_the_promised_alignments() {
             let numbers = [shape.leading, shape.order.packed(rows, columns), first[which]];
             assert!(numbers.iter().all(|x| x.is_multiple_of(align as usize)), "{numbers:?} {align} {desc:?}");
         }
+    }
+}
+
+/// A host executor with something wrong in what it is told.
+struct Misled(&'static str, fn(&mut Shapes, &mut [usize; 4]));
+
+impl Runner for Misled {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn needs_alignment(&self) -> bool {
+        false
+    }
+
+    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let (mut shapes, mut first) = (*shapes, first);
+        (self.1)(&mut shapes, &mut first);
+        OnHost(Mode::Fast).run(desc, &shapes, whole, first)
+    }
+}
+
+#[test]
+fn the_suite_finds_what_is_wrong() {
+    let wrong = [
+        Misled("nothing is written", |shapes, _| shapes.m = 0),
+        Misled("the last product is left out", |shapes, _| shapes.k = shapes.k.saturating_sub(1)),
+        Misled("C counts for nothing", |shapes, _| shapes.scalars[1] = 0.0),
+        Misled("the last row is left out", |shapes, _| shapes.m = shapes.m.saturating_sub(1)),
+        Misled("the last column is left out", |shapes, _| shapes.n = shapes.n.saturating_sub(1)),
+        Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
+        Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
+    ];
+    let wanted = problems::Wanted { most_work: 200_000, aligned: false };
+    for runner in wrong {
+        let mut found = 0;
+        for i in 0..40u64 {
+            let desc = descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, arch: None });
+            let problem = problem(i, &desc, wanted);
+            found += usize::from(judge_one(&runner, &desc, &problem, Fill::Integers, (i, i)).is_err());
+        }
+        println!("{}: found in {found} of 40 cases", runner.name());
+        assert!(found >= 8, "{}: found in {found} of 40 cases", runner.name());
     }
 }

@@ -199,7 +199,7 @@ fn integers_wrap_saturate_and_round() {
 
     // Scalars that are whole compute in integers; others in binary32, rounding to nearest, ties to even.
     let bytes = Gemm::<i8, RowMajor, i8, RowMajor, i8, RowMajor>::new();
-    let mut run = |a: &[i8], b: &[i8], alpha: f64| {
+    let run = |a: &[i8], b: &[i8], alpha: f64| {
         let mut d = [99i8];
         let arguments = Arguments::new((1, 1, a.len()), a, b, &mut d).alpha(alpha);
         assert_eq!(bytes.can_implement(&arguments), Ok(()));

@@ -14,6 +14,12 @@ use crate::{
 /// Legal extents of a warp tile along M and N.
 const WARP_EXTENTS: &str = "8, 16, 32, 64, 128";
 
+/// The largest extent of a threadblock tile along M, and along N.
+const THREADBLOCK_MN: u32 = 256;
+
+/// The largest depth of a threadblock tile.
+const THREADBLOCK_K: u32 = 512;
+
 impl GemmDesc {
     /// Whether this is a kernel for the machines that the architecture tag stands for.
     pub const fn check(&self) -> Result<(), Refusal> {
@@ -82,7 +88,7 @@ impl GemmDesc {
                     field,
                     value: extent as u64,
                     legal: WARP_EXTENTS,
-                    nearest: nearest_warp_extent(extent),
+                    nearest: nearest_power_of_two(extent, 8, 128) as u64,
                 });
             }
             axis += 1;
@@ -96,13 +102,13 @@ impl GemmDesc {
         if !warp.k.is_multiple_of(2) {
             return Err(Refusal::NotEven { field: "warp K", value: warp.k });
         }
-        if let Err(refusal) = within("threadblock M", tb.m, 8, 256) {
+        if let Err(refusal) = within("threadblock M", tb.m, 8, THREADBLOCK_MN) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("threadblock N", tb.n, 8, 256) {
+        if let Err(refusal) = within("threadblock N", tb.n, 8, THREADBLOCK_MN) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("threadblock K", tb.k, 8, 512) {
+        if let Err(refusal) = within("threadblock K", tb.k, 8, THREADBLOCK_K) {
             return Err(refusal);
         }
         let axes = [("M", tb.m, warp.m), ("N", tb.n, warp.n), ("K", tb.k, warp.k)];
@@ -110,7 +116,7 @@ impl GemmDesc {
         while i < 3 {
             let (axis, outer, inner) = axes[i];
             if !outer.is_multiple_of(inner) {
-                let nearest = outer.next_multiple_of(inner);
+                let nearest = nearest_multiple(outer, inner, if i < 2 { THREADBLOCK_MN } else { THREADBLOCK_K });
                 return Err(Refusal::DoesNotNest { outer: "threadblock", inner: "warp", axis, value: outer, of: inner, nearest });
             }
             i += 1;
@@ -140,9 +146,10 @@ impl GemmDesc {
     }
 
     const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
-        let (field, operand) = match kind {
-            OperandKind::A => ("alignment of A", "A"),
-            OperandKind::B => ("alignment of B", "B"),
+        let operand = kind.name();
+        let [field, padding_of, bits_of, base_of, shift_of] = match kind {
+            OperandKind::A => ["alignment of A", "padding of A", "swizzle bits of A", "swizzle base of A", "swizzle shift of A"],
+            OperandKind::B => ["alignment of B", "padding of B", "swizzle bits of B", "swizzle base of B", "swizzle shift of B"],
         };
         let facts = self.operand(kind);
         if let Err(refusal) = check_alignment(field, align, facts.element.bytes()) {
@@ -156,18 +163,18 @@ impl GemmDesc {
         match self.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
-                if let Err(refusal) = within("padding", padding, 0, 64) {
+                if let Err(refusal) = within(padding_of, padding, 0, 64) {
                     return Err(refusal);
                 }
             }
             SmemLayout::Swizzled { bits, base, shift, .. } => {
-                if let Err(refusal) = within("swizzle bits", bits, 1, 5) {
+                if let Err(refusal) = within(bits_of, bits, 1, 5) {
                     return Err(refusal);
                 }
-                if let Err(refusal) = within("swizzle base", base, 0, 5) {
+                if let Err(refusal) = within(base_of, base, 0, 5) {
                     return Err(refusal);
                 }
-                if let Err(refusal) = within("swizzle shift", shift, 0, 8) {
+                if let Err(refusal) = within(shift_of, shift, 0, 8) {
                     return Err(refusal);
                 }
                 let (chunk, row) = (1 << (bits + base), facts.smem.row());
@@ -185,13 +192,15 @@ impl GemmDesc {
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
         if bytes < 4 {
-            // Wider accesses help only where the elements stay neighbours.
-            let nearest = if facts.turns() { 4 } else { 4 / element.bytes() * element.bytes() };
-            return Err(Refusal::CopyWidth { operand, bytes, element, nearest });
+            // A wider access helps only where its elements stay neighbours, and where the tile is a whole number of it.
+            let wider = 4 / element.bytes();
+            let helps = !facts.turns() && facts.smem.vector(wider) == wider && facts.tile_contiguous().is_multiple_of(wider);
+            return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
         }
         let run = facts.shared_access();
         if run < facts.access {
-            return Err(Refusal::CopyNotWhole { operand, access: facts.access, run });
+            let nearest = if run * element.bytes() < 4 { 0 } else { run };
+            return Err(Refusal::CopyNotWhole { operand, access: facts.access, run, nearest });
         }
         Ok(())
     }
@@ -207,7 +216,12 @@ impl GemmDesc {
             ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
         };
         if !legal {
-            return Err(Refusal::Compute { compute: self.compute.cuda(), accumulator: self.accumulator, c: self.c });
+            return Err(Refusal::Compute {
+                compute: self.compute.name(),
+                accumulator: self.accumulator,
+                c: self.c,
+                nearest: plain.name(),
+            });
         }
         self.epilogue.check()
     }
@@ -244,14 +258,23 @@ const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Resul
     Ok(())
 }
 
-const fn nearest_warp_extent(extent: u32) -> u64 {
-    if extent <= 8 {
-        8
-    } else if extent >= 128 {
-        128
-    } else {
-        extent.next_power_of_two() as u64
+/// The power of two from `least` to `most`, both powers of two, that is nearest to `value`; of two such, the greater.
+const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
+    if value <= least {
+        return least;
     }
+    if value >= most {
+        return most;
+    }
+    let above = value.next_power_of_two();
+    if above - value <= value - above / 2 { above } else { above / 2 }
+}
+
+/// The multiple of `of`, up to `most`, that is nearest to `value`; of two such, the greater.
+const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
+    let below = value / of * of;
+    let above = below + of;
+    if above <= most && (below == 0 || above - value <= value - below) { above } else { below }
 }
 
 const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) -> Result<(), Refusal> {
@@ -265,12 +288,6 @@ const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) ->
         8 => "1, 2, 4, 8",
         _ => "1, 2, 4, 8, 16",
     };
-    let nearest = if align == 0 {
-        1
-    } else if align >= most {
-        most
-    } else {
-        align.next_power_of_two()
-    };
-    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest: nearest as u64 })
+    let nearest = nearest_power_of_two(align, 1, most) as u64;
+    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest })
 }

@@ -1,4 +1,6 @@
 //! What follows from a description: facts that are computed, never stored.
+//!
+//! They are computed before the description is checked, too: sums and products stop at the largest number, and nothing panics.
 
 use super::knobs::GemmDesc;
 use crate::{
@@ -93,12 +95,18 @@ impl OperandDesc {
 
     /// Bytes of one access to global memory.
     pub const fn access_bytes(&self) -> u32 {
-        self.access * self.element.bytes()
+        self.access.saturating_mul(self.element.bytes())
     }
 
     /// Which thread copies which vector.
     pub const fn thread_map(&self) -> ThreadMap {
-        ThreadMap::of(self.threads, self.tile_contiguous() / self.access, self.tile_strided(), self.access_bytes(), self.turns())
+        ThreadMap::of(
+            self.threads,
+            self.tile_contiguous() / at_least_one(self.access),
+            self.tile_strided(),
+            self.access_bytes(),
+            self.turns(),
+        )
     }
 
     /// The (mn, k) of element `element` of the vector at (`strided`, `contiguous`).
@@ -126,9 +134,17 @@ impl OperandDesc {
         if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(self.interleave()) }
     }
 
+    /// Registers that a thread's part of a tile takes on its way to shared memory.
+    pub const fn staged_words(&self) -> u32 {
+        self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
+    }
+
     /// Bytes of one stage.
     pub const fn stage_bytes(&self) -> u32 {
-        (self.smem.elements() * self.element.bytes()).next_multiple_of(16)
+        match self.smem.elements().saturating_mul(self.element.bytes()).checked_next_multiple_of(16) {
+            Some(bytes) => bytes,
+            None => u32::MAX,
+        }
     }
 }
 
@@ -150,13 +166,13 @@ impl GemmDesc {
     /// Threads of a block.
     pub const fn threads(&self) -> u32 {
         let warps = self.warps();
-        WARP * warps.m * warps.n * warps.k
+        WARP.saturating_mul(warps.m).saturating_mul(warps.n).saturating_mul(warps.k)
     }
 
     /// Threads that share one slice of K.
     pub const fn threads_per_slice(&self) -> u32 {
         let warps = self.warps();
-        WARP * warps.m * warps.n
+        WARP.saturating_mul(warps.m).saturating_mul(warps.n)
     }
 
     /// How the lanes of a warp share its tile.
@@ -195,22 +211,25 @@ impl GemmDesc {
     /// Accumulators of a thread.
     pub const fn accumulators(&self) -> u32 {
         let lanes = self.lanes();
-        (self.warp.m / lanes.m) * (self.warp.n / lanes.n)
+        (self.warp.m / lanes.m).saturating_mul(self.warp.n / lanes.n)
     }
 
     /// Bytes of one stage of both operands.
     pub const fn stage_bytes(&self) -> u32 {
-        self.operand(OperandKind::A).stage_bytes() + self.operand(OperandKind::B).stage_bytes()
+        self.operand(OperandKind::A).stage_bytes().saturating_add(self.operand(OperandKind::B).stage_bytes())
     }
 
     /// Bytes in which slices of K hand over their accumulators.
     pub const fn deposit_bytes(&self) -> u32 {
-        if self.warps().k > 1 { self.threadblock.m * self.threadblock.n * self.accumulator.bytes() } else { 0 }
+        if self.warps().k <= 1 {
+            return 0;
+        }
+        self.threadblock.m.saturating_mul(self.threadblock.n).saturating_mul(self.accumulator.bytes())
     }
 
     /// Shared memory of a block, in bytes. Deposits lie where the stages were.
     pub const fn smem_bytes(&self) -> u32 {
-        let (stages, deposit) = (self.stages * self.stage_bytes(), self.deposit_bytes());
+        let (stages, deposit) = (self.stages.saturating_mul(self.stage_bytes()), self.deposit_bytes());
         if stages > deposit { stages } else { deposit }
     }
 
@@ -224,13 +243,10 @@ impl GemmDesc {
     /// its way to shared memory, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        let words = self.accumulator.bytes().div_ceil(4);
-        let staged = if self.copies_asynchronously() {
-            0
-        } else {
-            a.thread_map().accesses() * a.access_bytes().div_ceil(4) + b.thread_map().accesses() * b.access_bytes().div_ceil(4)
-        };
-        words * (self.accumulators() + 2 * (a.thread_mn() + b.thread_mn())) + staged + Self::OVERHEAD
+        let staged = if self.copies_asynchronously() { 0 } else { a.staged_words().saturating_add(b.staged_words()) };
+        let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(2);
+        let words = self.accumulators().saturating_add(fragments).saturating_mul(self.accumulator.bytes().div_ceil(4));
+        words.saturating_add(staged).saturating_add(Self::OVERHEAD)
     }
 
     /// Registers for addresses, counters and predicates; measured over random descriptions, see `docs/architecture.md`.
@@ -238,7 +254,7 @@ impl GemmDesc {
 
     /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
-        let threads = self.threads() * self.blocks_per_sm;
+        let threads = self.threads().saturating_mul(self.blocks_per_sm);
         let share = per_sm / at_least_one(threads) / 8 * 8;
         if share < 255 { share } else { 255 }
     }

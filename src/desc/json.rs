@@ -16,8 +16,9 @@ impl GemmDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Description`] when the epilogue is no expression and so has no text.
+    /// [`Error::Refused`] when the epilogue is no expression and so has no text.
     pub fn to_json(&self) -> Result<String, Error> {
+        self.epilogue.check()?;
         let mut value = serde_json::to_value(self).map_err(refuse)?;
         if let Value::Object(fields) = &mut value {
             fields.insert("version".to_owned(), VERSION.into());

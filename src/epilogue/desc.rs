@@ -110,6 +110,9 @@ impl EpilogueDesc {
             if depth < ops[i].arity() {
                 return Err(Refusal::Epilogue { why: "a node lacks what it is to be applied to" });
             }
+            if matches!(ops[i], Op::Scale) && !self.scales_by_a_scalar(i) {
+                return Err(Refusal::Epilogue { why: "it scales by what is not a scalar" });
+            }
             depth = depth + 1 - ops[i].arity();
             i += 1;
         }
@@ -117,6 +120,16 @@ impl EpilogueDesc {
             return Err(Refusal::Epilogue { why: "its nodes do not end in one result" });
         }
         Ok(())
+    }
+
+    /// Whether the left operand of the `Scale` at `at` is a scalar. The nodes before it have been checked.
+    const fn scales_by_a_scalar(&self, at: usize) -> bool {
+        let (mut missing, mut i) = (1, at);
+        while missing > 0 && i > 0 {
+            i -= 1;
+            missing = missing - 1 + self.ops[i].arity();
+        }
+        i > 0 && matches!(self.ops[i - 1], Op::Scalar(_))
     }
 }
 

@@ -6,19 +6,28 @@ use super::{
 };
 use core::fmt;
 
-/// One operand while it is spelled: its text, and whether it is a sum that a product has to put in parentheses.
+/// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum wherever it is not first.
+#[derive(Clone, Copy, PartialEq)]
+enum Bond {
+    Atom,
+    Product,
+    Sum,
+}
+
+/// One operand while it is spelled.
 struct Part {
     text: String,
-    sum: bool,
+    bond: Bond,
 }
 
 impl Part {
     fn atom(text: String) -> Self {
-        Self { text, sum: false }
+        Self { text, bond: Bond::Atom }
     }
 
-    fn factor(&self) -> String {
-        if self.sum { format!("({})", self.text) } else { self.text.clone() }
+    /// The text as the right operand of an operator, whose left operand was read before: `a + (b + c)`, `s * (t * x)`.
+    fn right_of(&self, operator: Bond) -> String {
+        if self.bond == Bond::Sum || self.bond == operator { format!("({})", self.text) } else { self.text.clone() }
     }
 }
 
@@ -27,7 +36,12 @@ fn spell(desc: &EpilogueDesc, leaf: impl Fn(Op) -> String, call: impl Fn(Op, &[P
     let mut stack: Vec<Part> = Vec::new();
     for op in desc.ops() {
         let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
-        stack.push(if op.arity() == 0 { Part::atom(leaf(*op)) } else { call(*op, &parts) });
+        stack.push(match op.arity() {
+            0 => Part::atom(leaf(*op)),
+            arity if arity == parts.len() => call(*op, &parts),
+            // No expression: a node lacks what it is to be applied to.
+            _ => Part::atom(String::new()),
+        });
     }
     stack.pop().map(|part| part.text).unwrap_or_default()
 }
@@ -87,8 +101,8 @@ impl fmt::Display for EpilogueDesc {
             _ => "nop".to_owned(),
         };
         let text = spell(self, leaf, |op, parts| match op {
-            Op::Add => Part { text: format!("{} + {}", parts[0].text, parts[1].text), sum: true },
-            Op::Scale => Part::atom(format!("{} * {}", parts[0].factor(), parts[1].factor())),
+            Op::Add => Part { text: format!("{} + {}", parts[0].text, parts[1].right_of(Bond::Sum)), bond: Bond::Sum },
+            Op::Scale => Part { text: format!("{} * {}", parts[0].text, parts[1].right_of(Bond::Product)), bond: Bond::Product },
             Op::Multiply => Part::atom(format!("multiply({})", joined(parts))),
             Op::Minimum => Part::atom(format!("min({})", joined(parts))),
             Op::Maximum => Part::atom(format!("max({})", joined(parts))),

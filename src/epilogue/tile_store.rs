@@ -30,9 +30,9 @@ impl IndexMap for AccumulatorMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let columns = self.0.operand(OperandKind::B).thread_mn();
-        let row = FragmentMap::of(self.0, OperandKind::A).mn(point.row, point.column / columns);
-        let column = FragmentMap::of(self.0, OperandKind::B).mn(point.row, point.column % columns);
+        let (a, b) = (FragmentMap::of(self.0, OperandKind::A), FragmentMap::of(self.0, OperandKind::B));
+        let columns = b.domain().column;
+        let (row, column) = (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));
         Some(row * self.0.threadblock.n + column)
     }
 }

@@ -156,6 +156,10 @@ impl Nvrtc {
     pub fn compile(&self, program: &Program) -> Result<Compiled, Error> {
         self.check_arch(&program.arch)?;
         let mut options = vec![format!("--gpu-architecture={}", program.arch), "-std=c++17".into()];
+        if self.version.0 >= 13 {
+            // NVRTC's own cache gives the cubin again, and no word of the assembler's; ours keeps both.
+            options.push("--no-cache".into());
+        }
         options.extend_from_slice(&program.options);
         let options = options.iter().map(|text| terminated("an option", text)).collect::<Result<Vec<_>, _>>()?;
         let options = pointers(&options);

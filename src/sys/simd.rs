@@ -10,28 +10,60 @@ pub trait Vectorized {
     fn run(self) -> Self::Output;
 }
 
+/// Bytes of the widest vectors that [`dispatch`] chooses on this CPU; elsewhere, those of most CPUs.
+pub fn vector_bytes() -> usize {
+    match Width::of_this_cpu() {
+        Width::Avx512 => 64,
+        Width::Avx2 => 32,
+        Width::Baseline => 16,
+    }
+}
+
+/// The instruction sets that loops are compiled for.
+#[derive(Clone, Copy)]
+enum Width {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "of x86"))]
+    Avx512,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "of x86"))]
+    Avx2,
+    Baseline,
+}
+
+impl Width {
+    fn of_this_cpu() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("f16c")
+            {
+                return Self::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
+                return Self::Avx2;
+            }
+        }
+        Self::Baseline
+    }
+}
+
 /// Runs a loop with the widest instructions of this CPU.
 #[inline]
 pub fn dispatch<V: Vectorized>(work: V) -> V::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("fma")
-            && is_x86_feature_detected!("f16c")
-        {
-            // SAFETY: the CPU has every feature that the function is compiled for; they were just asked for.
-            return unsafe { avx512(work) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
-            // SAFETY: as above.
-            return unsafe { avx2(work) };
-        }
+    match Width::of_this_cpu() {
+        // SAFETY: the CPU has every feature that the function is compiled for; they were just asked for.
+        #[cfg(target_arch = "x86_64")]
+        Width::Avx512 => unsafe { avx512(work) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Width::Avx2 => unsafe { avx2(work) },
+        // Other architectures have fused multiply-add in their baseline, or take the library's.
+        _ => work.run(),
     }
-    // Other architectures have fused multiply-add in their baseline, or take the library's.
-    work.run()
 }
 
 #[cfg(target_arch = "x86_64")]

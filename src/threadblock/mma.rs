@@ -7,7 +7,7 @@
 
 use super::{MmaMultistage, MmaPipelined};
 use crate::{
-    desc::{GemmDesc, OperandKind},
+    desc::{GemmDesc, OperandDesc, OperandKind},
     device::host::{Fault, Lane},
     schedule::{Schedule, Step},
 };
@@ -82,8 +82,8 @@ pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(
 }
 
 /// Every access of both operands that part `part` of `of` makes.
-pub(crate) fn accesses(d: &GemmDesc, part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> + use<> {
-    let counts = [OperandKind::A, OperandKind::B].map(|operand| (operand, d.operand(operand).thread_map().accesses()));
+pub(crate) fn accesses(operands: [OperandDesc; 2], part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> {
+    let counts = OperandKind::BOTH.map(|operand| (operand, operands[operand.index()].thread_map().accesses()));
     counts
         .into_iter()
         .flat_map(|(operand, count)| (0..count).map(move |access| (operand, access)))

@@ -12,7 +12,7 @@ use super::{
     mma::{Mainloop, Mma, accesses},
 };
 use crate::{
-    desc::GemmDesc,
+    desc::{GemmDesc, OperandKind},
     device::host::{Fault, Lane},
     schedule::{Schedule, Step},
 };
@@ -44,6 +44,7 @@ impl Mainloop for MmaMultistage {
         let landed = Step::Wait { pending: d.stages as u8 - 2 };
         let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.stages as usize - 1);
         prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);
+        let operands = OperandKind::BOTH.map(|operand| d.operand(operand));
         let mut body = Vec::new();
         for group in 0..groups {
             if group + 1 == groups {
@@ -51,7 +52,7 @@ impl Mainloop for MmaMultistage {
             }
             body.push(Step::Load { group: (group + 1) % groups });
             // A part without accesses is no step.
-            if group < parts && accesses(d, u32::from(group), u32::from(parts)).next().is_some() {
+            if group < parts && accesses(operands, u32::from(group), u32::from(parts)).next().is_some() {
                 body.push(Step::Copy { part: group, of: parts });
             }
             body.push(Step::Multiply { group });
@@ -60,10 +61,10 @@ impl Mainloop for MmaMultistage {
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        let d = *lane.desc();
+        let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
         match step {
             Step::Copy { part, of } => {
-                accesses(&d, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
+                accesses(operands, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
             }
             Step::Commit => {
                 lane.commit();

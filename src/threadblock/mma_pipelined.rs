@@ -11,7 +11,7 @@ use super::{
     mma::{Mainloop, Mma, accesses},
 };
 use crate::{
-    desc::GemmDesc,
+    desc::{GemmDesc, OperandKind},
     device::host::{Fault, Lane},
     schedule::{Schedule, Step},
 };
@@ -50,11 +50,11 @@ impl Mainloop for MmaPipelined {
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        let d = *lane.desc();
+        let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
         match step {
-            Step::Fetch => accesses(&d, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
+            Step::Fetch => accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
             Step::Store => {
-                accesses(&d, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
+                accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
                 lane.wrote();
                 Ok(())
             }

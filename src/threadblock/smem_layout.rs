@@ -145,23 +145,25 @@ impl SmemTile {
 
     /// Elements from one row to the next.
     pub const fn pitch(&self) -> u32 {
-        self.row() + self.padding
+        self.row().saturating_add(self.padding)
     }
 
     /// Elements of one stage.
     pub const fn elements(&self) -> u32 {
-        self.pitch()
-            * match self.along {
-                Along::Mn => self.k,
-                Along::K => self.mn,
-            }
+        let rows = match self.along {
+            Along::Mn => self.k,
+            Along::K => self.mn,
+        };
+        self.pitch().saturating_mul(rows)
     }
 
     /// The largest power of two, up to `limit`, such that vectors of so many elements along the contiguous index lie whole
     /// and aligned.
     pub const fn vector(&self, limit: u32) -> u32 {
         let mut vector = limit;
-        while vector > 1 && !(self.pitch().is_multiple_of(vector) && (self.bits == 0 || vector <= 1 << self.base)) {
+        while vector > 1
+            && !(self.pitch().is_multiple_of(vector) && (self.bits == 0 || self.base > 31 || vector <= 1 << self.base))
+        {
             vector /= 2;
         }
         vector

@@ -42,7 +42,7 @@ impl ThreadMap {
     /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
     pub const fn of(threads: u32, contiguous: u32, strided: u32, vector_bytes: u32, turns: bool) -> Self {
         let warps = threads / WARP;
-        let limit = if turns { at_least_one(SECTOR_BYTES / vector_bytes) } else { WARP };
+        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
         let mut lanes = 1;
         while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
             lanes *= 2;
@@ -75,12 +75,12 @@ impl ThreadMap {
 
     /// Accesses of a thread across rows; the last may be idle.
     pub const fn steps_strided(&self) -> u32 {
-        self.strided.div_ceil(self.threads_strided())
+        self.strided.div_ceil(at_least_one(self.threads_strided()))
     }
 
     /// Accesses of a thread for one tile.
     pub const fn accesses(&self) -> u32 {
-        self.steps_contiguous() * self.steps_strided()
+        self.steps_contiguous().saturating_mul(self.steps_strided())
     }
 
     /// The vector of an access: (strided index, contiguous index), or nothing to do.

@@ -119,7 +119,7 @@ impl HostBuffer {
         let width = self.kind.bytes() as usize;
         let inside = |place: usize| {
             place.checked_sub(first).is_some_and(|place| {
-                let (line, at) = if shape.leading == 0 { (0, place) } else { (place / shape.leading, place % shape.leading) };
+                let (line, at) = (place / shape.leading.max(1), place % shape.leading.max(1));
                 line < lines && at < along
             })
         };

@@ -172,3 +172,99 @@ impl<'d> Evaluation<'d> {
         Estimate { value, error: 2.0 * spread[0].max(spread[1]) + device }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::epilogue::{Apply, Function, Node};
+
+    const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
+
+    fn of(text: &str, compute: ComputeKind, accumulator: Estimate, source: f64) -> Estimate {
+        let desc: EpilogueDesc = text.parse().expect("it is an expression");
+        Evaluation::new(&desc, SCALES, compute).of(accumulator, source)
+    }
+
+    #[test]
+    fn what_is_known_exactly_is_computed_as_the_kernel_computes() {
+        let exact = |text, compute| of(text, compute, Estimate::exactly(3.0), 5.0);
+        assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
+        assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
+        assert_eq!(exact("s3 * acc", ComputeKind::F64), Estimate::exactly(0.1 * 3.0));
+        assert_eq!(exact("multiply(acc, 2147483647)", ComputeKind::I32), Estimate::exactly(2_147_483_645.0));
+        assert_eq!(exact("acc + 2147483647", ComputeKind::I32), Estimate::exactly(-2_147_483_646.0));
+        assert_eq!(exact("acc + 2147483647", ComputeKind::F32), Estimate::exactly(2_147_483_648.0));
+        assert_eq!(exact("clamp(acc, -1, 2)", ComputeKind::F32), Estimate::exactly(2.0));
+        assert_eq!(exact("relu(beta * source)", ComputeKind::F32), Estimate::exactly(0.0));
+    }
+
+    #[test]
+    fn what_is_scaled_by_0_does_not_matter() {
+        for lost in [f64::NAN, f64::INFINITY] {
+            let scaled = of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
+            assert_eq!(scaled, Estimate::exactly(3.0));
+            let unknown = Estimate { value: 1.0, error: f64::INFINITY };
+            assert_eq!(of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0), Estimate::exactly(4.0));
+            assert!(!of("multiply(s2, source)", ComputeKind::F32, Estimate::exactly(1.0), lost).value.is_finite());
+        }
+    }
+
+    /// Whatever a kernel holds within the error of its accumulator, its result lies within the error of the result.
+    #[test]
+    fn errors_are_carried_to_the_result() {
+        let texts = [
+            "alpha * acc + beta * source",
+            "relu(alpha * acc + s3 * source)",
+            "multiply(acc, acc + source)",
+            "clamp(alpha * acc, -3, 3) + s3 * source",
+            "max(min(acc, source), multiply(s3, acc))",
+        ];
+        for (at, text) in texts.into_iter().enumerate() {
+            let desc: EpilogueDesc = text.parse().expect("it is an expression");
+            for i in 0..20_000u64 {
+                let uniform = |j: u64| (crate::verify::draw(at as u64, 4 * i + j) >> 11) as f64 / 2f64.powi(52) - 1.0;
+                let (value, error, source) =
+                    (8.0 * uniform(0), 1e-5 * uniform(1).abs() + 1e-9, f64::from(8.0 * uniform(2) as f32));
+                let held = (value + error * uniform(3)) as f32;
+                if (f64::from(held) - value).abs() > error {
+                    continue;
+                }
+                let scalars = SCALES;
+                let (mut rows, wanted) =
+                    (crate::epilogue::Rows::default(), of(text, ComputeKind::F32, Estimate { value, error }, source));
+                let got = crate::epilogue::evaluate(&desc, &scalars, &[held], &[source as f32], &mut rows)[0];
+                assert!(
+                    (f64::from(got) - wanted.value).abs() <= wanted.error,
+                    "{text} of {held} and {source}: {got}, {wanted:?}"
+                );
+                assert!(wanted.error < 1e-3, "{wanted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_users_function_is_followed_over_the_error_of_its_operand() {
+        struct Square;
+        impl Function for Square {
+            const NAME: &'static str = "square";
+            const CUDA: &'static str = "x * x";
+            fn host(x: f32) -> f32 {
+                x * x
+            }
+        }
+        type Tree = Apply<Square, crate::epilogue::Acc>;
+        Tree::register();
+        let of = |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, 0.0);
+        assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
+        let wide = of(3.0, 0.5).error;
+        assert!((3.25..7.0).contains(&wide), "{wide}");
+    }
+
+    #[test]
+    fn what_may_overflow_is_not_known() {
+        let near = Estimate { value: 3e38, error: 1e30 };
+        assert_eq!(of("alpha * acc", ComputeKind::F32, near, 0.0).error, f64::INFINITY);
+        assert!(of("alpha * acc", ComputeKind::F64, near, 0.0).error.is_finite());
+        assert_eq!(of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value, f64::INFINITY);
+    }
+}

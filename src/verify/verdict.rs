@@ -53,11 +53,11 @@ impl Verdict {
     /// Compares one element.
     pub(super) fn compare(&mut self, (row, column): (usize, usize), got: f64, wanted: Estimate, kind: ElementKind) {
         self.elements_checked += 1;
-        let (element, share) = if wanted.error == 0.0 {
+        let (element, share, wrong) = if wanted.error == 0.0 {
             self.elements_exact += 1;
             let want = stored(wanted.value, kind);
             let equal = got == want || (got.is_nan() && want.is_nan());
-            (Element { row, column, got, want, bound: 0.0 }, if equal { 0.0 } else { f64::INFINITY })
+            (Element { row, column, got, want, bound: 0.0 }, if equal { 0.0 } else { f64::INFINITY }, !equal)
         } else if !wanted.error.is_finite() {
             self.elements_undecided += 1;
             return;
@@ -69,19 +69,20 @@ impl Verdict {
             // A result that may be beyond the largest number may be infinite.
             let overflows = got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
             let error = (got - want).abs();
-            let share = if overflows || error == 0.0 {
-                0.0
-            } else if !(error <= bound) {
-                if error.is_finite() { error / bound } else { f64::INFINITY }
-            } else {
-                error / bound
+            let share = match error {
+                _ if overflows || error == 0.0 => 0.0,
+                _ if error.is_finite() => error / bound,
+                _ => f64::INFINITY,
             };
-            (Element { row, column, got, want, bound }, share)
+            // Written so that NaN is wrong.
+            #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "an error that is no number is not within any bound")]
+            let wrong = !overflows && !(error <= bound);
+            (Element { row, column, got, want, bound }, share, wrong)
         };
         if self.worst.is_none() || share > self.error_over_bound {
             (self.worst, self.error_over_bound) = (Some(element), share);
         }
-        if !(share <= 1.0) {
+        if wrong {
             self.elements_wrong += 1;
             self.first_wrong = self.first_wrong.or(Some(element));
         }

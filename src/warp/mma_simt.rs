@@ -16,6 +16,7 @@ use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
     device::host::{Fault, Lane},
     index::{Coord, IndexMap},
+    shape::Mnk,
     thread,
     threadblock::thread_map::WARP,
 };
@@ -37,8 +38,9 @@ impl LaneArrangement {
         let mut m = 1;
         while m <= WARP {
             let n = WARP / m;
-            if warp_m.is_multiple_of(m) && warp_n.is_multiple_of(n) && warp_m / m + warp_n / n < least {
-                least = warp_m / m + warp_n / n;
+            let sum = (warp_m / m).saturating_add(warp_n / n);
+            if warp_m.is_multiple_of(m) && warp_n.is_multiple_of(n) && sum < least {
+                least = sum;
                 best = Self { m, n };
             }
             m *= 2;
@@ -67,28 +69,33 @@ impl LaneArrangement {
 
 /// The place (along M, along N, along K) of a warp in its block: M runs fastest.
 pub const fn warp_place(d: &GemmDesc, warp: u32) -> (u32, u32, u32) {
-    let warps = d.warps();
+    place_among(d.warps(), warp)
+}
+
+const fn place_among(warps: Mnk, warp: u32) -> (u32, u32, u32) {
     (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
 }
 
 /// The map (thread, fragment element) to M of A's tile, or N of B's.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentMap {
-    desc: GemmDesc,
     operand: OperandKind,
     facts: OperandDesc,
+    warps: Mnk,
+    arrangement: LaneArrangement,
 }
 
 impl FragmentMap {
     /// The map of one operand.
+    #[inline]
     pub const fn of(desc: GemmDesc, operand: OperandKind) -> Self {
-        Self { desc, operand, facts: desc.operand(operand) }
+        Self { operand, facts: desc.operand(operand), warps: desc.warps(), arrangement: desc.lanes() }
     }
 
     /// Where element `i` of `thread`'s fragment lies along M or N of the block's tile.
     pub const fn mn(&self, thread: u32, i: u32) -> u32 {
-        let (warp_m, warp_n, _) = warp_place(&self.desc, thread / WARP);
-        let (lane_m, lane_n) = self.desc.lanes().place(thread % WARP);
+        let (warp_m, warp_n, _) = place_among(self.warps, thread / WARP);
+        let (lane_m, lane_n) = self.arrangement.place(thread % WARP);
         let (warp, lane) = match self.operand {
             OperandKind::A => (warp_m, lane_m),
             OperandKind::B => (warp_n, lane_n),
@@ -100,7 +107,7 @@ impl FragmentMap {
 
 impl IndexMap for FragmentMap {
     fn domain(&self) -> Coord {
-        Coord { row: self.desc.threads(), column: self.facts.thread_mn() }
+        Coord { row: self.facts.threads, column: self.facts.thread_mn() }
     }
 
     fn codomain(&self) -> u32 {
@@ -148,18 +155,19 @@ impl Mma for MmaSimt {
         Box::new(DepthMap(*d))
     }
 
-    fn load(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
+    fn load(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
         for operand in OperandKind::BOTH {
-            for i in 0..d.operand(operand).thread_mn() {
+            for i in 0..lane.operand(operand).thread_mn() {
                 lane.load(operand, group, i)?;
             }
         }
         Ok(())
     }
 
-    fn multiply(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
+    fn multiply(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
         lane.begin_multiply(group)?;
-        thread::mma::outer_product(d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn(), |i, j| {
+        let [rows, columns] = OperandKind::BOTH.map(|operand| lane.operand(operand).thread_mn());
+        thread::mma::outer_product(rows, columns, |i, j| {
             lane.multiply_add(group, i, j);
         });
         Ok(())

@@ -119,34 +119,42 @@ impl Tally {
     }
 }
 
-/// Runs one case with one fill. Panics with the line that reproduces it.
-pub fn judge_one(runner: &dyn Runner, desc: &GemmDesc, problem: &Problem, fill: Fill, seeds: (u64, u64)) -> Tally {
-    let complain = |what: String| -> ! {
-        panic!("{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {problem:?}", runner.name(), reproduce("conformance", seeds))
-    };
-    let before = Buffers::filled(desc, problem, fill, seeds.1).unwrap_or_else(|e| complain(e.to_string()));
+/// Runs one case with one fill, and judges it; what is wrong is told with the line that reproduces it.
+pub fn judge_one(
+    runner: &dyn Runner,
+    desc: &GemmDesc,
+    problem: &Problem,
+    fill: Fill,
+    seeds: (u64, u64),
+) -> Result<Tally, String> {
+    judged(runner, desc, problem, fill, seeds.1).map_err(|what| {
+        format!("{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {problem:?}", runner.name(), reproduce("conformance", seeds))
+    })
+}
+
+fn judged(runner: &dyn Runner, desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> Result<Tally, String> {
+    let words = |error: Error| error.to_string();
+    let before = Buffers::filled(desc, problem, fill, seed).map_err(words)?;
     let mut after = before.clone();
-    if let Err(error) = after.run(runner, desc, problem) {
-        complain(error.to_string());
-    }
+    after.run(runner, desc, problem).map_err(words)?;
     let Shapes { m, n, .. } = problem.shapes;
     if let Some(place) = after.d.stray(&before.d, problem.first[3], &problem.shapes.d, (m, n)) {
-        complain(format!("element {place} of D's buffer lies outside of D and was written"));
+        return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
     if (&after.a, &after.b, &after.c) != (&before.a, &before.b, &before.c) {
-        complain("an operand that is only read was written".to_owned());
+        return Err("an operand that is only read was written".to_owned());
     }
-    let verdict = after.judge(&before, desc, problem).unwrap_or_else(|e| complain(e.to_string()));
+    let verdict = after.judge(&before, desc, problem).map_err(words)?;
     if verdict.elements_wrong > 0 || (fill == Fill::Integers && !verdict.is_exact() && !user_function(desc)) {
-        complain(format!("{verdict}; {} of {} elements compared with ==", verdict.elements_exact, verdict.elements_checked));
+        return Err(format!("{verdict}; {} of {} compared with ==", verdict.elements_exact, verdict.elements_checked));
     }
-    Tally {
+    Ok(Tally {
         cases: 1,
         elements: verdict.elements_checked,
         exact: verdict.elements_exact,
         undecided: verdict.elements_undecided,
         largest: verdict.error_over_bound,
-    }
+    })
 }
 
 fn user_function(desc: &GemmDesc) -> bool {

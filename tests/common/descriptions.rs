@@ -40,7 +40,7 @@ const EPILOGUES: &[&str] = &[
     "alpha * acc + s2 * source",
 ];
 
-/// A legal description, and the epilogue's number of draws it took.
+/// A legal description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
     // The element types stay while the rest is drawn again, so that each has its share.

@@ -3,6 +3,8 @@
 
 pub mod case;
 pub mod descriptions;
+#[cfg(feature = "cuda")]
+pub mod on_cuda;
 pub mod problems;
 
 use falchion::verify::draw;

@@ -94,6 +94,13 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind, address, length, context, _in_use: in_use }
     }
 
+    /// The matrix from its element `first` on.
+    #[must_use]
+    pub fn from(self, first: usize) -> Self {
+        let first = first.min(self.length);
+        Self { address: self.address + (first * self.kind.bytes() as usize) as u64, length: self.length - first, ..self }
+    }
+
     /// Number of elements that are there.
     pub fn length(&self) -> usize {
         self.length

@@ -57,20 +57,20 @@ impl Resident {
         Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d: Copied::new(stream, d.kind(), d.bytes())? })
     }
 
-    /// Enqueues the product.
+    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D.
     ///
     /// # Errors
     ///
     /// Those of [`CudaKernel::run`].
-    pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes) -> Result<(), Error> {
+    pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes, first: [usize; 4]) -> Result<(), Error> {
         let Self { stream, a, b, c, d } = self;
         let c = match c {
             Source::None => Source::None,
             Source::InPlace => Source::InPlace,
-            Source::Matrix(c) => Source::Matrix(c.read(stream)),
+            Source::Matrix(c) => Source::Matrix(c.read(stream).from(first[2])),
         };
-        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream);
-        kernel.run(stream, shapes, CudaMatrices { a: a.read(stream), b: b.read(stream), c, d })
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
+        kernel.run(stream, shapes, CudaMatrices { a: a.read(stream).from(first[0]), b: b.read(stream).from(first[1]), c, d })
     }
 
     /// Waits for the device, and copies D back.
@@ -99,6 +99,6 @@ pub fn run_from_host(
     matrices: HostMatrices<'_>,
 ) -> Result<(), Error> {
     let mut resident = Resident::new(stream, &matrices)?;
-    resident.run(kernel, shapes)?;
+    resident.run(kernel, shapes, [0; 4])?;
     resident.download(matrices.d)
 }

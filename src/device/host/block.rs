@@ -1,7 +1,7 @@
 //! One block of a kernel: its threads, their registers, and the order in which they run.
 
 use super::{
-    Fault, Program,
+    Fault, Lane, Program,
     shared_memory::{Access, SharedMemory},
 };
 use crate::{
@@ -12,40 +12,6 @@ use crate::{
     threadblock::mma::perform,
 };
 use std::collections::VecDeque;
-
-/// What one thread can do: the vocabulary in which main loops and warps say what they do.
-pub trait Lane {
-    /// The description.
-    fn desc(&self) -> &GemmDesc;
-    /// Vector `access` of tile `written`: global memory to registers.
-    fn fetch(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault>;
-    /// Vector `access`: registers to the stage of tile `written`.
-    fn store(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault>;
-    /// Vector `access` of tile `written`: global to shared memory, asynchronously.
-    fn copy(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault>;
-    /// The copies since the last commit become a group.
-    fn commit(&mut self);
-    /// All but the last `pending` groups have landed.
-    fn wait(&mut self, pending: u32) -> Result<(), Fault>;
-    /// One more tile is written.
-    fn wrote(&mut self);
-    /// One more tile is read.
-    fn advance(&mut self);
-    /// Element `element` of the fragment of k-group `group` of tile `read`.
-    fn load(&mut self, operand: OperandKind, group: u32, element: u32) -> Result<(), Fault>;
-    /// The fragments of k-group `group` are about to be multiplied.
-    fn begin_multiply(&mut self, group: u32) -> Result<(), Fault>;
-    /// Accumulator (i, j) += A fragment i times B fragment j.
-    fn multiply_add(&mut self, group: u32, i: u32, j: u32);
-    /// Slice `slice` of K deposits its accumulators.
-    fn deposit(&mut self, slice: u32) -> Result<(), Fault>;
-    /// Slice 0 adds the accumulators of slice `slice`.
-    fn collect(&mut self, slice: u32) -> Result<(), Fault>;
-    /// The fault of a step that a main loop does not have.
-    fn foreign(&self, step: Step) -> Fault {
-        Fault::ForeignStep { step }
-    }
-}
 
 /// What lies in shared memory and in fragments: numbers, or names of matrix elements.
 pub(super) trait Value: Copy + Default {
@@ -110,6 +76,12 @@ const DEPOSITED: u32 = 1 << 31;
 pub(super) struct Block<'a, V: Value> {
     program: &'a Program,
     operands: [OperandDesc; 2],
+    /// Vectors in a row of each operand's tile.
+    contiguous: [u32; 2],
+    /// Bytes of one stage: of A, and of both.
+    stage_bytes: [u64; 2],
+    threads_per_slice: u32,
+    accumulators: u32,
     source: Source<'a, V>,
     tiles: u32,
     shared: SharedMemory<(V, u32)>,
@@ -139,7 +111,18 @@ impl<'a, V: Value> Block<'a, V> {
         let granule = d.a.bytes().min(d.b.bytes()).min(d.accumulator.bytes());
         let shared = SharedMemory::new(d.smem_bytes(), granule);
         let threads = (0..d.threads()).map(|_| thread()).collect();
-        let mut block = Self { program, operands, source, tiles, shared, threads };
+        let mut block = Self {
+            program,
+            operands,
+            contiguous: operands.map(|operand| operand.thread_map().contiguous),
+            stage_bytes: [u64::from(operands[0].stage_bytes()), u64::from(d.stage_bytes())],
+            threads_per_slice: d.threads_per_slice(),
+            accumulators: d.accumulators(),
+            source,
+            tiles,
+            shared,
+            threads,
+        };
         block.steps(seed)?;
         block.finished()?;
         Ok(block)
@@ -205,7 +188,7 @@ impl<V: Value> Turn<'_, '_, V> {
 
     /// The vector of an access, or nothing to do.
     fn vector(&self, operand: OperandKind, access: u32) -> Option<(u32, u32)> {
-        let contiguous = self.block.operands[operand.index()].thread_map().contiguous;
+        let contiguous = self.block.contiguous[operand.index()];
         let number = self.block.program.maps.copy[operand.index()].at(at(self.thread, access))?;
         Some((number / contiguous, number % contiguous))
     }
@@ -225,29 +208,32 @@ impl<V: Value> Turn<'_, '_, V> {
             row: mn,
             column: k,
         })?;
-        let base = u64::from(tile % d.stages) * u64::from(d.stage_bytes())
-            + if operand == OperandKind::B { u64::from(self.block.operands[0].stage_bytes()) } else { 0 };
+        let [stage_of_a, stage] = self.block.stage_bytes;
+        let base = u64::from(tile % d.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
         let bytes = facts.element.bytes();
         Ok(Access { thread: self.thread, byte: base + u64::from(offset) * u64::from(bytes), bytes })
     }
 
     fn deposit_place(&self, index: u32) -> Result<Access, Fault> {
-        let d = &self.block.program.desc;
-        let row = self.thread % d.threads_per_slice();
+        let row = self.thread % self.block.threads_per_slice;
         let offset =
             self.block.program.maps.deposit.at(at(row, index)).ok_or(Fault::LeftOut { map: "deposit", row, column: index })?;
-        let bytes = d.accumulator.bytes();
+        let bytes = self.block.program.desc.accumulator.bytes();
         Ok(Access { thread: self.thread, byte: u64::from(offset) * u64::from(bytes), bytes })
     }
 
     fn slice(&self) -> u32 {
-        self.thread / self.block.program.desc.threads_per_slice()
+        self.thread / self.block.threads_per_slice
     }
 }
 
 impl<V: Value> Lane for Turn<'_, '_, V> {
     fn desc(&self) -> &GemmDesc {
         &self.block.program.desc
+    }
+
+    fn operand(&self, operand: OperandKind) -> OperandDesc {
+        self.block.operands[operand.index()]
     }
 
     fn fetch(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault> {
@@ -358,7 +344,7 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
 
     fn deposit(&mut self, slice: u32) -> Result<(), Fault> {
         if self.slice() == slice {
-            for index in 0..self.block.program.desc.accumulators() {
+            for index in 0..self.block.accumulators {
                 let place = self.deposit_place(index)?;
                 let value = V::sum(&self.state().sums, index);
                 self.block.shared.write(place, (value, DEPOSITED | slice))?;
@@ -369,7 +355,7 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
 
     fn collect(&mut self, slice: u32) -> Result<(), Fault> {
         if self.slice() == 0 {
-            for index in 0..self.block.program.desc.accumulators() {
+            for index in 0..self.block.accumulators {
                 let place = self.deposit_place(index)?;
                 let (value, tag) = self.block.shared.read(place)?;
                 if tag != DEPOSITED | slice {

@@ -21,8 +21,11 @@ pub enum Fault {
     NotDeposited { thread: u32, slice: u32 },
     Uncollected { slices: u32, collected: u32 },
     ForeignStep { step: Step },
+    VectorApart { operand: OperandKind, mn: u32, k: u32 },
+    StoreApart { thread: u32, accumulator: u32 },
     LeftOut { map: &'static str, row: u32, column: u32 },
     NotAnOuterProduct { warp: u32 },
+    DepositedTwice { thread: u32, accumulator: u32 },
     StoredTwice { row: u32, column: u32 },
     NeverStored { row: u32, column: u32 },
     TileTwice { row: u32, column: u32 },
@@ -66,8 +69,19 @@ impl fmt::Display for Fault {
             Self::NotDeposited { thread, slice } => write!(f, "thread {thread} collects slice {slice}, and finds another's sums"),
             Self::Uncollected { slices, collected } => write!(f, "{collected} of {slices} slices of K were added up"),
             Self::ForeignStep { step } => write!(f, "this main loop has no step {step}"),
+            Self::VectorApart { operand, mn, k } => write!(
+                f,
+                "the access to shared memory that begins at ({mn}, {k}) of {}'s tile is not one aligned piece",
+                operand.name()
+            ),
+            Self::StoreApart { thread, accumulator } => {
+                write!(f, "the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece")
+            }
             Self::LeftOut { map, row, column } => write!(f, "the map {map} leaves out ({row}, {column})"),
             Self::NotAnOuterProduct { warp } => write!(f, "the lanes of warp {warp} hold no outer product"),
+            Self::DepositedTwice { thread, accumulator } => {
+                write!(f, "accumulator {accumulator} of thread {thread} is deposited where another one is")
+            }
             Self::StoredTwice { row, column } => write!(f, "element ({row}, {column}) of a tile is stored twice"),
             Self::NeverStored { row, column } => write!(f, "element ({row}, {column}) of a tile is never stored"),
             Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of C is computed by no block, or by two"),

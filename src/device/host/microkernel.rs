@@ -1,20 +1,72 @@
-//! The product of two panels, vectorized: `sums += Aᵀ·B`, k by k, each sum a chain of fused multiply-adds in the order of k.
+//! The product of two panels, vectorized: `sums += A·B`, k by k, each sum a chain of fused multiply-adds in the order of k.
+//!
+//! A panel is packed in [`Sections`] of slots: one section after the other, and within a section k by k, so that what a
+//! microkernel reads lies in one piece.
 
-use crate::{numeric::Accumulator, sys::simd::Vectorized};
+use crate::{
+    numeric::Accumulator,
+    sys::simd::{Vectorized, vector_bytes},
+};
 
 /// Rows of sums kept in registers.
-const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
+
+/// Columns of sums kept in registers: two vectors where there are 32 registers, one where there are 16.
+pub(super) fn columns_abreast<T>() -> usize {
+    let bytes = match vector_bytes() {
+        64 => 128,
+        _ => 32,
+    };
+    (bytes / size_of::<T>()).clamp(LEAST, MOST)
+}
+
+/// The narrowest and the widest section of columns that there is a microkernel for.
+const LEAST: usize = 4;
+const MOST: usize = 32;
+
+/// The slots of a panel, cut into pieces: as wide as is allowed while there are so many left, then narrower.
+#[derive(Clone)]
+pub(super) struct Sections {
+    next: usize,
+    slots: usize,
+    widest: usize,
+}
+
+impl Sections {
+    /// Of `slots` slots, a multiple of 8; `widest` is a power of two, at least 4.
+    #[inline(always)]
+    pub fn of(slots: usize, widest: usize) -> Self {
+        Self { next: 0, slots, widest }
+    }
+}
+
+impl Iterator for Sections {
+    /// First slot, and number of slots.
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let (first, left) = (self.next, self.slots - self.next);
+        while self.widest > left {
+            self.widest /= 2;
+        }
+        self.next += self.widest;
+        (left > 0).then_some((first, self.widest))
+    }
+}
 
 /// One product of panels.
 pub(super) struct Product<'p, T> {
-    /// K x rows, row by row of k.
+    /// K x rows, in sections of [`ROWS`].
     pub a: &'p [T],
-    /// K x columns.
+    /// K x columns, in sections of [`columns_abreast`].
     pub b: &'p [T],
     /// Rows of the product.
     pub rows: usize,
     /// Columns of the product.
     pub columns: usize,
+    /// Columns of the widest section of B.
+    pub widest: usize,
     /// Rows x columns.
     pub sums: &'p mut [T],
 }
@@ -24,45 +76,59 @@ impl<T: Accumulator> Vectorized for Product<'_, T> {
 
     #[inline(always)]
     fn run(mut self) {
-        for row in (0..self.rows).step_by(ROWS) {
-            let mut column = 0;
-            // Two vectors of 64 bytes abreast while there is room, then less: widths of warp tiles are powers of two.
-            let wide = 128 / size_of::<T>();
-            while column < self.columns {
-                match self.columns - column {
-                    left if wide == 32 && left >= 32 => column += self.tile::<32>(row, column),
-                    left if left >= 16 => column += self.tile::<16>(row, column),
-                    _ => column += self.tile::<8>(row, column),
-                }
+        for (column, width) in Sections::of(self.columns, self.widest) {
+            match width {
+                32 => self.section::<32>(column),
+                16 => self.section::<16>(column),
+                8 => self.section::<8>(column),
+                _ => self.section::<4>(column),
             }
         }
     }
 }
 
+/// A block of code for each number: indices of registers have to be constants.
+macro_rules! each {
+    ($i:ident in [$($number:literal)*] $code:block) => {
+        $({
+            const $i: usize = $number;
+            $code
+        })*
+    };
+}
+
 impl<T: Accumulator> Product<'_, T> {
     #[inline(always)]
-    fn tile<const COLUMNS: usize>(&mut self, row: usize, column: usize) -> usize {
-        let mut sums = [[T::default(); COLUMNS]; ROWS];
-        for (i, line) in sums.iter_mut().enumerate() {
-            let at = (row + i) * self.columns + column;
-            line.copy_from_slice(&self.sums[at..at + COLUMNS]);
+    fn section<const COLUMNS: usize>(&mut self, column: usize) {
+        let depth = self.a.len() / self.rows;
+        let b = &self.b[column * depth..][..COLUMNS * depth];
+        for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
+            tile::<T, COLUMNS>(a, b, &mut self.sums[row * self.columns + column..], self.columns);
         }
-        for (a, b) in self.a.chunks_exact(self.rows).zip(self.b.chunks_exact(self.columns)) {
-            let (Ok(a), Ok(b)) =
-                (<&[T; ROWS]>::try_from(&a[row..row + ROWS]), <&[T; COLUMNS]>::try_from(&b[column..column + COLUMNS]))
-            else {
-                continue;
-            };
-            for i in 0..ROWS {
-                for j in 0..COLUMNS {
-                    sums[i][j] = sums[i][j].mul_add(a[i], b[j]);
-                }
-            }
-        }
-        for (i, line) in sums.iter().enumerate() {
-            let at = (row + i) * self.columns + column;
-            self.sums[at..at + COLUMNS].copy_from_slice(line);
-        }
-        COLUMNS
     }
+}
+
+/// 8 x `COLUMNS` sums, the first of them at `sums[0]`.
+#[inline(always)]
+fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], sums: &mut [T], columns: usize) {
+    let mut registers = [[T::default(); COLUMNS]; ROWS];
+    each!(I in [0 1 2 3 4 5 6 7] {
+        registers[I].copy_from_slice(&sums[I * columns..][..COLUMNS]);
+    });
+    for (a, b) in a.as_chunks::<ROWS>().0.iter().zip(b.as_chunks::<COLUMNS>().0) {
+        each!(I in [0 1 2 3 4 5 6 7] {
+            registers[I] = row(registers[I], a[I], b);
+        });
+    }
+    each!(I in [0 1 2 3 4 5 6 7] {
+        sums[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
+    });
+}
+
+#[inline(always)]
+fn row<T: Accumulator, const COLUMNS: usize>(mut sums: [T; COLUMNS], a: T, b: &[T; COLUMNS]) -> [T; COLUMNS] {
+    for (sum, b) in sums.iter_mut().zip(b) {
+        *sum = sum.mul_add(a, *b);
+    }
+    sums
 }

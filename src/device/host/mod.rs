@@ -5,21 +5,26 @@
 //! - **checked** (`block.rs`): block by block, thread by thread. Shared memory remembers who wrote what, and when; a missing
 //!   barrier, a read of a stale stage, a write that overtakes a read, an access out of bounds is a [`Fault`] with its
 //!   coordinate. Threads between two barriers run in a random order.
-//! - **fast** (`plan.rs`, `fast.rs`): the same program is run once on *names* instead of numbers, which composes all maps into
-//!   one table, fragment element to matrix element. Whole products then go through that table, vectorized, and parallel
-//!   over blocks, each accumulator adding in the same order as before: the bits are those of the checked mode.
+//! - **fast** (`plan.rs`, `pack.rs`, `microkernel.rs`, `fast.rs`): the same program is run once on *names* instead of numbers,
+//!   which composes all maps into one table, fragment element to matrix element. Operands are packed through that table, once
+//!   for all blocks that read them, and multiplied with wide vectors, parallel over blocks, each accumulator adding in the
+//!   same order as before: the bits are those of the checked mode.
 
 mod block;
 mod fast;
 mod fault;
+mod lane;
 mod microkernel;
+mod pack;
 mod plan;
 mod program;
 mod run;
 mod shared_memory;
+mod store;
+mod vectors;
 
-pub use block::Lane;
 pub use fault::Fault;
-pub use program::{Maps, Program};
+pub use lane::Lane;
+pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};

@@ -2,11 +2,13 @@
 //!
 //! One block is run on names instead of numbers, through the very copies, layouts and fragments of the checked mode. What
 //! comes out says, for each warp and k, which row of A stands in each of its rows and which column of B in each of its
-//! columns. Warps that share their rows share a [`Panel`]. A wrong map makes a wrong plan.
+//! columns: the warp's two [`Panel`]s. Warps that form a grid, each row of it with one panel of A and each column of it with
+//! one of B, are one larger product of larger panels. A wrong map makes a wrong plan.
 
 use super::{
     Fault, Program,
     block::{Block, Value},
+    vectors::whole,
 };
 use crate::{
     desc::OperandKind,
@@ -51,36 +53,64 @@ impl Value for Name {
     fn add(_: &mut Trace, _: u32, _: Self) {}
 }
 
-/// The elements of one operand that some warps multiply, k by k.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// The elements of one operand that a product multiplies, k by k, and where its sums go.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panel {
-    /// Rows of a warp's product, or columns.
-    pub slots: usize,
-    /// The element in each slot, k-group by k-group, of tile 0.
+    /// Row of the block's tile that each row of the product is stored to; columns for B.
+    pub stored: Vec<u32>,
+    /// The element in each of these slots, k-group by k-group, of tile 0.
     pub elements: Vec<Name>,
 }
 
-/// One warp's share of a block.
+impl Panel {
+    /// Rows of the product, or columns.
+    pub fn slots(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// K-groups of one tile.
+    pub fn depth(&self) -> usize {
+        self.elements.len() / self.slots().max(1)
+    }
+
+    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-groups along K.
+    pub fn rectangle(&self) -> Option<Name> {
+        let first = *self.elements.first()?;
+        let slots = self.slots() as u32;
+        let expected = (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots, ..first });
+        self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
+    }
+
+    /// All slots of some panels of as many k-groups, in the order of where they are stored.
+    fn joined(panels: &[&Self]) -> Self {
+        let mut places: Vec<(u32, &Self, usize)> = Vec::new();
+        for panel in panels {
+            places.extend(panel.stored.iter().enumerate().map(|(slot, &stored)| (stored, *panel, slot)));
+        }
+        places.sort_by_key(|place| place.0);
+        let depth = panels.first().map_or(0, |panel| panel.depth());
+        let mut elements = Vec::with_capacity(depth * places.len());
+        for group in 0..depth {
+            elements.extend(places.iter().map(|(_, panel, slot)| panel.elements[group * panel.slots() + slot]));
+        }
+        Self { stored: places.iter().map(|place| place.0).collect(), elements }
+    }
+}
+
+/// Some warps' share of a block: one product.
 #[derive(Clone, Debug)]
-pub struct WarpPlan {
-    /// Which panel of A, and of B.
-    pub panels: [usize; 2],
+pub struct Share {
+    /// Of A, and of B.
+    pub panels: [Panel; 2],
     /// Slice of K.
     pub slice: u32,
-
-    /// Row of the block's tile that each row of the product is stored to.
-    pub rows: Vec<u32>,
-    /// Column of each column.
-    pub columns: Vec<u32>,
 }
 
 /// A block, composed.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The panels of A, and of B.
-    pub panels: [Vec<Panel>; 2],
-    /// The warps, slice by slice.
-    pub warps: Vec<WarpPlan>,
+    /// The products, slice by slice.
+    pub shares: Vec<Share>,
 }
 
 impl Plan {
@@ -91,69 +121,121 @@ impl Plan {
         // Two tiles: enough to see that every tile takes the same way.
         let block = Block::run(program, &name, 2, 0)?;
         stored_once(program)?;
-        let warp_count = d.threads() / WARP;
-        let mut plan = Self { panels: [Vec::new(), Vec::new()], warps: Vec::new() };
-        for warp in 0..warp_count {
-            let fault = Fault::NotAnOuterProduct { warp };
-            let lanes: Vec<&Trace> = (0..WARP).map(|lane| &block.threads[(warp * WARP + lane) as usize].sums).collect();
-            let arrangement = d.lanes();
-            let collector = warp % (d.threads_per_slice() / WARP);
-            let mut gather = |operand: OperandKind| -> Result<(usize, Vec<u32>), Fault> {
-                let per_lane = d.operand(operand).thread_mn() as usize;
-                let side = |lane: u32| match operand {
-                    OperandKind::A => &lanes[lane as usize].rows,
-                    OperandKind::B => &lanes[lane as usize].columns,
-                };
-                // One lane for each row, or column, of the grid of lanes; all others hold what one of these holds.
-                let own =
-                    |lane: u32| if operand == OperandKind::A { arrangement.place(lane).0 } else { arrangement.place(lane).1 };
-                let mut leads: Vec<u32> = (0..WARP).collect();
-                leads.sort_by_key(|&lane| (own(lane), lane));
-                leads.dedup_by_key(|lane| own(*lane));
-                if (0..WARP).any(|lane| side(lane) != side(leads[own(lane) as usize])) {
-                    return Err(fault);
-                }
-                let mut elements = Vec::new();
-                for step in 0..2 * d.warp.k as usize {
-                    for &lane in &leads {
-                        elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
-                    }
-                }
-                let slots = leads.len() * per_lane;
-                let (first, second) = elements.split_at(slots * d.warp.k as usize);
-                if !first.iter().zip(second).all(|(a, b)| a.tile == 0 && *b == Name { tile: 1, ..*a }) {
-                    return Err(fault);
-                }
-                let columns = d.operand(OperandKind::B).thread_mn();
-                let mut stored = Vec::new();
-                for &lane in &leads {
-                    for i in 0..per_lane as u32 {
-                        let index = if operand == OperandKind::A { i * columns } else { i };
-                        let offset = program.maps.accumulator.at(at(collector * WARP + lane, index)).ok_or(fault)?;
-                        let tile_columns = d.threadblock.n;
-                        stored.push(if operand == OperandKind::A { offset / tile_columns } else { offset % tile_columns });
-                    }
-                }
-                let panel = Panel { slots, elements: first.to_vec() };
-                let known = &mut plan.panels[operand.index()];
-                let index = known.iter().position(|p| *p == panel).unwrap_or_else(|| {
-                    known.push(panel);
-                    known.len() - 1
-                });
-                Ok((index, stored))
-            };
-            let (a, rows) = gather(OperandKind::A)?;
-            let (b, columns) = gather(OperandKind::B)?;
-            plan.warps.push(WarpPlan { panels: [a, b], slice: warp_place(d, warp).2, rows, columns });
+        whole(program)?;
+        let mut shares = Vec::new();
+        for slice in 0..d.warps().k {
+            let warps = (0..d.threads() / WARP).filter(|&warp| warp_place(d, warp).2 == slice);
+            let shares_of_warps: Vec<Share> =
+                warps.map(|warp| Ok(Share { panels: panels_of(program, &block, warp)?, slice })).collect::<Result<_, Fault>>()?;
+            match joined(&shares_of_warps) {
+                Some(share) => shares.push(share),
+                None => shares.extend(shares_of_warps),
+            }
         }
-        Ok(plan)
+        Ok(Self { shares })
     }
+
+    /// Whether each slice is one product, its rows and columns stored in order.
+    pub fn is_whole(&self, slices: u32) -> bool {
+        let in_order = |panel: &Panel| (0..).zip(&panel.stored).all(|(slot, &stored)| slot == stored);
+        self.shares.len() == slices as usize && self.shares.iter().all(|share| share.panels.iter().all(in_order))
+    }
+}
+
+/// The panels of one warp.
+fn panels_of(program: &Program, block: &Block<'_, Name>, warp: u32) -> Result<[Panel; 2], Fault> {
+    let d = &program.desc;
+    let fault = Fault::NotAnOuterProduct { warp };
+    let lanes: Vec<&Trace> = (0..WARP).map(|lane| &block.threads[(warp * WARP + lane) as usize].sums).collect();
+    let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
+    let collector = warp % (d.threads_per_slice() / WARP);
+    let tile_columns = d.threadblock.n;
+    let stored_at = |lane: u32, i: u32, j: u32| {
+        let offset = program.maps.accumulator.at(at(collector * WARP + lane, i * columns + j)).ok_or(fault)?;
+        Ok((offset / tile_columns, offset % tile_columns))
+    };
+    let arrangement = d.lanes();
+    let panel = |operand: OperandKind| -> Result<Panel, Fault> {
+        let (side, own, per_lane): (fn(&Trace) -> &[Name], fn((u32, u32)) -> u32, u32) = match operand {
+            OperandKind::A => (|trace| &trace.rows, |place| place.0, rows),
+            OperandKind::B => (|trace| &trace.columns, |place| place.1, columns),
+        };
+        // One lane for each row, or column, of the grid of lanes; all others hold what one of these holds.
+        let own = |lane: u32| own(arrangement.place(lane));
+        let mut leads: Vec<u32> = (0..WARP).collect();
+        leads.sort_by_key(|&lane| (own(lane), lane));
+        leads.dedup_by_key(|lane| own(*lane));
+        let side = |lane: u32| side(lanes[lane as usize]);
+        if (0..WARP).any(|lane| side(lane) != side(leads[own(lane) as usize])) {
+            return Err(fault);
+        }
+        let mut stored = Vec::new();
+        for &lane in &leads {
+            for i in 0..per_lane {
+                stored.push(match operand {
+                    OperandKind::A => stored_at(lane, i, 0)?.0,
+                    OperandKind::B => stored_at(lane, 0, i)?.1,
+                });
+            }
+        }
+        let per_lane = per_lane as usize;
+        let mut elements = Vec::new();
+        for step in 0..2 * d.warp.k as usize {
+            for &lane in &leads {
+                elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
+            }
+        }
+        let second = elements.split_off(elements.len() / 2);
+        if !elements.iter().zip(&second).all(|(a, b)| a.tile == 0 && *b == Name { tile: 1, ..*a }) {
+            return Err(fault);
+        }
+        Ok(Panel { stored, elements })
+    };
+    let panels = [panel(OperandKind::A)?, panel(OperandKind::B)?];
+    // Every accumulator is stored where its row and its column say.
+    for lane in 0..WARP {
+        let (lane_m, lane_n) = arrangement.place(lane);
+        for i in 0..rows {
+            for j in 0..columns {
+                let place = (lane_m * rows + i, lane_n * columns + j);
+                if stored_at(lane, i, j)? != (panels[0].stored[place.0 as usize], panels[1].stored[place.1 as usize]) {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+    Ok(panels)
+}
+
+/// The products of some warps as one, when they form a grid.
+fn joined(warps: &[Share]) -> Option<Share> {
+    let mut distinct: [Vec<&Panel>; 2] = Default::default();
+    let mut pairs: Vec<[usize; 2]> = Vec::new();
+    for warp in warps {
+        pairs.push([0, 1].map(|side: usize| {
+            let (known, panel) = (&mut distinct[side], &warp.panels[side]);
+            known.iter().position(|other| *other == panel).unwrap_or_else(|| {
+                known.push(panel);
+                known.len() - 1
+            })
+        }));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let whole = pairs.len() == warps.len() && pairs.len() == distinct[0].len() * distinct[1].len();
+    let slice = warps.first()?.slice;
+    whole.then(|| Share { panels: distinct.map(|panels| Panel::joined(&panels)), slice })
 }
 
 /// Whether the threads of a slice store each element of the tile once, and deposit it once.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.desc.threadblock.n;
     let place = |offset: u32| (offset / columns, offset % columns);
+    if program.desc.warps().k > 1
+        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
+    {
+        return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });
+    }
     match laws::bijective(program.maps.accumulator.as_ref()) {
         Ok(()) => Ok(()),
         Err(laws::Violation::Missed { offset }) => {

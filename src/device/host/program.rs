@@ -3,7 +3,7 @@
 use crate::{
     desc::{GemmDesc, OperandKind},
     epilogue::tile_store::{AccumulatorMap, DepositMap},
-    index::IndexMap,
+    index::{IndexMap, Tabled},
     schedule::Schedule,
     threadblock::TileOrder,
 };
@@ -47,14 +47,15 @@ impl Program {
     pub fn of(desc: &GemmDesc) -> Self {
         let d = *desc;
         let warp = d.warp_mma();
-        let both = |f: &dyn Fn(OperandKind) -> Map| OperandKind::BOTH.map(f);
+        // Threads ask for each point many times: every map is evaluated once.
+        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
         let maps = Maps {
-            copy: both(&|operand| Arc::new(d.operand(operand).thread_map())),
-            smem: both(&|operand| Arc::new(d.operand(operand).smem)),
-            fragment: both(&|operand| warp.fragment(&d, operand).into()),
-            depth: warp.depth(&d).into(),
-            accumulator: Arc::new(AccumulatorMap(d)),
-            deposit: Arc::new(DepositMap(d)),
+            copy: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).thread_map())),
+            smem: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).smem)),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&*warp.fragment(&d, operand))),
+            depth: tabled(&*warp.depth(&d)),
+            accumulator: tabled(&AccumulatorMap(d)),
+            deposit: tabled(&DepositMap(d)),
             order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.swizzle, rows, columns })),
         };
         Self { desc: d, maps, schedule: Schedule::of(&d) }

@@ -5,6 +5,8 @@ use super::{
     block::Block,
     fast::FastBlocks,
     plan::{Plan, stored_once},
+    store::Store,
+    vectors::whole,
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
@@ -12,13 +14,12 @@ use crate::{
         arguments::Source,
         space::{HostSlice, HostSliceMut},
     },
-    epilogue::{Rows, SCALARS, evaluate},
+    epilogue::SCALARS,
     error::Error,
     index::at,
-    numeric::{Combination, Element, Narrow, Visit, Widen, dispatch},
+    numeric::{Combination, Element, Visit, Widen, dispatch},
     threadblock::tile_iterator::TileIterator,
 };
-use rayon::prelude::*;
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
@@ -140,14 +141,6 @@ pub(crate) fn execute(
     dispatch(&program.desc, Run { program, plan, mode, problem, inputs })?
 }
 
-/// The stored elements of one tile: rows x columns of them, at (`row`, `column`) of D.
-struct Stored<C> {
-    row: usize,
-    column: usize,
-    columns: usize,
-    elements: Vec<C>,
-}
-
 fn product<T: Combination>(
     typed: &Typed<'_, T>,
     mode: Mode,
@@ -163,53 +156,25 @@ fn product<T: Combination>(
     let order = (typed.program.maps.order)(rows as u32, columns as u32);
     let place = |block: u32| {
         let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-        Ok((tile / columns as u32, tile % columns as u32))
+        let (row, column) = (tile / columns as u32, tile % columns as u32);
+        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
     };
-    let finish = |(row, column): (u32, u32), sums: Tile<T>, d: &[<T::C as Element>::Storage]| {
-        let (row, column) = (row as usize * desc.threadblock.m as usize, column as usize * desc.threadblock.n as usize);
-        let (c, ldc) = match source {
-            Source::None => (&[][..], 0),
-            Source::InPlace => (d, problem.ldd),
-            Source::Matrix(c) => (c, problem.ldc),
-        };
-        let columns = (problem.n - column).min(desc.threadblock.n as usize);
-        let mut elements = Vec::with_capacity(columns * desc.threadblock.m as usize);
-        let (mut buffer, mut accumulators, mut line) = (Rows::default(), Vec::new(), Vec::new());
-        for (i, sums) in sums.chunks_exact(desc.threadblock.n as usize).take(problem.m - row).enumerate() {
-            accumulators.clear();
-            accumulators.extend(sums[..columns].iter().map(|&x| Widen::<T::Epilogue>::widen(x)));
-            line.clear();
-            if ldc > 0 {
-                let at = (row + i) * ldc + column;
-                line.extend(c.get(at..at + columns).unwrap_or_default().iter().map(|&x| Widen::<T::Epilogue>::widen(x)));
-            }
-            let results = evaluate(&desc.epilogue, &problem.scalars, &accumulators, &line, &mut buffer);
-            elements.extend(results.iter().map(|&x| Narrow::<<T::C as Element>::Storage>::narrow(x)));
-        }
-        Stored { row, column, columns, elements }
-    };
-    let write = |stored: Stored<<T::C as Element>::Storage>, d: &mut [<T::C as Element>::Storage]| {
-        for (i, line) in stored.elements.chunks_exact(stored.columns.max(1)).enumerate() {
-            let at = (stored.row + i) * problem.ldd + stored.column;
-            if let Some(to) = d.get_mut(at..at + stored.columns) {
-                to.copy_from_slice(line);
-            }
-        }
-    };
-    let blocks = (rows * columns) as u32;
+    let store = Store::new(typed, source);
+    let mut blocks = 0..(rows * columns) as u32;
     match mode {
         Mode::Checked { seed } => {
             let mut computed = vec![false; rows * columns];
-            for block in 0..blocks {
+            let stored = stored_once(typed.program).and_then(|()| whole(typed.program));
+            for block in blocks {
                 let tile @ (row, column) = place(block)?;
                 match computed.get_mut(row as usize * columns + column as usize) {
                     Some(known) if !*known => *known = true,
                     _ => return Err(Fault::TileTwice { row, column }.into()),
                 }
-                let sums = checked_block(typed, tile, seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15))?;
-                write(finish(tile, sums, d), d);
+                let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let sums = checked_block(typed, tile, order, stored)?;
+                store.blocks(&[tile], &sums, sums.len(), d);
             }
-            Ok(())
         }
         Mode::Fast => {
             let own;
@@ -220,23 +185,25 @@ fn product<T: Combination>(
                     &own
                 }
             };
-            let blocks_of = FastBlocks::new(typed, plan);
-            // Tiles are computed side by side, and stored by one: a wrong order of tiles races with nobody.
-            let abreast = 4 * rayon::current_num_threads() as u32;
-            for first in (0..blocks).step_by(abreast as usize) {
-                let batch: Result<Vec<_>, Fault> = (first..blocks.min(first.saturating_add(abreast)))
-                    .into_par_iter()
-                    .map(|block| place(block).map(|tile| finish(tile, blocks_of.sums(tile), d)))
-                    .collect();
-                batch?.into_iter().for_each(|stored| write(stored, d));
+            let fast = FastBlocks::new(typed, plan);
+            let mut sums = Vec::new();
+            while !blocks.is_empty() {
+                let batch = fast.batch(&mut blocks, place)?;
+                let piece = fast.sums(&batch, &mut sums);
+                store.blocks(&batch.tiles, &sums, piece, d);
             }
-            Ok(())
         }
     }
+    Ok(())
 }
 
-/// A block of the checked mode.
-fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32), seed: u64) -> Result<Tile<T>, Fault> {
+/// A block of the checked mode. `stored` is whether sums are stored once; what goes wrong before that is told first.
+fn checked_block<T: Combination>(
+    typed: &Typed<'_, T>,
+    (row, column): (u32, u32),
+    seed: u64,
+    stored: Result<(), Fault>,
+) -> Result<Tile<T>, Fault> {
     let (program, d) = (typed.program, &typed.program.desc);
     let walks = [
         typed.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
@@ -245,7 +212,7 @@ fn checked_block<T: Combination>(typed: &Typed<'_, T>, (row, column): (u32, u32)
     let source =
         |operand: OperandKind, tile: u32, mn: u32, k: u32| typed.element(operand, walks[operand.index()].element(tile, mn, k));
     let block = Block::run(program, &source, typed.tiles, seed)?;
-    stored_once(program)?;
+    stored?;
     let mut sums = vec![T::Accumulator::default(); (d.threadblock.m * d.threadblock.n) as usize];
     for thread in 0..d.threads_per_slice() {
         for (index, sum) in (0..).zip(&block.threads[thread as usize].sums) {

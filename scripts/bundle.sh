@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Gathers what runs on a GPU machine without cargo into one folder: the command line, every test binary that has tests for a
+# device, the suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
+#
+#   scripts/bundle.sh [FOLDER]          default: bundle
+#   on the GPU machine:  FOLDER/run-tests.sh, FOLDER/falchion bench --suite FOLDER/suites/simt.jsonl
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:-bundle}
+features=cuda,serde,bench-cublaslt
+mkdir -p "$folder/tests" "$folder/suites"
+
+cargo build --release --workspace
+cp target/release/falchion "$folder/falchion"
+
+rm -f "$folder"/tests/*
+cargo test --no-run -p falchion --features "$features" --test conformance --test same_bits --test cuda \
+  --test nvrtc --test bench_cublaslt --message-format=json |
+  python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("executable") and message["profile"]["test"]:
+        print(message["target"]["name"], message["executable"])' |
+  while read -r name path; do cp "$path" "$folder/tests/$name"; done
+strip "$folder/falchion" "$folder"/tests/*
+cp benches/suites/*.jsonl "$folder/suites/"
+
+cat > "$folder/run-tests.sh" <<'RUN'
+#!/usr/bin/env bash
+# Every test that needs a device, one binary after the other; one thread each, so that none disturbs another's timing.
+set -u
+cd "$(dirname "$0")"
+if [ -d cache ]; then chmod 700 cache; export FALCHION_CACHE_DIR=${FALCHION_CACHE_DIR:-$PWD/cache}; fi
+failed=0
+for test in tests/*; do "$test" --ignored --nocapture --test-threads=1 "$@" || failed=1; done
+exit $failed
+RUN
+chmod +x "$folder/run-tests.sh"
+
+# Fill the cache: the kernels of the suites, for the architecture of FALCHION_BUNDLE_SM (90 unless set).
+if "$folder/falchion" compile --help >/dev/null 2>&1; then
+  mkdir -p -m 700 "$folder/cache"
+  for suite in "$folder"/suites/*.jsonl; do
+    FALCHION_CACHE_DIR="$PWD/$folder/cache" "$folder/falchion" compile --sm "${FALCHION_BUNDLE_SM:-90}" --suite "$suite" ||
+      echo "without NVRTC, the cache stays empty: kernels are compiled where they run" >&2
+  done
+fi
+du -sh "$folder"

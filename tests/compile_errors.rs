@@ -1,0 +1,40 @@
+//! What a user reads when types are no kernel: our sentence, first-hand.
+//!
+//! Each case is a program in `compile_errors/` with the compiler's words beside it. A description that does not check is
+//! pinned by a `const`, so that the case fails where it is written and not where it would be used.
+
+use std::{fs, path::Path};
+
+/// What each case has to say in words of ours.
+const SENTENCES: [(&str, &str); 7] = [
+    ("uneven_tiles", "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction"),
+    (
+        "no_default_configuration",
+        "no default configuration for `falchion::arch::TensorOp` on `falchion::arch::Sm80` with A: `f64`, B: `f64`",
+    ),
+    (
+        "mixed_element_types",
+        "no default configuration for `falchion::arch::Simt` on `falchion::arch::Sm80` with A: `f32`, B: `falchion::numeric::F16`",
+    ),
+    ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
+    ("registers_over_budget", "a thread needs about 120 registers; with 256 threads a block and 4 blocks"),
+    ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),
+    ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
+];
+
+#[test]
+fn types_that_are_no_kernel_do_not_compile() {
+    trybuild::TestCases::new().compile_fail("tests/compile_errors/*.rs");
+}
+
+#[test]
+fn every_compile_error_says_our_sentence() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile_errors");
+    for (case, sentence) in SENTENCES {
+        let text = fs::read_to_string(folder.join(case).with_extension("stderr")).expect(case);
+        assert!(text.contains(sentence), "{case} lacks {sentence:?}:\n{text}");
+    }
+    let cases = fs::read_dir(&folder).expect("the cases").filter_map(Result::ok);
+    let cases = cases.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs")).count();
+    assert_eq!(cases, SENTENCES.len());
+}

@@ -1,0 +1,7 @@
+//! A and B of different types.
+
+use falchion::prelude::*;
+
+fn main() {
+    Gemm::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::new();
+}

@@ -1,0 +1,8 @@
+//! Four stages on an architecture whose main loop has two.
+
+use falchion::prelude::*;
+
+type Four = WithStages<Auto, 4>;
+const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70, Four>::DESC;
+
+fn main() {}
