@@ -7,7 +7,6 @@ use crate::{
     gemm::{self, judged, speed, verified},
     print,
     progress::{during, timed},
-    verify,
 };
 use falchion::{
     desc::{Request, Resolved},
@@ -40,11 +39,11 @@ pub fn run(json: bool) -> Result<(), Failure> {
         // A GPU that does not work is no reason to fail: the host does.
         place => on_cuda(&place).or_else(|_| on_host())?,
     };
-    let verdict = during("verifying", || verify::check(&run.resolved.desc, &run.product));
+    let verdict = during("verifying", || run.product.verify(&run.resolved.desc))?;
     let (m, n, k) = run.extents;
     if json {
         let object = json!({
-            "verified": verdict.verified, "on": run.on, "m": m, "n": n, "k": k,
+            "verified": verdict.is_right(), "on": run.on, "m": m, "n": n, "k": k,
             "error_over_bound": verdict.error_over_bound, "seconds": run.seconds,
         });
         print::line(&object.to_string());

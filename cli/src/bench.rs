@@ -1,10 +1,12 @@
 //! `falchion bench`: a suite in, lines and a page out.
 
 use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
-use falchion::bench::{Line, page, suite};
+use falchion::bench::{Line, measure::Run, page, record::utc_date, suite};
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
+    time::SystemTime,
 };
 
 /// Where lines go unless told otherwise.
@@ -21,7 +23,14 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     })?;
     let out = args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(&name).with_extension("jsonl"));
     let mut lines: Vec<Line> = Vec::new();
-    device.measure(&name, &problems, &args.peers, &mut |line| {
+    let run = Run {
+        suite: name.clone(),
+        with_peer: !args.peers.is_empty(),
+        desc: None,
+        date: utc_date(SystemTime::now()),
+        commit: commit(),
+    };
+    device.measure(&problems, &run, &mut |line| {
         print::line(&said(&line, lines.len() + 1, problems.len()));
         lines.push(line);
         write(&out, &name, &command(args), &lines)
@@ -32,6 +41,16 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
 fn command(args: &BenchArgs) -> String {
     let peers = if args.peers.is_empty() { String::new() } else { format!(" --peers {}", args.peers.join(",")) };
     format!("falchion bench --suite {}{peers}", args.suite.display())
+}
+
+/// The commit of the folder that this runs in, where git knows one.
+fn commit() -> String {
+    let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
+    let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();
+    let commit = String::from_utf8_lossy(&text).trim().to_owned();
+    // Where there is no repository, the commit that this program was built from, when whoever built it said so.
+    let built = option_env!("FALCHION_COMMIT").unwrap_or("unknown");
+    if commit.is_empty() { built.to_owned() } else { commit }
 }
 
 /// One line for people.

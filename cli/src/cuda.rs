@@ -1,16 +1,31 @@
-//! The seam to the CUDA executor: a device that is opened, a kernel that is prepared, a product that runs on it.
+//! Products on a device, and what is there to compute them.
 
 use crate::{args::On, failure::Failure};
+use cudarc::driver::CudaStream;
 use falchion::{
+    Error,
     arch::ArchKind,
-    bench::{Line, SuiteProblem},
+    bench::{
+        EventTimer, Line, Session, Settings, SuiteProblem,
+        measure::{Bench, Run},
+    },
     desc::GemmDesc,
-    device::HostProduct,
+    device::{
+        HostProduct,
+        cuda::{
+            CudaKernel,
+            cache::{Cache, CacheDir},
+            machine_of,
+            resident::Resident,
+        },
+    },
+    sys::{driver, nvrtc::Nvrtc, timing},
 };
+use std::sync::Arc;
 
-/// A GPU that answers.
-#[derive(Clone, Debug)]
+/// A GPU that answers, and NVRTC.
 pub struct Device {
+    stream: Arc<CudaStream>,
     /// Its name.
     pub name: String,
     /// Its compute capability, major times 10 plus minor.
@@ -20,60 +35,85 @@ pub struct Device {
 }
 
 /// A kernel that is compiled and loaded.
-#[derive(Clone, Debug)]
-pub struct Kernel {}
+pub struct Kernel {
+    stream: Arc<CudaStream>,
+    kernel: CudaKernel,
+}
 
 /// Opens a device: the driver, NVRTC and the device are there.
-pub fn open(_ordinal: usize) -> Result<Device, Failure> {
-    Err(absent())
+pub fn open(ordinal: usize) -> Result<Device, Failure> {
+    let context = falchion::device::cuda::open(ordinal)?;
+    Nvrtc::get()?;
+    let machine = machine_of(&context)?;
+    let newest = machine
+        .newest_arch()
+        .ok_or_else(|| Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm)))?;
+    let stream = context.new_stream().map_err(driver::driver("cuStreamCreate"))?;
+    let name = context.name().map_err(driver::driver("cuDeviceGetName"))?;
+    Ok(Device { stream, name, sm: machine.sm, newest })
 }
 
 impl Device {
     /// Compiles and loads the kernel of a description.
-    pub fn prepare(&self, _desc: &GemmDesc) -> Result<Kernel, Failure> {
-        Err(absent())
+    pub fn prepare(&self, desc: &GemmDesc) -> Result<Kernel, Failure> {
+        let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
+        Ok(Kernel { stream: self.stream.clone(), kernel })
     }
 
     /// Measures problems beside a peer; `measured` hears of each line as it comes.
     pub fn measure(
         &self,
-        _suite: &str,
-        _problems: &[SuiteProblem],
-        _peers: &[String],
-        _measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
+        problems: &[SuiteProblem],
+        run: &Run,
+        measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        Err(absent())
+        let bench = Bench::new(&self.stream, run.with_peer)?;
+        let mut timer = EventTimer::new(&self.stream)?;
+        let mut session = Session::new(&mut timer, Settings::default());
+        problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))
     }
 }
 
 impl Kernel {
-    /// Computes D of a product in host memory: copies there, one launch, and back. Returns the launch's seconds.
-    pub fn run(&self, _product: &mut HostProduct) -> Result<f64, Failure> {
-        Err(absent())
+    /// Computes D of a product in host memory: copies there, two launches, the second of which is timed, and back. Returns its
+    /// seconds.
+    pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
+        let shapes = product.shapes();
+        let matrices = product.matrices()?;
+        let mut resident = Resident::new(&self.stream, &matrices)?;
+        // The first launch loads the module, and compiles a kernel of narrower accesses where the operands ask for one.
+        resident.run(&self.kernel, &shapes)?;
+        let stopwatch = timing::Stopwatch::new(&self.stream)?;
+        let microseconds = stopwatch.time(|| resident.run(&self.kernel, &shapes))?;
+        resident.download(matrices.d)?;
+        Ok(microseconds * 1e-6)
     }
 }
 
 /// Where cubins are kept, and that they can be.
-pub fn cache() -> Result<String, Failure> {
-    Err(absent())
+pub fn cache() -> Result<String, Error> {
+    let dir = Cache::global().dir();
+    dir.check()?;
+    Ok(match dir {
+        CacheDir::Off => "off: every process compiles for itself".to_owned(),
+        CacheDir::At(path) => path.display().to_string(),
+    })
 }
 
 /// The compiler that was found: its version and its file.
-pub fn nvrtc() -> Result<String, Failure> {
-    Err(absent())
+pub fn nvrtc() -> Result<String, Error> {
+    let nvrtc = Nvrtc::get()?;
+    let (major, minor) = nvrtc.version();
+    Ok(format!("{major}.{minor}, {}", nvrtc.path().display()))
 }
 
-/// The driver that was found: its version.
-pub fn driver() -> Result<String, Failure> {
-    Err(absent())
-}
-
-fn absent() -> Failure {
-    Failure::refused("this build has no CUDA executor")
+/// The driver that was found: the newest CUDA that it speaks.
+pub fn driver() -> Result<String, Error> {
+    let (major, minor) = driver::version()?;
+    Ok(format!("libcuda, CUDA {major}.{minor}"))
 }
 
 /// Where a product is computed.
-#[derive(Clone, Debug)]
 pub enum Place {
     /// On the CPU.
     Host,

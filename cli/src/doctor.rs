@@ -1,11 +1,11 @@
 //! `falchion doctor`: what is here, what is missing, and what to do about it.
 
 use crate::{
-    cuda::{self, Device, Place},
+    cuda::{self, Place},
     failure::Failure,
-    gemm, print, verify,
+    gemm, print,
 };
-use falchion::{desc::Request, device::host::Mode, sys};
+use falchion::{Error, desc::Request, device::host::Mode, sys};
 use serde_json::json;
 
 /// m, n and k of the products that are checked: odd, and more than one tile.
@@ -22,12 +22,26 @@ struct Finding {
 }
 
 impl Finding {
+    fn found(what: &'static str, said: String) -> Self {
+        Self { what, found: true, said, remedy: "" }
+    }
+
     fn of(what: &'static str, found: Result<String, Failure>, remedy: &'static str) -> Self {
-        let (found, said) = match found {
-            Ok(said) => (true, said),
-            Err(Failure::Refused(because) | Failure::Unverified(because)) => (false, because),
-        };
-        Self { what, found, said, remedy: if found { "" } else { remedy } }
+        match found {
+            Ok(said) => Self::found(what, said),
+            Err(Failure::Refused(said) | Failure::Unverified(said)) => Self { what, found: false, said, remedy },
+        }
+    }
+
+    /// A library that is missing has a remedy of its own, and says what was tried.
+    fn library(what: &'static str, found: Result<String, Error>, remedy: &'static str) -> Self {
+        match found {
+            Err(Error::Library { library, tried, because, remedy }) => {
+                let said = format!("{library} could not be loaded: {because}. Tried {}", tried.join(", "));
+                Self { what, found: false, said, remedy }
+            }
+            found => Self::of(what, found.map_err(Failure::from), remedy),
+        }
     }
 }
 
@@ -61,13 +75,13 @@ fn cpu() -> Finding {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut said = vec![std::env::consts::ARCH];
     said.extend(sys::cpu::features());
-    Finding { what: "CPU", found: true, said: format!("{}; {threads} threads", said.join(" ")), remedy: "" }
+    Finding::found("CPU", format!("{}; {threads} threads", said.join(" ")))
 }
 
 fn memory() -> Finding {
     let said = sys::memory::available_bytes()
         .map_or("the system does not say how much".to_owned(), |bytes| format!("{} MiB available", bytes >> 20));
-    Finding { what: "memory", found: true, said, remedy: "" }
+    Finding::found("memory", said)
 }
 
 fn host() -> Finding {
@@ -76,27 +90,24 @@ fn host() -> Finding {
 }
 
 fn gpu() -> Vec<Finding> {
-    let device = cuda::open(0);
-    let named = |device: &Device| format!("{}, sm_{}, up to --arch {}", device.name, device.sm, device.newest);
-    let said = device.as_ref().map(named).map_err(said);
-    let launched = match device {
-        Ok(device) => product(&Place::Cuda(device)),
-        Err(_) => Err(Failure::refused("there is no device to launch it on")),
+    let mut findings = vec![
+        Finding::library("cache of kernels", cuda::cache(), "Set FALCHION_CACHE_DIR to a folder of your own, or to off."),
+        Finding::library("NVRTC", cuda::nvrtc(), "Install another version of it."),
+        Finding::library("CUDA driver", cuda::driver(), "Install a newer driver."),
+    ];
+    let missing: Vec<&str> = findings[1..].iter().filter(|finding| !finding.found).map(|finding| finding.what).collect();
+    let after = format!("not looked for, without {}", missing.join(" and "));
+    let (device, kernel) = match missing.is_empty().then(|| cuda::open(0)) {
+        None => (Err(Failure::refused(after.clone())), Err(Failure::refused(after))),
+        Some(Err(failure)) => (Err(failure), Err(Failure::refused("there is no device to launch it on"))),
+        Some(Ok(device)) => {
+            let said = format!("{}, sm_{}, up to --arch {}", device.name, device.sm, device.newest);
+            (Ok(said), product(&Place::Cuda(device)))
+        }
     };
-    vec![
-        Finding::of("cache of kernels", cuda::cache(), "Set FALCHION_CACHE_DIR to a folder of your own, or to off."),
-        Finding::of("NVRTC", cuda::nvrtc(), "Install the CUDA toolkit or Python's nvidia-cuda-nvrtc, or set FALCHION_NVRTC."),
-        Finding::of("CUDA driver", cuda::driver(), "Install NVIDIA's driver, which brings libcuda."),
-        Finding::of("device", said, "Check nvidia-smi, and CUDA_VISIBLE_DEVICES."),
-        Finding::of("kernel", launched, "See what is missing above."),
-    ]
-}
-
-/// A failure that is read by more than one.
-fn said(failure: &Failure) -> Failure {
-    match failure {
-        Failure::Refused(because) | Failure::Unverified(because) => Failure::refused(because.clone()),
-    }
+    findings.push(Finding::of("device", device, "See what is missing above, nvidia-smi, and CUDA_VISIBLE_DEVICES."));
+    findings.push(Finding::of("kernel", kernel, "See what is missing above."));
+    findings
 }
 
 /// Computes and checks a small product.
@@ -107,7 +118,7 @@ fn product(place: &Place) -> Result<String, Failure> {
         Place::Host => product.run(&resolved.desc, Mode::Fast)?,
         Place::Cuda(device) => drop(device.prepare(&resolved.desc)?.run(&mut product)?),
     }
-    let verdict = verify::check(&resolved.desc, &product);
+    let verdict = product.verify(&resolved.desc)?;
     gemm::judged(verdict)?;
     let (m, n, k) = EXTENTS;
     Ok(format!("computed {m} x {n} x {k}, and the largest error is {:.3} of its bound", verdict.error_over_bound))

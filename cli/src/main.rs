@@ -15,7 +15,6 @@ mod npy;
 mod print;
 mod progress;
 mod text;
-mod verify;
 
 use args::{Cli, Command};
 use clap::Parser;

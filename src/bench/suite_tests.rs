@@ -1,4 +1,5 @@
 use super::*;
+use crate::layout::Order;
 
 const PLAIN: &str = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row"}"#;
 
@@ -11,7 +12,7 @@ fn a_plain_line_takes_the_defaults() {
     let problems = parse("s", &format!("\n{PLAIN}\n\n")).unwrap();
     let [p] = &problems[..] else { panic!("one problem, got {}", problems.len()) };
     assert_eq!((p.m, p.n, p.k), (64, 32, 16));
-    assert_eq!((p.a.element(), p.a.order, p.b.order), ("bf16", Order::Row, Order::Col));
+    assert_eq!((p.a.element.name(), p.a.order, p.b.order), ("bf16", Order::Row, Order::Col));
     assert_eq!((p.lda(), p.ldb(), p.ldc()), (16, 16, 32));
     assert_eq!(p.operations(), 65536.0);
     assert_eq!(serde_json::to_string(p).unwrap(), PLAIN, "a problem is written as it was read");
@@ -61,5 +62,5 @@ fn the_simt_suite_is_every_layout_twice() {
     let distinct: std::collections::HashSet<_> = problems.iter().map(|p| (p.m, p.a.order, p.b.order, p.c.order)).collect();
     assert_eq!(distinct.len(), 16);
     assert!(problems.iter().all(|p| p.op.as_deref() == Some("simt") && p.m == p.n && p.n == p.k));
-    assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element() == "f32")));
+    assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element.name() == "f32")));
 }

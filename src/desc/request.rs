@@ -113,7 +113,7 @@ impl Request {
         desc.compute = compute.unwrap_or(desc.compute);
         desc.check().map_err(|refusal| if desc.exchanged { refusal.exchanged() } else { refusal })?;
         let flagged = |given: bool| if given { Origin::Flag } else { origin };
-        let matrix = |kind, order| MatrixType { kind, order }.to_string();
+        let matrix = |element, order| MatrixType { element, order }.to_string();
         let values = [
             ("--a", matrix(types.a, orders.a), self.a.is_some()),
             ("--b", matrix(types.b, orders.b), self.b.is_some()),
@@ -133,7 +133,7 @@ impl Request {
 
     /// The first row of the table that agrees with what is given; without one, what is given, to be refused by its names.
     fn types(&self) -> Combined {
-        let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.kind);
+        let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
         let row = COMBINATIONS
@@ -154,9 +154,9 @@ impl Request {
             because: format!("it says that {name} is {}, and {} was asked for", stated.to_string(), given.to_string()),
         };
         let matrices = [
-            ("A", self.a, MatrixType { kind: types.a, order: orders.a }),
-            ("B", self.b, MatrixType { kind: types.b, order: orders.b }),
-            ("C", self.c, MatrixType { kind: types.c, order: orders.c }),
+            ("A", self.a, MatrixType { element: types.a, order: orders.a }),
+            ("B", self.b, MatrixType { element: types.b, order: orders.b }),
+            ("C", self.c, MatrixType { element: types.c, order: orders.c }),
         ];
         for (name, given, stated) in matrices {
             if let Some(given) = given.filter(|given| *given != stated) {

@@ -5,89 +5,43 @@ use super::{
     space::{HostSlice, HostSliceMut},
 };
 use crate::{
+    error::Error,
     layout::Order,
-    numeric::{Bf16, ElementKind, F16, Narrow, Tf32, Widen},
+    numeric::{Element, ElementKind},
     refusal::Refusal,
     sys::memory::available_bytes,
+    verify::{
+        Distribution, HostBuffer,
+        number::{Number, with_element},
+    },
 };
-
-/// Elements of a type known when the program runs.
-#[derive(Clone, Debug)]
-enum Elements {
-    F64(Vec<f64>),
-    F32(Vec<f32>),
-    Tf32(Vec<f32>),
-    F16(Vec<F16>),
-    Bf16(Vec<Bf16>),
-    I8(Vec<i8>),
-    U8(Vec<u8>),
-    I32(Vec<i32>),
-}
-
-/// Does one thing to the elements, whatever their type is: `$element` is the type, `$x` the vector.
-macro_rules! with_elements {
-    ($elements:expr, $element:ident, $x:ident => $do:expr) => {
-        with_elements! { @ $elements, $element, $x => $do;
-            F64(f64) F32(f32) Tf32(Tf32) F16(F16) Bf16(Bf16) I8(i8) U8(u8) I32(i32) }
-    };
-    (@ $elements:expr, $element:ident, $x:ident => $do:expr; F64($f64:ty) $($kind:ident($type:ty))*) => {
-        match $elements {
-            Elements::F64($x) => { type $element = $f64; $do }
-            $(Elements::$kind($x) => { type $element = $type; $do })*
-        }
-    };
-}
 
 /// A `rows` x `columns` matrix with its memory.
 #[derive(Clone, Debug)]
 pub struct HostMatrix {
-    kind: ElementKind,
+    buffer: HostBuffer,
     order: Order,
     rows: usize,
     columns: usize,
     leading: usize,
-    elements: Elements,
 }
 
 impl HostMatrix {
-    /// A matrix of zeros, as is what lies between its lines.
+    /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
     ///
-    /// [`Refusal::OutOfMemory`] when there is no room, [`Refusal::NoSuchCombination`] for elements that no kernel takes.
-    pub fn zeros(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Refusal> {
+    /// [`Refusal::OutOfMemory`] when there is no room, [`Refusal::NoSuchElement`] for elements without a form in host memory.
+    pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
         let count = MatrixShape { order, leading, length: 0 }.elements(rows, columns);
-        let needed = count.saturating_mul(u128::from(kind.bytes()));
-        let too_much = || Refusal::OutOfMemory {
-            needed: u64::try_from(needed).unwrap_or(u64::MAX),
-            available: available_bytes().unwrap_or(isize::MAX as u64),
-        };
-        let count = usize::try_from(count).map_err(|_| too_much())?;
-        fn room<T: Copy + Default>(count: usize, too_much: impl Fn() -> Refusal) -> Result<Vec<T>, Refusal> {
-            let mut elements = Vec::new();
-            elements.try_reserve_exact(count).map_err(|_| too_much())?;
-            elements.resize(count, T::default());
-            Ok(elements)
-        }
-        let elements = match kind {
-            ElementKind::F64 => Elements::F64(room(count, too_much)?),
-            ElementKind::F32 => Elements::F32(room(count, too_much)?),
-            ElementKind::Tf32 => Elements::Tf32(room(count, too_much)?),
-            ElementKind::F16 => Elements::F16(room(count, too_much)?),
-            ElementKind::Bf16 => Elements::Bf16(room(count, too_much)?),
-            ElementKind::I8 => Elements::I8(room(count, too_much)?),
-            ElementKind::U8 => Elements::U8(room(count, too_much)?),
-            ElementKind::I32 => Elements::I32(room(count, too_much)?),
-            ElementKind::E4m3 | ElementKind::E5m2 => {
-                return Err(Refusal::NoSuchCombination { a: kind, b: kind, accumulator: kind, c: kind });
-            }
-        };
-        Ok(Self { kind, order, rows, columns, leading, elements })
+        let length = usize::try_from(count)
+            .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
+        Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, rows, columns, leading })
     }
 
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
-        self.kind
+        self.buffer.kind()
     }
 
     /// Rows and columns.
@@ -97,18 +51,47 @@ impl HostMatrix {
 
     /// Layout, leading dimension, and how many elements there are.
     pub fn shape(&self) -> MatrixShape {
-        let length = with_elements!(&self.elements, _Element, x => x.len());
-        MatrixShape { order: self.order, leading: self.leading, length }
+        MatrixShape { order: self.order, leading: self.leading, length: self.buffer.length() }
     }
 
     /// The elements, to be read.
-    pub fn slice(&self) -> HostSlice<'_> {
-        with_elements!(&self.elements, E, x => HostSlice::new::<E>(x))
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::slice`].
+    pub fn slice(&self) -> Result<HostSlice<'_>, Error> {
+        self.buffer.slice(0..self.buffer.length())
     }
 
     /// The elements, to be written.
-    pub fn slice_mut(&mut self) -> HostSliceMut<'_> {
-        with_elements!(&mut self.elements, E, x => HostSliceMut::new::<E>(x))
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::slice_mut`].
+    pub fn slice_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
+        self.buffer.slice_mut(0..self.buffer.length())
+    }
+
+    /// Draws every element from a seed; the matrix is the same in every layout.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Distribution::fill`].
+    pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
+        let (shape, extents) = (self.shape(), self.extents());
+        from.fill(seed, self.slice_mut()?, &shape, extents)
+    }
+
+    /// Every row and column with the element's place, line by line of `order`, which need not be the matrix's.
+    fn places(&self, order: Order) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let Self { order: own, rows, columns, leading, .. } = *self;
+        let (lines, length) = (order.packed(columns, rows), order.packed(rows, columns));
+        (0..lines).flat_map(move |line| {
+            (0..length).map(move |along| {
+                let (row, column) = if order.is_row() { (line, along) } else { (along, line) };
+                (row, column, own.offset(row, column, leading))
+            })
+        })
     }
 
     /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called line by line of
@@ -117,20 +100,28 @@ impl HostMatrix {
     /// # Errors
     ///
     /// The first that `next` returns; the elements before it are set.
-    pub fn try_fill<F>(&mut self, order: Order, mut next: impl FnMut(usize, usize) -> Result<f64, F>) -> Result<(), F> {
-        let (lines, length) = (order.packed(self.columns, self.rows), order.packed(self.rows, self.columns));
-        with_elements!(&mut self.elements, _Element, x => {
-            for line in 0..lines {
-                for along in 0..length {
-                    let (row, column) = if order.is_row() { (line, along) } else { (along, line) };
-                    let value = next(row, column)?;
-                    if let Some(to) = x.get_mut(self.order.offset(row, column, self.leading)) {
-                        *to = Narrow::narrow(value);
-                    }
-                }
+    pub fn try_fill<F: From<Error> + From<Refusal>>(
+        &mut self,
+        order: Order,
+        mut next: impl FnMut(usize, usize) -> Result<f64, F>,
+    ) -> Result<(), F> {
+        let (kind, places) = (self.kind(), self.places(order));
+        let slice = self.slice_mut()?;
+        let set = |elements: &mut dyn FnMut(usize, f64)| {
+            for (row, column, place) in places {
+                elements(place, next(row, column)?);
             }
-        });
-        Ok(())
+            Ok(())
+        };
+        fn writer<E: Element<Storage: Number>>(slice: HostSliceMut<'_>) -> Result<impl FnMut(usize, f64), Error> {
+            let elements = slice.of::<E>()?;
+            Ok(|place: usize, x: f64| {
+                if let Some(element) = elements.get_mut(place) {
+                    *element = Number::nearest(x);
+                }
+            })
+        }
+        with_element!(kind, E => set(&mut writer::<E>(slice)?))
     }
 
     /// Every element, line by line of `order`, which need not be the matrix's.
@@ -138,30 +129,35 @@ impl HostMatrix {
     /// # Errors
     ///
     /// The first that `visit` returns.
-    pub fn try_each<F>(&self, order: Order, mut visit: impl FnMut(f64) -> Result<(), F>) -> Result<(), F> {
-        let (lines, length) = (order.packed(self.columns, self.rows), order.packed(self.rows, self.columns));
-        with_elements!(&self.elements, _Element, x => {
-            for line in 0..lines {
-                for along in 0..length {
-                    let (row, column) = if order.is_row() { (line, along) } else { (along, line) };
-                    if let Some(&value) = x.get(self.order.offset(row, column, self.leading)) {
-                        visit(Widen::<f64>::widen(value))?;
-                    }
+    pub fn try_each<F: From<Error> + From<Refusal>>(
+        &self,
+        order: Order,
+        mut visit: impl FnMut(f64) -> Result<(), F>,
+    ) -> Result<(), F> {
+        let (slice, places) = (self.slice()?, self.places(order));
+        let each = |element: &dyn Fn(usize) -> Option<f64>| {
+            for (_, _, place) in places {
+                if let Some(x) = element(place) {
+                    visit(x)?;
                 }
             }
-        });
-        Ok(())
+            Ok(())
+        };
+        fn reader<E: Element<Storage: Number>>(slice: HostSlice<'_>) -> Result<impl Fn(usize) -> Option<f64>, Error> {
+            let elements = slice.of::<E>()?;
+            Ok(|place: usize| elements.get(place).map(|x| x.exact()))
+        }
+        with_element!(self.kind(), E => each(&reader::<E>(slice)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::convert::Infallible;
 
     fn filled(kind: ElementKind, order: Order, values: &[f64]) -> HostMatrix {
-        let mut matrix = HostMatrix::zeros(kind, (2, 3), order, 5).unwrap();
-        matrix.try_fill(Order::Row, |row, column| Ok::<_, Infallible>(values[row * 3 + column])).unwrap();
+        let mut matrix = HostMatrix::poisoned(kind, (2, 3), order, 5).unwrap();
+        matrix.try_fill(Order::Row, |row, column| Ok::<_, Error>(values[row * 3 + column])).unwrap();
         matrix
     }
 
@@ -170,7 +166,7 @@ mod tests {
         matrix
             .try_each(order, |x| {
                 values.push(x);
-                Ok::<_, Infallible>(())
+                Ok::<_, Error>(())
             })
             .unwrap();
         values
@@ -183,7 +179,7 @@ mod tests {
                 let matrix = filled(kind, order, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
                 assert_eq!(read(&matrix, Order::Row), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
                 assert_eq!(read(&matrix, Order::Col), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-                assert_eq!((matrix.slice().kind(), matrix.slice().length()), (kind, matrix.shape().length));
+                assert_eq!((matrix.slice().unwrap().kind(), matrix.slice().unwrap().length()), (kind, matrix.shape().length));
             }
         }
     }
@@ -204,9 +200,9 @@ mod tests {
     #[test]
     fn a_matrix_without_room_is_refused() {
         for extents in [(usize::MAX, usize::MAX), (1 << 40, 1 << 20), (1 << 31, 1 << 31)] {
-            let refusal = HostMatrix::zeros(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
-            assert!(matches!(refusal, Refusal::OutOfMemory { .. }), "{refusal}");
+            let error = HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
+            assert!(matches!(error, Error::Refused(Refusal::OutOfMemory { .. })), "{error}");
         }
-        assert_eq!(HostMatrix::zeros(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().shape().length, 0);
+        assert_eq!(HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().shape().length, 0);
     }
 }

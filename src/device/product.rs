@@ -7,7 +7,16 @@ use super::{
     matrix::HostMatrix,
 };
 use crate::{
-    desc::GemmDesc, epilogue::SCALARS, error::Error, numeric::ElementKind, refusal::Refusal, sys::memory::available_bytes,
+    desc::GemmDesc,
+    epilogue::SCALARS,
+    error::Error,
+    numeric::ElementKind,
+    refusal::Refusal,
+    sys::memory::available_bytes,
+    verify::{
+        self, Claim, Distribution, Fill, Verdict,
+        bound::{Rounding, gamma},
+    },
 };
 
 /// Operands, result and scalars of one product, in the user's layouts.
@@ -47,13 +56,13 @@ impl Shapes {
 }
 
 impl HostProduct {
-    /// The matrices of a problem, all zero. What they hold already is not looked at; everything else about the problem is
+    /// The matrices of a problem, all poison. What memory there was is not looked at; everything else about the problem is
     /// checked before any memory is asked for.
     ///
     /// # Errors
     ///
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
-    pub fn zeros(desc: &GemmDesc, shapes: &Shapes) -> Result<Self, Refusal> {
+    pub fn poisoned(desc: &GemmDesc, shapes: &Shapes) -> Result<Self, Error> {
         let of = |shape: MatrixShape| MatrixShape { length: usize::MAX, ..shape };
         let Shapes { m, n, k, a, b, c, d, scalars } = *shapes;
         let unbounded = Shapes { a: of(a), b: of(b), c: c.map(of), d: of(d), ..*shapes };
@@ -72,18 +81,18 @@ impl HostProduct {
         let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);
         if let Some(available) = available_bytes().filter(|&available| needed > available) {
-            return Err(Refusal::OutOfMemory { needed, available });
+            return Err(Refusal::OutOfMemory { needed, available }.into());
         }
-        let zeros = |kind, shape: MatrixShape, extents| HostMatrix::zeros(kind, extents, shape.order, shape.leading);
+        let matrix = |kind, shape: MatrixShape, extents| HostMatrix::poisoned(kind, extents, shape.order, shape.leading);
         Ok(Self {
-            a: zeros(types.a, a, (m, k))?,
-            b: zeros(types.b, b, (k, n))?,
+            a: matrix(types.a, a, (m, k))?,
+            b: matrix(types.b, b, (k, n))?,
             c: match c {
                 Source::None => Source::None,
                 Source::InPlace => Source::InPlace,
-                Source::Matrix(shape) => Source::Matrix(zeros(types.c, shape, (m, n))?),
+                Source::Matrix(shape) => Source::Matrix(matrix(types.c, shape, (m, n))?),
             },
-            d: zeros(types.c, d, (m, n))?,
+            d: matrix(types.c, d, (m, n))?,
             scalars,
         })
     }
@@ -99,6 +108,20 @@ impl HostProduct {
         Shapes { m, n, k, a: self.a.shape(), b: self.b.shape(), c, d: self.d.shape(), scalars: self.scalars }
     }
 
+    /// The matrices, D to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostMatrix::slice`].
+    pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
+        let c = match &self.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(matrix) => Source::Matrix(matrix.slice()?),
+        };
+        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()? })
+    }
+
     /// Computes D on the host.
     ///
     /// # Errors
@@ -106,15 +129,40 @@ impl HostProduct {
     /// Those of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
         let shapes = self.shapes();
+        run_on_host(desc, mode, &shapes, self.matrices()?)
+    }
+
+    /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
+    /// would decide nothing, because the sums are too long for their accumulator's precision.
+    pub fn drawn_from(&self, desc: &GemmDesc) -> [Distribution; 2] {
+        let (k, types) = (self.a.extents().1, desc.user_types());
+        let unit = Rounding::of(types.accumulator).unit;
+        let fill = if gamma(k as f64, unit).is_finite() { Fill::Random } else { Fill::Integers };
+        [fill.operands(types, k), fill.source()]
+    }
+
+    /// Holds D against a reference: every element, or those of some rows where every one would take too long.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
+    pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
         let c = match &self.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(matrix) => Source::Matrix(matrix.slice()),
+            Source::InPlace => return Err(Refusal::MissingOperand { name: "C" }.into()),
+            Source::None => None,
+            Source::Matrix(matrix) => Some(matrix.slice()?),
         };
-        let matrices = HostMatrices { a: self.a.slice(), b: self.b.slice(), c, d: self.d.slice_mut() };
-        run_on_host(desc, mode, &shapes, matrices)
+        let shapes = self.shapes();
+        let claim = Claim { desc, shapes: &shapes, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
+        let products = shapes.m as f64 * shapes.n as f64 * shapes.k as f64;
+        if products <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS, 0) }
     }
 }
+
+/// Products of a GEMM, at most, every element of which is verified: some seconds of work.
+const ALL_ROWS: f64 = 8e9;
+/// Rows that are verified of a larger one.
+const SOME_ROWS: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -124,7 +172,6 @@ mod tests {
         desc::Request,
         layout::{MatrixType, Order},
     };
-    use core::convert::Infallible;
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());
@@ -137,19 +184,19 @@ mod tests {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
             let desc = described(a, b, c);
             let shapes = Shapes::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
-            let mut product = HostProduct::zeros(&desc, &shapes).unwrap();
+            let mut product = HostProduct::poisoned(&desc, &shapes).unwrap();
             let (x, y, z) = (|i: usize, l: usize| (i * 3 + l) as f64 - 4.0, |l: usize, j: usize| (l * 2 + j) as f64, 3.0);
-            product.a.try_fill(Order::Row, |i, l| Ok::<_, Infallible>(x(i, l))).unwrap();
-            product.b.try_fill(Order::Col, |l, j| Ok::<_, Infallible>(y(l, j))).unwrap();
+            product.a.try_fill(Order::Row, |i, l| Ok::<_, Error>(x(i, l))).unwrap();
+            product.b.try_fill(Order::Col, |l, j| Ok::<_, Error>(y(l, j))).unwrap();
             let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
-            source.try_fill(Order::Row, |_, _| Ok::<_, Infallible>(z)).unwrap();
+            source.try_fill(Order::Row, |_, _| Ok::<_, Error>(z)).unwrap();
             product.run(&desc, Mode::Fast).unwrap();
             let mut got = Vec::new();
             product
                 .d
                 .try_each(Order::Row, |x| {
                     got.push(x);
-                    Ok::<_, Infallible>(())
+                    Ok::<_, Error>(())
                 })
                 .unwrap();
             for (at, got) in got.into_iter().enumerate() {
@@ -162,8 +209,11 @@ mod tests {
     #[test]
     fn what_is_too_large_is_refused_before_memory_is_asked_for() {
         let desc = described("f32:col", "f32:col", "f32:col");
-        let refused =
-            |extents, leading| HostProduct::zeros(&desc, &Shapes::of(&desc, extents, leading, [1.0; SCALARS])).unwrap_err();
+        let refused = |extents, leading| match HostProduct::poisoned(&desc, &Shapes::of(&desc, extents, leading, [1.0; SCALARS]))
+        {
+            Err(Error::Refused(refusal)) => refusal,
+            other => panic!("{other:?}"),
+        };
         assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
         assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
         assert!(matches!(refused((4, 4, 4), [None, Some(3), None]), Refusal::LeadingDimension { .. }));

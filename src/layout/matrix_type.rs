@@ -16,16 +16,9 @@ use core::{fmt, str::FromStr};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "String", into = "String"))]
 pub struct MatrixType {
     /// The elements.
-    pub kind: ElementKind,
+    pub element: ElementKind,
     /// The layout.
     pub order: Order,
-}
-
-impl MatrixType {
-    /// The name of the element type.
-    pub const fn element(&self) -> &'static str {
-        self.kind.name()
-    }
 }
 
 impl FromStr for MatrixType {
@@ -34,13 +27,13 @@ impl FromStr for MatrixType {
     fn from_str(text: &str) -> Result<Self, String> {
         let (element, order) =
             text.split_once(':').ok_or_else(|| format!("the operand `{text}` is not of the form `type:row` or `type:col`"))?;
-        let kind = ElementKind::from_str(element).map_err(|because| format!("the operand `{text}` {because}"))?;
+        let element = ElementKind::from_str(element).map_err(|because| format!("the operand `{text}` {because}"))?;
         let order = match order {
             "row" => Order::Row,
             "col" => Order::Col,
             other => return Err(format!("the operand `{text}` names the order `{other}`; it is `row` or `col`")),
         };
-        Ok(Self { kind, order })
+        Ok(Self { element, order })
     }
 }
 
@@ -60,6 +53,6 @@ impl From<MatrixType> for String {
 
 impl fmt::Display for MatrixType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind, self.order)
+        write!(f, "{}:{}", self.element, self.order)
     }
 }

@@ -41,13 +41,6 @@ widen! {
     i32 => f32, |x| x as f32;
     i8 => f32, |x| f32::from(x);
     u8 => f32, |x| f32::from(x);
-    // To files and references.
-    f32 => f64, |x| f64::from(x);
-    F16 => f64, |x| x.to_f64();
-    Bf16 => f64, |x| x.to_f64();
-    i32 => f64, |x| f64::from(x);
-    i8 => f64, |x| f64::from(x);
-    u8 => f64, |x| f64::from(x);
 }
 
 macro_rules! narrow {

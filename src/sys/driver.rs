@@ -31,6 +31,19 @@ pub fn present() -> Result<(), Error> {
     })
 }
 
+/// The newest CUDA that the driver speaks, major and minor.
+///
+/// # Errors
+///
+/// [`Error::Library`] without a driver, [`Error::Driver`] when it does not answer.
+pub fn version() -> Result<(i32, i32), Error> {
+    present()?;
+    let mut version = 0;
+    // SAFETY: the library is there, and the pointer is to an integer of ours.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(driver("cuDriverGetVersion"))?;
+    Ok((version / 1000, version % 1000 / 10))
+}
+
 /// Enqueues a kernel of `blocks` blocks.
 ///
 /// # Errors

@@ -5,6 +5,8 @@ use crate::{
     device::{HostSlice, HostSliceMut, MatrixShape},
     error::Error,
     numeric::{Element, ElementKind},
+    refusal::Refusal,
+    sys::memory::available_bytes,
 };
 use core::ops::Range;
 
@@ -33,9 +35,16 @@ impl HostBuffer {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSuchElement`](crate::Refusal::NoSuchElement) for a type that has no form in host memory.
+    /// [`Refusal::NoSuchElement`] for a type that has no form in host memory, [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
-        let words = vec![0; (length * kind.bytes() as usize).div_ceil(8)];
+        let too_much = || Refusal::OutOfMemory {
+            needed: (length as u64).saturating_mul(u64::from(kind.bytes())),
+            available: available_bytes().unwrap_or(isize::MAX as u64),
+        };
+        let count = length.checked_mul(kind.bytes() as usize).ok_or_else(too_much)?.div_ceil(8);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).map_err(|_| too_much())?;
+        words.resize(count, 0);
         let mut buffer = Self { kind, length, words };
         poison(buffer.slice_mut(0..length)?)?;
         Ok(buffer)

@@ -35,7 +35,7 @@ pub mod bound;
 mod buffer;
 mod epilogue;
 mod fill;
-mod number;
+pub(crate) mod number;
 mod reference;
 mod verdict;
 

@@ -5,11 +5,11 @@
 use crate::{
     device::{HostSlice, HostSliceMut},
     error::Error,
-    numeric::{Bf16, Element, F16},
+    numeric::{Bf16, Element, F16, Narrow},
 };
 
 /// A number in memory.
-pub(super) trait Number: bytemuck::Pod + Send + Sync {
+pub(crate) trait Number: bytemuck::Pod + Send + Sync {
     /// What untouched memory holds: NaN, or the integer farthest from those of a [`Fill`](super::Fill).
     const POISON: Self;
     /// The same number.
@@ -38,8 +38,8 @@ macro_rules! numbers {
 numbers! {
     f64,  f64::NAN,       |x| x,             |y| y;
     f32,  f32::NAN,       |x| f64::from(x),  |y| y as f32;
-    F16,  F16::NAN,       |x| x.to_f64(),    |y| F16::from_f32(y as f32);
-    Bf16, Bf16::NAN,      |x| x.to_f64(),    |y| Bf16::from_f32(y as f32);
+    F16,  F16::NAN,       |x| x.to_f64(),    |y| y.narrow();
+    Bf16, Bf16::NAN,      |x| x.to_f64(),    |y| y.narrow();
     i8,   i8::MIN,        |x| f64::from(x),  |y| y.round_ties_even() as i8;
     u8,   u8::MAX,        |x| f64::from(x),  |y| y.round_ties_even() as u8;
     i32,  i32::MIN + 1,   |x| f64::from(x),  |y| y.round_ties_even() as i32;
@@ -68,7 +68,7 @@ macro_rules! with_element {
         }
     }};
 }
-pub(super) use with_element;
+pub(crate) use with_element;
 
 /// Appends the elements at the given places; a place beyond the end reads as NaN.
 pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {

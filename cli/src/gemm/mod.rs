@@ -10,7 +10,7 @@ use crate::{
     failure::Failure,
     npy::NpyTarget,
     progress::{during, timed},
-    text, verify,
+    text,
 };
 use falchion::{
     desc::{GemmDesc, Request, Resolved},
@@ -44,8 +44,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let extents = files.extents(args)?;
     let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
     let shapes = Shapes::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
-    let mut product = HostProduct::zeros(&desc, &shapes)?;
-    during("reading operands", || operands(&mut product, files, args.seed))?;
+    let mut product = HostProduct::poisoned(&desc, &shapes)?;
+    during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
     let kernel = kernel(&place, &desc, args.on)?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
@@ -56,7 +56,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
             Ok(done.map(|()| seconds)?)
         }
     })?;
-    let verdict = args.verify.then(|| during("verifying", || verify::check(&desc, &product)));
+    let verdict = args.verify.then(|| during("verifying", || product.verify(&desc))).transpose()?;
     if let Some(target) = target {
         during("writing", || target.write(&product.d))?;
     }
@@ -102,20 +102,21 @@ pub fn on(kernel: &Option<Kernel>) -> &'static str {
     if kernel.is_some() { "cuda" } else { "host" }
 }
 
-/// Operands from files, and from the seed where there is no file. D begins as NaN, so that what is left out shows.
-fn operands(product: &mut HostProduct, files: Files, seed: u64) -> Result<(), Failure> {
+/// Operands from files, and from the seed where there is no file.
+fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64) -> Result<(), Failure> {
     let Files { a, b, c } = files;
-    let mut matrices = vec![(a, &mut product.a), (b, &mut product.b)];
-    if let Source::Matrix(source) = &mut product.c {
-        matrices.push((c, source));
+    let [from, source] = product.drawn_from(desc);
+    let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
+    if let Source::Matrix(matrix) = &mut product.c {
+        matrices.push((c, matrix, source));
     }
-    for (stream, (file, matrix)) in (0..).zip(matrices) {
+    for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {
             Some(file) => file.read_into(matrix)?,
-            None => verify::fill(matrix, seed.wrapping_mul(3).wrapping_add(stream)),
+            None => matrix.draw(from, seed.wrapping_mul(3).wrapping_add(stream))?,
         }
     }
-    product.d.try_fill(product.d.shape().order, |_, _| Ok(f64::NAN))
+    Ok(())
 }
 
 /// The product of a resolved request with operands from a seed: what the bare command and the doctor run.
@@ -123,8 +124,8 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
     let mut scalars = [0.0; SCALARS];
     scalars[0] = 1.0;
     let shapes = Shapes::of(&resolved.desc, extents, [None; 3], scalars);
-    let mut product = HostProduct::zeros(&resolved.desc, &shapes)?;
-    operands(&mut product, Files::default(), seed)?;
+    let mut product = HostProduct::poisoned(&resolved.desc, &shapes)?;
+    operands(&mut product, &resolved.desc, Files::default(), seed)?;
     Ok(product)
 }
 

@@ -1,10 +1,11 @@
 //! What is said of a product that was computed.
 
 use super::explain;
-use crate::{args::GemmArgs, failure::Failure, print, verify::Verdict};
+use crate::{args::GemmArgs, failure::Failure, print};
 use falchion::{
     desc::{GemmDesc, Resolved},
     layout::MatrixType,
+    verify::Verdict,
 };
 use serde_json::json;
 
@@ -31,7 +32,8 @@ impl Report<'_> {
         if json {
             let mut object = json!({
                 "on": on, "m": m, "n": n, "k": k, "seconds": seconds, "gflops": rate(self.extents, seconds),
-                "verified": verdict.map(|verdict| verdict.verified),
+                "verified": verdict.map(|verdict| verdict.is_right()),
+                "elements_checked": verdict.map(|verdict| verdict.elements_checked),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
                 "description": explain::description(desc)?,
             });
@@ -47,9 +49,9 @@ impl Report<'_> {
         }
         let types = desc.user_types();
         let [a, b, c] = [(types.a, resolved.orders.a), (types.b, resolved.orders.b), (types.c, resolved.orders.c)]
-            .map(|(kind, order)| MatrixType { kind, order });
+            .map(|(element, order)| MatrixType { element, order });
         print::line(&format!("{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, self.extents, seconds)));
-        if let Some(verdict) = verdict.filter(|verdict| verdict.verified) {
+        if let Some(verdict) = verdict.filter(Verdict::is_right) {
             print::line(&verified(verdict));
         }
         if let Some(out) = &args.out {
@@ -84,30 +86,31 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
 
 /// That the product is right, and by how much.
 pub fn verified(verdict: Verdict) -> String {
-    format!("verified: the largest error is {:.3} of its bound", verdict.error_over_bound)
+    let Verdict { elements_checked, error_over_bound, .. } = verdict;
+    format!("verified: {elements_checked} elements, and the largest error is {error_over_bound:.3} of its bound")
 }
 
 /// A verdict that is no success is a failure.
 pub fn judged(verdict: Verdict) -> Result<(), Failure> {
-    if verdict.verified {
-        return Ok(());
-    }
-    let (row, column) = verdict.at;
-    let ratio = verdict.error_over_bound;
-    Err(Failure::Unverified(format!("the product is wrong: in row {row}, column {column} the error is {ratio:.3} of its bound")))
+    if verdict.is_right() { Ok(()) } else { Err(Failure::Unverified(format!("the product is not verified: {verdict}"))) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use falchion::{Error, desc::Request, layout::Order};
 
     #[test]
     fn a_wrong_product_is_a_failure_and_a_right_one_is_not() {
-        let verdict = |error_over_bound: f64| Verdict { verified: error_over_bound <= 1.0, error_over_bound, at: (3, 4) };
-        assert!(judged(verdict(0.5)).is_ok());
+        let resolved = Request::default().resolve(falchion::arch::ArchKind::Sm80).unwrap();
+        let mut product = crate::gemm::drawn(&resolved, (5, 4, 3), 1).unwrap();
+        product.run(&resolved.desc, falchion::device::host::Mode::Fast).unwrap();
+        assert!(judged(product.verify(&resolved.desc).unwrap()).is_ok());
         for wrong in [1.5, f64::INFINITY, f64::NAN] {
-            let Err(Failure::Unverified(sentence)) = judged(verdict(wrong)) else { panic!("{wrong} is within no bound") };
-            assert!(sentence.starts_with("the product is wrong: in row 3, column 4 the error is "), "{sentence}");
+            product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(wrong)).unwrap();
+            let judgement = judged(product.verify(&resolved.desc).unwrap());
+            let Err(Failure::Unverified(sentence)) = judgement else { panic!("{wrong} is within no bound") };
+            assert!(sentence.starts_with("the product is not verified: 20 of 20 elements are wrong: the first, "), "{sentence}");
         }
     }
 }

@@ -160,7 +160,7 @@ impl NpyTarget {
     pub fn write(self, matrix: &HostMatrix) -> Result<(), Failure> {
         let Self { path, file } = self;
         let mut to = BufWriter::with_capacity(1 << 18, file);
-        spell(&mut to, matrix).map_err(|error| unwritable(&path, error))?;
+        spell(&mut to, matrix, &path)?;
         let file = to.into_inner().map_err(|error| unwritable(&path, error.error()))?;
         file.persist(&path).map_err(|error| unwritable(&path, error.error.kind()))?;
         Ok(())
@@ -171,7 +171,8 @@ fn unwritable(path: &Path, because: impl ToString) -> Failure {
     Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
 }
 
-fn spell(to: &mut impl Write, matrix: &HostMatrix) -> io::Result<()> {
+/// Header and numbers.
+fn spell(to: &mut impl Write, matrix: &HostMatrix, path: &Path) -> Result<(), Failure> {
     let number = match matrix.kind() {
         ElementKind::F64 => Number::F64,
         ElementKind::F16 => Number::F16,
@@ -182,13 +183,16 @@ fn spell(to: &mut impl Write, matrix: &HostMatrix) -> io::Result<()> {
         ElementKind::F32 | ElementKind::Tf32 | ElementKind::Bf16 | ElementKind::E4m3 | ElementKind::E5m2 => Number::F32,
     };
     let order: Order = matrix.shape().order;
-    to.write_all(&header::spell(number, order, matrix.extents()))?;
-    matrix.try_each(order, |x| match number {
-        Number::F64 => to.write_all(&x.to_le_bytes()),
-        Number::F32 => to.write_all(&Narrow::<f32>::narrow(x).to_le_bytes()),
-        Number::F16 => to.write_all(&Narrow::<F16>::narrow(x).to_le_bytes()),
-        Number::I8 => to.write_all(&Narrow::<i8>::narrow(x).to_le_bytes()),
-        Number::U8 => to.write_all(&Narrow::<u8>::narrow(x).to_le_bytes()),
-        Number::I32 => to.write_all(&Narrow::<i32>::narrow(x).to_le_bytes()),
+    to.write_all(&header::spell(number, order, matrix.extents())).map_err(|error| unwritable(path, error))?;
+    matrix.try_each(order, |x| {
+        let written = match number {
+            Number::F64 => to.write_all(&x.to_le_bytes()),
+            Number::F32 => to.write_all(&Narrow::<f32>::narrow(x).to_le_bytes()),
+            Number::F16 => to.write_all(&Narrow::<F16>::narrow(x).to_le_bytes()),
+            Number::I8 => to.write_all(&Narrow::<i8>::narrow(x).to_le_bytes()),
+            Number::U8 => to.write_all(&Narrow::<u8>::narrow(x).to_le_bytes()),
+            Number::I32 => to.write_all(&Narrow::<i32>::narrow(x).to_le_bytes()),
+        };
+        written.map_err(|error| unwritable(path, error))
     })
 }
