@@ -154,7 +154,7 @@ fn measurement(because: impl ToString) -> Error {
 }
 
 fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
-    let (a, b, c) = (problem.a.kind, problem.b.kind, problem.c.kind);
+    let (a, b, c) = (problem.a.element, problem.b.element, problem.c.element);
     let accumulator = match &problem.acc {
         Some(name) => ElementKind::from_name(name).ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,
         None => a.accumulator(),
