@@ -3,12 +3,12 @@
 # device, the suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
 #
 #   scripts/bundle.sh [FOLDER]          default: bundle
-#   on the GPU machine:  FOLDER/run-tests.sh, FOLDER/falchion bench --suite FOLDER/suites/simt.jsonl
+#   on the GPU machine:  FOLDER/run-tests.sh, FOLDER/falchion bench --suite FOLDER/benches/suites/simt.jsonl
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-bundle}
 features=cuda,serde,bench-cublaslt
-mkdir -p "$folder/tests" "$folder/suites"
+mkdir -p "$folder/tests" "$folder/benches/suites"
 
 FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release --workspace
 cp target/release/falchion "$folder/falchion"
@@ -24,7 +24,7 @@ for line in sys.stdin:
         print(message["target"]["name"], message["executable"])' |
   while read -r name path; do cp "$path" "$folder/tests/$name"; done
 strip "$folder/falchion" "$folder"/tests/*
-cp benches/suites/*.jsonl "$folder/suites/"
+cp benches/suites/*.jsonl "$folder/benches/suites/"
 
 cat > "$folder/run-tests.sh" <<'RUN'
 #!/usr/bin/env bash
@@ -41,7 +41,7 @@ chmod +x "$folder/run-tests.sh"
 # Fill the cache: the kernels of the suites, for the architecture of FALCHION_BUNDLE_SM (90 unless set).
 if "$folder/falchion" compile --help >/dev/null 2>&1; then
   mkdir -p -m 700 "$folder/cache"
-  for suite in "$folder"/suites/*.jsonl; do
+  for suite in "$folder"/benches/suites/*.jsonl; do
     FALCHION_CACHE_DIR="$PWD/$folder/cache" "$folder/falchion" compile --sm "${FALCHION_BUNDLE_SM:-90}" --suite "$suite" ||
       echo "without NVRTC, the cache stays empty: kernels are compiled where they run" >&2
   done

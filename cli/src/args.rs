@@ -153,8 +153,8 @@ pub struct BenchArgs {
     /// JSON lines, one problem each.
     #[arg(long, value_name = "FILE")]
     pub suite: PathBuf,
-    /// Whom to compare with.
-    #[arg(long, value_delimiter = ',', value_parser = ["cublaslt"])]
+    /// Whom to compare with; none for ours alone.
+    #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
     /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]

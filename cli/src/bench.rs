@@ -25,7 +25,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut lines: Vec<Line> = Vec::new();
     let run = Run {
         suite: name.clone(),
-        with_peer: !args.peers.is_empty(),
+        with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
         desc: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),
@@ -39,8 +39,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
 
 /// The command that makes the page, as the page names it.
 fn command(args: &BenchArgs) -> String {
-    let peers = if args.peers.is_empty() { String::new() } else { format!(" --peers {}", args.peers.join(",")) };
-    format!("falchion bench --suite {}{peers}", args.suite.display())
+    format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
 }
 
 /// The commit of the folder that this runs in, where git knows one.
