@@ -57,7 +57,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
-    pub fn exchanged(self) -> Self {
+    pub fn exchanged(mut self) -> Self {
         let other = |name: &'static str| match name {
             "A" => "B",
             "B" => "A",
@@ -65,18 +65,15 @@ impl Refusal {
             "alignment of B" => "alignment of A",
             name => name,
         };
-        match self {
-            Self::NotOneOf { field, value, legal, nearest } => Self::NotOneOf { field: other(field), value, legal, nearest },
-            Self::CopyWidth { operand, bytes, element, nearest } => {
-                Self::CopyWidth { operand: other(operand), bytes, element, nearest }
-            }
-            Self::CopyNotWhole { operand, access, run } => Self::CopyNotWhole { operand: other(operand), access, run },
-            Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => {
-                Self::AccessDoesNotDivideTile { operand: other(operand), access, extent, nearest }
-            }
-            Self::SwizzleBeyondRow { operand, chunk, row } => Self::SwizzleBeyondRow { operand: other(operand), chunk, row },
-            refusal => refusal,
+        match &mut self {
+            Self::NotOneOf { field: name, .. }
+            | Self::CopyWidth { operand: name, .. }
+            | Self::CopyNotWhole { operand: name, .. }
+            | Self::AccessDoesNotDivideTile { operand: name, .. }
+            | Self::SwizzleBeyondRow { operand: name, .. } => *name = other(name),
+            _ => {}
         }
+        self
     }
 
     /// The refusal in words.
