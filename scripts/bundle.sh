@@ -10,7 +10,7 @@ folder=${1:-bundle}
 features=cuda,serde,bench-cublaslt
 mkdir -p "$folder/tests" "$folder/suites"
 
-cargo build --release --workspace
+FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release --workspace
 cp target/release/falchion "$folder/falchion"
 
 rm -f "$folder"/tests/*

@@ -118,6 +118,17 @@ fn the_device_conforms() {
     }
 }
 
+/// What compute-sanitizer's tools run: they slow a kernel down a hundredfold.
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_few_cases_for_a_sanitizer() {
+    let cases = Cases { descriptions: 60, problems_each: 1, most_work: 300_000, wanted: descriptions::Wanted::default() };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x5a41_712e);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    assert!(tally.cases >= 60);
+}
+
 #[test]
 fn drawn_problems_keep_the_promised_alignments() {
     for i in 0..2000 {

@@ -48,7 +48,9 @@ fn commit() -> String {
     let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
     let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();
     let commit = String::from_utf8_lossy(&text).trim().to_owned();
-    if commit.is_empty() { "unknown".to_owned() } else { commit }
+    // Where there is no repository, the commit that this program was built from, when whoever built it said so.
+    let built = option_env!("FALCHION_COMMIT").unwrap_or("unknown");
+    if commit.is_empty() { built.to_owned() } else { commit }
 }
 
 /// One line for people.

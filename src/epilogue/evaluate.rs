@@ -122,7 +122,8 @@ pub(crate) fn evaluate<'r, E: Compute>(
             Op::Add => rows.zip(E::plus),
             Op::Multiply => rows.zip(E::times),
             Op::Scale => {
-                if desc.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0) {
+                // As the device sees it: a scalar that rounds to 0 is 0.
+                if desc.scale_of(at).is_some_and(|slot| E::from_scalar(scalars[slot]) == E::default()) {
                     rows.zip(|_, _| E::default());
                 } else {
                     rows.zip(E::times);
