@@ -58,15 +58,22 @@ pub enum Refusal {
 impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
-        let other = |name: &'static str| match name {
-            "A" => "B",
-            "B" => "A",
-            "alignment of A" => "alignment of B",
-            "alignment of B" => "alignment of A",
-            name => name,
+        // The names that `check` gives to what belongs to an operand.
+        const PAIRS: [[&str; 2]; 6] = [
+            ["A", "B"],
+            ["alignment of A", "alignment of B"],
+            ["padding of A", "padding of B"],
+            ["swizzle bits of A", "swizzle bits of B"],
+            ["swizzle base of A", "swizzle base of B"],
+            ["swizzle shift of A", "swizzle shift of B"],
+        ];
+        let other = |name: &'static str| {
+            let pair = PAIRS.into_iter().find(|pair| pair.contains(&name));
+            pair.map_or(name, |[a, b]| if name == a { b } else { a })
         };
         match &mut self {
             Self::NotOneOf { field: name, .. }
+            | Self::OutOfRange { field: name, .. }
             | Self::CopyWidth { operand: name, .. }
             | Self::CopyNotWhole { operand: name, .. }
             | Self::AccessDoesNotDivideTile { operand: name, .. }

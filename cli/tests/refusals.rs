@@ -86,7 +86,7 @@ fn kernels() {
         ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),
         ("gemm --explain --align-b 3 --c f32:col", "alignment of B = 3"),
         ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
-        ("gemm --explain --smem-b k^9,9,9", "swizzle bits = 9"),
+        ("gemm --explain --smem-b k^9,9,9 --c f32:col", "swizzle bits of B = 9"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --blocks-per-sm 8", "registers"),
         ("gemm --explain --epilogue relu(acc", "--epilogue cannot be `relu(acc`: `)` was expected here (column 9)"),
         ("gemm --explain --epilogue foo", "`foo` is not known"),
