@@ -57,28 +57,30 @@ pub enum Refusal {
 
 impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
-    pub fn exchanged(self) -> Self {
-        let other = |name: &'static str| match name {
-            "A" => "B",
-            "B" => "A",
-            "alignment of A" => "alignment of B",
-            "alignment of B" => "alignment of A",
-            name => name,
+    pub fn exchanged(mut self) -> Self {
+        // The names that `check` gives to what belongs to an operand.
+        const PAIRS: [[&str; 2]; 6] = [
+            ["A", "B"],
+            ["alignment of A", "alignment of B"],
+            ["padding of A", "padding of B"],
+            ["swizzle bits of A", "swizzle bits of B"],
+            ["swizzle base of A", "swizzle base of B"],
+            ["swizzle shift of A", "swizzle shift of B"],
+        ];
+        let other = |name: &'static str| {
+            let pair = PAIRS.into_iter().find(|pair| pair.contains(&name));
+            pair.map_or(name, |[a, b]| if name == a { b } else { a })
         };
-        match self {
-            Self::NotOneOf { field, value, legal, nearest } => Self::NotOneOf { field: other(field), value, legal, nearest },
-            Self::CopyWidth { operand, bytes, element, nearest } => {
-                Self::CopyWidth { operand: other(operand), bytes, element, nearest }
-            }
-            Self::CopyNotWhole { operand, access, run, nearest } => {
-                Self::CopyNotWhole { operand: other(operand), access, run, nearest }
-            }
-            Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => {
-                Self::AccessDoesNotDivideTile { operand: other(operand), access, extent, nearest }
-            }
-            Self::SwizzleBeyondRow { operand, chunk, row } => Self::SwizzleBeyondRow { operand: other(operand), chunk, row },
-            refusal => refusal,
+        match &mut self {
+            Self::NotOneOf { field: name, .. }
+            | Self::OutOfRange { field: name, .. }
+            | Self::CopyWidth { operand: name, .. }
+            | Self::CopyNotWhole { operand: name, .. }
+            | Self::AccessDoesNotDivideTile { operand: name, .. }
+            | Self::SwizzleBeyondRow { operand: name, .. } => *name = other(name),
+            _ => {}
         }
+        self
     }
 
     /// The refusal in words.
