@@ -1,4 +1,32 @@
-//! GEMM in Rust the way CUTLASS does it in C++.
+//! GEMM in Rust the way CUTLASS does it in C++: `D = epilogue(alpha * A·B, beta * C)`.
+//!
+//! ```
+//! use falchion::prelude::*;
+//!
+//! // D = A·B, column-major like BLAS.
+//! let gemm = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new();
+//! let (a, b, mut d) = (vec![1.0f32; 6], vec![2.0f32; 12], vec![0.0f32; 8]);
+//! gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d))?;
+//! assert_eq!(d, [6.0; 8]);
+//! # Ok::<(), falchion::Error>(())
+//! ```
+//!
+//! # The loop nest
+//!
+//! Every level is a trait here and a file of the same name in `kernels/`; every knob is a type that becomes a field of one
+//! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits on both.
+//!
+//! | loop | who | Rust | CUDA |
+//! |---|---|---|---|
+//! | over tiles of D | the grid | [`device::Gemm`], [`threadblock::TileOrder`] | `device/gemm.cuh`, `threadblock/swizzle.cuh` |
+//! | over tiles along K | a block | [`threadblock::Mainloop`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`] | `threadblock/mma_*.cuh` |
+//! | copying a tile | its threads | [`threadblock::ThreadMap`], [`threadblock::SmemTile`] | `threadblock/{thread_map,smem_layout}.cuh` |
+//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`] | `warp/mma_simt.cuh` |
+//! | over i, j of a fragment | a thread | [`thread::mma`] | `thread/mma.cuh` |
+//! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
+//!
+//! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
+//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; [`verify`], whether a result is right.
 #![deny(missing_docs)]
 
 pub mod arch;
@@ -37,3 +65,8 @@ pub mod prelude {
         threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined},
     };
 }
+
+/// The README's program runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

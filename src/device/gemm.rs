@@ -1,4 +1,5 @@
 //! The type a user writes.
+#![allow(clippy::type_complexity, reason = "ten parameters are the point: each is something a user may say")]
 
 use super::{
     arguments::Arguments,

@@ -156,16 +156,19 @@ fn panels_of(program: &Program, block: &Block<'_, Name>, warp: u32) -> Result<[P
     };
     let arrangement = d.lanes();
     let panel = |operand: OperandKind| -> Result<Panel, Fault> {
-        let (side, own, per_lane): (fn(&Trace) -> &[Name], fn((u32, u32)) -> u32, u32) = match operand {
-            OperandKind::A => (|trace| &trace.rows, |place| place.0, rows),
-            OperandKind::B => (|trace| &trace.columns, |place| place.1, columns),
+        let per_lane = if operand == OperandKind::A { rows } else { columns };
+        let side = |lane: u32| match operand {
+            OperandKind::A => &lanes[lane as usize].rows,
+            OperandKind::B => &lanes[lane as usize].columns,
+        };
+        let own = |lane: u32| match operand {
+            OperandKind::A => arrangement.place(lane).0,
+            OperandKind::B => arrangement.place(lane).1,
         };
         // One lane for each row, or column, of the grid of lanes; all others hold what one of these holds.
-        let own = |lane: u32| own(arrangement.place(lane));
         let mut leads: Vec<u32> = (0..WARP).collect();
         leads.sort_by_key(|&lane| (own(lane), lane));
         leads.dedup_by_key(|lane| own(*lane));
-        let side = |lane: u32| side(lanes[lane as usize]);
         if (0..WARP).any(|lane| side(lane) != side(leads[own(lane) as usize])) {
             return Err(fault);
         }
