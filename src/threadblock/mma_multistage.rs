@@ -2,7 +2,7 @@
 //!
 //! `stages - 1` tiles are under way while one is multiplied. Each tile is one group of copies; before the last k-group a
 //! thread waits until the group of the next tile has landed, and a barrier makes all threads' copies visible. The copies of a
-//! tile are made in [`COPY_PARTS`] bunches.
+//! tile are made in `COPY_PARTS` bunches.
 //! Sm80 and newer; accesses of 4, 8 or 16 bytes.
 //!
 //! Twin: `kernels/threadblock/mma_multistage.cuh`.
