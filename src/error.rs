@@ -18,7 +18,7 @@ pub enum Error {
     Fault(#[from] Fault),
     /// A knob was given words that are no value of it.
     #[error("{flag} cannot be `{text}`: {because}")]
-    Knob {
+    KnobText {
         /// The knob's flag.
         flag: String,
         /// The words.

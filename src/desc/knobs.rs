@@ -83,9 +83,9 @@ macro_rules! knobs {
             ///
             /// # Errors
             ///
-            /// [`Error::Knob`] when there is no such knob, or the words are no value of it.
+            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let refuse = |flag: &str, because| Error::Knob { flag: flag.to_owned(), text: text.to_owned(), because };
+                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
                 match name {
                     $(stringify!($field) => self.$field = Words::read(text).map_err(|because| refuse($flag, because))?,)*
                     _ => return Err(refuse(name, "there is no knob of this name".to_owned())),

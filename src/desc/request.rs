@@ -86,7 +86,7 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when there is no such kernel, [`Error::Knob`] when words are no value, [`Error::Description`] when
+    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
     /// types contradict the description.
     pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
         let (types, orders, op, arch, mut knobs, origin, compute) = match self.description {
