@@ -38,12 +38,10 @@ exit $failed
 RUN
 chmod +x "$folder/run-tests.sh"
 
-# Fill the cache: the kernels of the suites, for the architecture of FALCHION_BUNDLE_SM (90 unless set).
-if "$folder/falchion" compile --help >/dev/null 2>&1; then
-  mkdir -p -m 700 "$folder/cache"
-  for suite in "$folder"/benches/suites/*.jsonl; do
-    FALCHION_CACHE_DIR="$PWD/$folder/cache" "$folder/falchion" compile --sm "${FALCHION_BUNDLE_SM:-90}" --suite "$suite" ||
-      echo "without NVRTC, the cache stays empty: kernels are compiled where they run" >&2
-  done
-fi
+# Fill the cache: the kernels of the suites, for the compute capability of FALCHION_BUNDLE_SM (90 unless set).
+mkdir -p -m 700 "$folder/cache"
+for suite in "$folder"/benches/suites/*.jsonl; do
+  FALCHION_CACHE_DIR="$PWD/$folder/cache" "$folder/falchion" bench --suite "$suite" --compile "${FALCHION_BUNDLE_SM:-90}" ||
+    echo "without NVRTC the cache stays empty: kernels are compiled where they run" >&2
+done
 du -sh "$folder"

@@ -156,6 +156,9 @@ pub struct BenchArgs {
     /// Whom to compare with; none for ours alone.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
+    /// Compile the suite's kernels into the cache for this compute capability (90, say), and measure nothing: needs NVRTC, no GPU.
+    #[arg(long, value_name = "SM")]
+    pub compile: Option<u32>,
     /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

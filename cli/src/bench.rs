@@ -1,7 +1,13 @@
 //! `falchion bench`: a suite in, lines and a page out.
 
 use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
-use falchion::bench::{Line, measure::Run, page, record::utc_date, suite};
+use falchion::bench::{
+    Line,
+    measure::{Run, compile_all},
+    page,
+    record::utc_date,
+    suite,
+};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -17,6 +23,11 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = text::read("the suite", &args.suite)?;
     let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let problems = suite::parse(&name, &text)?;
+    if let Some(sm) = args.compile {
+        let count = compile_all(&problems, sm)?;
+        print::line(&format!("{count} kernels for sm_{sm} are in the cache"));
+        return Ok(());
+    }
     let device = cuda::open(0).map_err(|failure| match failure {
         Failure::Refused(because) => Failure::refused(format!("bench measures on a GPU: {because}")),
         other => other,

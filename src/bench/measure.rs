@@ -8,11 +8,11 @@ use super::{
     timer::Launch,
 };
 use crate::{
-    arch::OpKind,
+    arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::{
         HostSlice, MatrixShape, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, kernel_unit, machine_of},
         default_gemm_configuration::default_description,
     },
     epilogue::SCALARS,
@@ -66,25 +66,6 @@ impl Bench {
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
-    /// The description that a problem runs with unless it is given one: the default row of the device's newest tag.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] when there is no such kernel.
-    pub fn description(&self, problem: &SuiteProblem) -> Result<GemmDesc, Error> {
-        let arch = machine_of(self.stream.context())?.newest_arch().unwrap_or(crate::arch::ArchKind::Sm70);
-        let op = match problem.op.as_deref() {
-            None | Some("simt") => OpKind::Simt,
-            Some(_) => OpKind::TensorOp,
-        };
-        let types = types(problem)?;
-        let mut desc = default_description(op, arch, types, orders(problem))?;
-        if let Some(epilogue) = &problem.epilogue {
-            desc.epilogue = epilogue.parse().map_err(measurement)?;
-        }
-        Ok(desc)
-    }
-
     /// Measures a problem.
     ///
     /// # Errors
@@ -94,7 +75,8 @@ impl Bench {
         if problem.batch.unwrap_or(1) != 1 {
             return Err(measurement("batches are not supported yet"));
         }
-        let desc = run.desc.map_or_else(|| self.description(problem), Ok)?;
+        let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
+        let desc = run.desc.map_or_else(|| description(problem, newest), Ok)?;
         let kernel = CudaKernel::prepare(self.stream.context(), &desc)?;
         let shapes = shapes(problem);
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
@@ -142,6 +124,39 @@ impl Bench {
         };
         Ok(Line::new(problem, &outcome, circumstances))
     }
+}
+
+/// The description that a problem runs with unless it is given one: the default row of an architecture tag.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is no such kernel.
+pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
+    let op = match problem.op.as_deref() {
+        None | Some("simt") => OpKind::Simt,
+        Some(_) => OpKind::TensorOp,
+    };
+    let mut desc = default_description(op, arch, types(problem)?, orders(problem))?;
+    if let Some(epilogue) = &problem.epilogue {
+        desc.epilogue = epilogue.parse().map_err(measurement)?;
+    }
+    Ok(desc)
+}
+
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
+///
+/// # Errors
+///
+/// Those of [`description`] and of [`compile`](crate::device::cuda::compile).
+pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
+    let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+    let mut descs = problems.iter().map(|problem| description(problem, newest)).collect::<Result<Vec<_>, _>>()?;
+    descs.dedup();
+    for desc in &descs {
+        desc.check()?;
+        compile(Cache::global(), &kernel_unit(desc), sm)?;
+    }
+    Ok(descs.len())
 }
 
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, columns abreast.

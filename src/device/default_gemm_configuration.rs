@@ -106,7 +106,7 @@ type Double<Aa, Ab, Ac> = Config<
 >;
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
-/// to anything but products. Chosen on an H200 among those of `docs/performance/simt.md`.
+/// to anything but products. Chosen on an H200 among those of `docs/performance/learned.md`.
 type Asynchronous = Config<
     GemmShape<256, 128, 8>,
     GemmShape<64, 64, 8>,

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Over how many k-groups, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
-/// waiting, and each bunch costs instructions of its own; see `docs/performance/simt.md`.
+/// waiting, and each bunch costs instructions of its own; see `docs/performance/learned.md`.
 const COPY_PARTS: u8 = 2;
 
 /// Any number of stages, filled by `cp.async`.

@@ -52,6 +52,11 @@ fn program(unit: &TranslationUnit, sm: u32) -> Program {
     }
 }
 
+/// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
+pub fn kernel_unit(desc: &GemmDesc) -> TranslationUnit {
+    translation_unit(desc, cfg!(debug_assertions))
+}
+
 /// Compiles a description's kernel for `sm`, or finds it in `cache`. No device is needed.
 ///
 /// # Errors
@@ -99,7 +104,7 @@ impl CudaKernel {
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         desc.epilogue.check_functions()?;
-        let unit = translation_unit(desc, cfg!(debug_assertions));
+        let unit = kernel_unit(desc);
         let entry = compile(Cache::global(), &unit, machine.sm)?;
         let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(ENTRY).map_err(driver("cuModuleGetFunction"))?;

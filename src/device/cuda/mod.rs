@@ -13,5 +13,5 @@ pub mod resident;
 
 pub use context::{machine_of, open};
 pub use executor::Kernel;
-pub use kernel::{CudaKernel, compile};
+pub use kernel::{CudaKernel, compile, kernel_unit};
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
