@@ -71,14 +71,14 @@ macro_rules! configurations {
     };
 }
 
-/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages.
-type Classic<Aa, Ab, Ac> = Config<
-    GemmShape<128, 128, 8>,
-    GemmShape<32, 64, 8>,
+/// What all rows have in common: one block a multiprocessor, layouts of shared memory that follow from the operands.
+type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
+    Tile,
+    WarpTile,
     GemmShape<1, 1, 1>,
-    MmaPipelined,
-    Stages<2>,
-    IdentitySwizzle<1>,
+    Loop,
+    StageNumber,
+    Order,
     Aa,
     Ab,
     Ac,
@@ -88,39 +88,25 @@ type Classic<Aa, Ab, Ac> = Config<
     LinearCombination,
 >;
 
+/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages.
+type Classic<Aa, Ab, Ac> =
+    Row<GemmShape<128, 128, 8>, GemmShape<32, 64, 8>, MmaPipelined, Stages<2>, IdentitySwizzle<1>, Aa, Ab, Ac>;
+
 /// `f64`: half the columns, since an accumulator takes two registers.
-type Double<Aa, Ab, Ac> = Config<
-    GemmShape<128, 64, 8>,
-    GemmShape<32, 32, 8>,
-    GemmShape<1, 1, 1>,
-    MmaPipelined,
-    Stages<2>,
-    IdentitySwizzle<1>,
-    Aa,
-    Ab,
-    Ac,
-    SmemAuto,
-    SmemAuto,
-    BlocksPerSm<1>,
-    LinearCombination,
->;
+type Double<Aa, Ab, Ac> =
+    Row<GemmShape<128, 64, 8>, GemmShape<32, 32, 8>, MmaPipelined, Stages<2>, IdentitySwizzle<1>, Aa, Ab, Ac>;
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
 /// to anything but products. Chosen on an H200 among those of `docs/performance/learned.md`.
-type Asynchronous = Config<
+type Asynchronous = Row<
     GemmShape<256, 128, 8>,
     GemmShape<64, 64, 8>,
-    GemmShape<1, 1, 1>,
     MmaMultistage,
     Stages<4>,
     IdentitySwizzle<4>,
     Vector128<f32>,
     Vector128<f32>,
     Vector128<f32>,
-    SmemAuto,
-    SmemAuto,
-    BlocksPerSm<1>,
-    LinearCombination,
 >;
 
 configurations! {
