@@ -78,6 +78,11 @@ impl ThreadMap {
         self.strided.div_ceil(self.threads_strided())
     }
 
+    /// Whether some thread's last step across rows is idle.
+    pub const fn idles(&self) -> bool {
+        self.steps_strided() * self.threads_strided() != self.strided
+    }
+
     /// Accesses of a thread for one tile.
     pub const fn accesses(&self) -> u32 {
         self.steps_contiguous() * self.steps_strided()
