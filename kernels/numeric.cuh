@@ -130,3 +130,32 @@ template <class Element, int N>
 struct alignas(sizeof(Element) * N) Vector {
   Element element[N];
 };
+
+// Bytes on their way, in as few registers as hold them: a vector of small elements takes one for each.
+template <int Bytes>
+struct alignas(Bytes) Packed {
+  static constexpr int kWordBytes = 4;
+  unsigned word[Bytes / kWordBytes];
+};
+
+template <>
+struct alignas(2) Packed<2> {
+  static constexpr int kWordBytes = 2;
+  unsigned short word[1];
+};
+
+template <>
+struct Packed<1> {
+  static constexpr int kWordBytes = 1;
+  unsigned char word[1];
+};
+
+// Bytes [at, at + Piece) of the whole; `at` is a multiple of Piece.
+template <int Piece, int Bytes>
+__device__ __forceinline__ Packed<Piece> piece_of(Packed<Bytes> const& whole, int at) {
+  constexpr int of = Packed<Bytes>::kWordBytes, to = Packed<Piece>::kWordBytes;
+  Packed<Piece> piece;
+#pragma unroll
+  for (int i = 0; i < Piece; i += to) piece.word[i / to] = whole.word[(at + i) / of] >> (at + i) % of * 8;
+  return piece;
+}

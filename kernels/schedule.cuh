@@ -15,7 +15,7 @@ namespace schedule {
 template <class List, int I = 0, class Block>
 __device__ __forceinline__ void perform(Block& block) {
   if constexpr (I < List::kCount) {
-    constexpr Step step = List::kSteps[I];
+    constexpr Step step = List::step(I);
     if constexpr (step.kind == StepKind::Barrier) {
       __syncthreads();
     } else if constexpr (step.kind == StepKind::Commit) {

@@ -64,6 +64,8 @@ pub struct Machine {
     pub registers_per_sm: u32,
     /// Threads in one block.
     pub threads_per_block: u32,
+    /// Threads of a multiprocessor.
+    pub threads_per_sm: u32,
     /// Blocks along x of a grid.
     pub grid_x: u32,
 }
@@ -72,13 +74,14 @@ pub struct Machine {
 const RESERVED_BYTES: u32 = 1 << 10;
 
 impl Machine {
-    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32) -> Self {
+    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32, threads_per_sm: u32) -> Self {
         Self {
             sm,
             shared_bytes_per_block: shared_kib_per_block << 10,
             shared_bytes_per_sm: shared_kib_per_sm << 10,
             registers_per_sm: 65_536,
             threads_per_block: 1024,
+            threads_per_sm,
             grid_x: 0x7fff_ffff,
         }
     }
@@ -97,7 +100,7 @@ impl Machine {
 }
 
 macro_rules! architectures {
-    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal;)*) => {
         /// An architecture tag, as a value.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -116,7 +119,7 @@ macro_rules! architectures {
 
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
-                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor),)* }
+                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads),)* }
             }
         }
 
@@ -130,20 +133,20 @@ macro_rules! architectures {
     };
 }
 
-//                   name    sm  KiB a block  KiB a multiprocessor
+//                   name    sm  KiB a block, a multiprocessor  threads of a multiprocessor
 architectures! {
     /// Volta.
-    Sm70 = "sm70", 70, 96, 96;
+    Sm70 = "sm70", 70, 96, 96, 2048;
     /// Turing.
-    Sm75 = "sm75", 75, 64, 64;
+    Sm75 = "sm75", 75, 64, 64, 1024;
     /// Ampere, A100.
-    Sm80 = "sm80", 80, 163, 164;
+    Sm80 = "sm80", 80, 163, 164, 2048;
     /// Ampere, GeForce 30 and A40.
-    Sm86 = "sm86", 86, 99, 100;
+    Sm86 = "sm86", 86, 99, 100, 1536;
     /// Ada.
-    Sm89 = "sm89", 89, 99, 100;
+    Sm89 = "sm89", 89, 99, 100, 1536;
     /// Hopper.
-    Sm90 = "sm90", 90, 227, 228;
+    Sm90 = "sm90", 90, 227, 228, 2048;
 }
 
 /// An architecture tag: which instructions a kernel may use.

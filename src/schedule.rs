@@ -167,9 +167,9 @@ impl Schedule {
                     format!("{{StepKind::{}, {a}, {b}}}", step.name())
                 })
                 .collect();
-            // C++ has no empty array: the number of steps stands beside it.
+            // C++ has no empty array: the number of steps stands beside it. A static member would go to the device's memory.
             format!(
-                "  struct {name} {{\n    static constexpr int kCount = {};\n    static constexpr Step kSteps[] = {{{}}};\n  }};\n",
+                "  struct {name} {{\n    static constexpr int kCount = {};\n    static constexpr Step step(int i) {{\n      constexpr Step steps[] = {{{}}};\n      return steps[i];\n    }}\n  }};\n",
                 steps.len(),
                 if spelled.is_empty() { "{StepKind::Advance, 0, 0}".to_owned() } else { spelled.join(", ") }
             )

@@ -63,7 +63,8 @@ struct Mma {
   // Where element `element` of an access goes, in the stage that is written.
   template <class Operand>
   static __device__ __forceinline__ typename Operand::Element* place(char* to, TileIterator<Operand> const& from, int access, int element) {
-    int const at = SmemTile<Operand>::rest(from.mn, from.k, from.mn_of(access, element), from.k_of(access, element));
+    using Tile = SmemTile<Operand>;
+    int const at = Tile::rest(Tile::here(from.mn), Tile::here(from.k), from.mn_of(access, element), from.k_of(access, element));
     return reinterpret_cast<typename Operand::Element*>(to) + at;
   }
 

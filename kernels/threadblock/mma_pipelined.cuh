@@ -11,7 +11,8 @@ struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
 
   template <class Operand>
   struct Staging {
-    Vector<typename Operand::Element, Operand::kAccess> access[ThreadMap<Operand>::kAccesses];
+    using Access = Packed<Operand::kAccess * int(sizeof(typename Operand::Element))>;
+    Access access[ThreadMap<Operand>::kAccesses];
   };
   Staging<typename Config::A> staging_a;
   Staging<typename Config::B> staging_b;
@@ -37,7 +38,7 @@ struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
  private:
   template <class Operand>
   __device__ __forceinline__ void fetch(TileIterator<Operand> const& from, Staging<Operand>& staging) {
-    using Access = Vector<typename Operand::Element, Operand::kAccess>;
+    using Access = typename Staging<Operand>::Access;
 #pragma unroll
     for (int i = 0; i < ThreadMap<Operand>::kAccesses; ++i) {
       staging.access[i] = Access{};
@@ -48,18 +49,13 @@ struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
   // Vectors that lie whole in shared memory are stored in one piece, others element by element.
   template <class Operand>
   __device__ __forceinline__ void store(char* to, TileIterator<Operand> const& from, Staging<Operand> const& staging) {
-    constexpr int width = Operand::kSharedAccess;
-    using Piece = Vector<typename Operand::Element, width>;
+    constexpr int width = Operand::kSharedAccess, bytes = sizeof(typename Operand::Element);
 #pragma unroll
     for (int i = 0; i < ThreadMap<Operand>::kAccesses; ++i) {
       if (!from.active(i)) continue;
 #pragma unroll
-      for (int j = 0; j < Operand::kAccess; j += width) {
-        Piece piece;
-#pragma unroll
-        for (int l = 0; l < width; ++l) piece.element[l] = staging.access[i].element[j + l];
-        *reinterpret_cast<Piece*>(Base::place(to, from, i, j)) = piece;
-      }
+      for (int j = 0; j < Operand::kAccess; j += width)
+        *reinterpret_cast<Packed<width * bytes>*>(Base::place(to, from, i, j)) = piece_of<width * bytes>(staging.access[i], j * bytes);
     }
   }
 };

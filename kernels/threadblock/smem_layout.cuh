@@ -26,6 +26,13 @@ struct SmemTile {
   // at(mn + a, k + b) in two parts: what a thread can add to its address once, and what is left for each access.
   static __device__ __forceinline__ constexpr int base(int mn, int k) { return kLinear ? at(mn, k) : 0; }
   static __device__ __forceinline__ constexpr int rest(int mn, int k, int a, int b) { return kLinear ? at(a, b) : at(mn + a, k + b); }
+
+  // A part of a coordinate, as the compiler cannot know it: a swizzled address is computed where it is used. Taken out of the
+  // main loop, the addresses of all accesses would hold a register each.
+  static __device__ __forceinline__ int here(int part) {
+    if constexpr (!kLinear) asm volatile("" : "+r"(part));
+    return part;
+  }
 };
 
 }  // namespace threadblock

@@ -100,6 +100,11 @@ struct MmaSimt {
   template <int Group>
   __device__ __forceinline__ void multiply() {
     thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], sums);
+    // The compiler turns products of bytes in four k-groups into one dp4a. Left alone it gathers all k-groups first, and spills.
+    if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) {
+#pragma unroll
+      for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) asm volatile("" : "+r"(sums[i]));
+    }
   }
 
  private:
@@ -107,9 +112,12 @@ struct MmaSimt {
   __device__ __forceinline__ void load_operand(char const* from, int mn, Accumulator (&fragment)[Operand::kThreadMn]) {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
+    using Tile = threadblock::SmemTile<Operand>;
+    // Without slices of K, k is 0 to the compiler.
+    int const here_mn = Tile::here(mn), here_k = Config::kWarpsK > 1 ? Tile::here(k) : k;
 #pragma unroll
     for (int i = 0; i < Operand::kThreadMn; i += width) {
-      int const at = threadblock::SmemTile<Operand>::rest(mn, k, Map::of_element(i), Group);
+      int const at = Tile::rest(here_mn, here_k, Map::of_element(i), Group);
       auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
 #pragma unroll
       for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);

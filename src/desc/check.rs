@@ -235,6 +235,11 @@ impl GemmDesc {
         if needed > available {
             return Err(Refusal::Registers { needed, available, threads, blocks: self.blocks_per_sm });
         }
+        if let Err(refusal) =
+            within("threads of a multiprocessor", threads.saturating_mul(self.blocks_per_sm), 32, machine.threads_per_sm)
+        {
+            return Err(refusal);
+        }
         let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.blocks_per_sm));
         if needed > available {
             return Err(Refusal::SharedMemory {

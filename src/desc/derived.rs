@@ -139,6 +139,13 @@ impl OperandDesc {
         self.thread_map().accesses().saturating_mul(self.access_bytes().div_ceil(4))
     }
 
+    /// Registers for the addresses of a swizzled tile: they do not fold into the accesses, as those of a linear one do.
+    pub const SWIZZLE_REGISTERS: u32 = 24;
+
+    const fn swizzle_registers(&self) -> u32 {
+        if self.smem.bits == 0 { 0 } else { Self::SWIZZLE_REGISTERS }
+    }
+
     /// Bytes of one stage.
     pub const fn stage_bytes(&self) -> u32 {
         match self.smem.elements().saturating_mul(self.element.bytes()).checked_next_multiple_of(16) {
@@ -239,22 +246,57 @@ impl GemmDesc {
         if self.align_c < width { self.align_c } else { width }
     }
 
-    /// The registers a thread needs, at least: accumulators, two fragments of each operand, what passes through registers on
-    /// its way to shared memory, and [`OVERHEAD`](Self::OVERHEAD).
+    /// The registers a thread needs, so that none is spilled: accumulators, the fragments of both operands, what an operand's
+    /// copies take, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        let staged = if self.copies_asynchronously() { 0 } else { a.staged_words().saturating_add(b.staged_words()) };
-        let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(2);
-        let words = self.accumulators().saturating_add(fragments).saturating_mul(self.accumulator.bytes().div_ceil(4));
-        words.saturating_add(staged).saturating_add(Self::OVERHEAD)
+        let words = self.accumulator.bytes().div_ceil(4);
+        let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
+        let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
+        self.accumulators()
+            .saturating_add(fragments)
+            .saturating_mul(words)
+            .saturating_add(self.copy_registers(&a))
+            .saturating_add(self.copy_registers(&b))
+            .saturating_add(a.swizzle_registers() + b.swizzle_registers())
+            .saturating_add(accesses.div_ceil(Self::ACCESSES_A_REGISTER))
+            .saturating_add(Self::OVERHEAD)
     }
 
-    /// Registers for addresses, counters and predicates; measured over random descriptions, see `docs/architecture.md`.
-    pub const OVERHEAD: u32 = 24;
+    /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`, while two more load; where both
+    /// tiles lie along K, the four that one access loads.
+    const fn fragments(&self) -> u32 {
+        let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
+        if self.a.bytes() == 1 {
+            6
+        } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {
+            4
+        } else {
+            2
+        }
+    }
 
-    /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's.
+    /// Registers in which an operand's part of the next tile waits, one for the address of each row it comes from, and two that
+    /// say whether the thread has a share of the last row.
+    const fn copy_registers(&self, operand: &OperandDesc) -> u32 {
+        let map = operand.thread_map();
+        let staged = operand.staged_words().saturating_add(map.steps_strided());
+        (if self.copies_asynchronously() { 0 } else { staged }).saturating_add(if map.idles() { 2 } else { 0 })
+    }
+
+    /// Registers for addresses, counters and limits. Measured, with [`ACCESSES_A_REGISTER`](Self::ACCESSES_A_REGISTER) and
+    /// [`SWIZZLE_REGISTERS`](OperandDesc::SWIZZLE_REGISTERS), on random descriptions that just fit: the test
+    /// `descriptions_that_just_fit_compile_clean` finds spills where they are less, and 128x128x16 of `f32`, twice on a
+    /// multiprocessor, leaves no room for more.
+    pub const OVERHEAD: u32 = 28;
+
+    /// Accesses to global memory for each register that their addresses and predicates take.
+    pub const ACCESSES_A_REGISTER: u32 = 4;
+
+    /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
+    /// warps in eights for a thread, a quarter of them to every fourth warp.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
-        let threads = self.threads().saturating_mul(self.blocks_per_sm);
+        let threads = self.threads().saturating_mul(self.blocks_per_sm).div_ceil(4 * WARP).saturating_mul(4 * WARP);
         let share = per_sm / at_least_one(threads) / 8 * 8;
         if share < 255 { share } else { 255 }
     }

@@ -78,6 +78,11 @@ impl ThreadMap {
         self.strided.div_ceil(at_least_one(self.threads_strided()))
     }
 
+    /// Whether some thread's last step across rows is idle.
+    pub const fn idles(&self) -> bool {
+        self.steps_strided().saturating_mul(self.threads_strided()) != self.strided
+    }
+
     /// Accesses of a thread for one tile.
     pub const fn accesses(&self) -> u32 {
         self.steps_contiguous().saturating_mul(self.steps_strided())
