@@ -163,7 +163,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| { d.align_a = 4; d.warp.k = 10; d.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "nearest is 2"], true),
         (changed(|d| d.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
         (changed(|d| d.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
-        (changed(|d| d.blocks_per_sm = 4), "Registers", &["128 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
+        (changed(|d| d.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
         (ring(|d| d.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "stages is 4"], true),
         (changed(|d| (d.threadblock, d.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
         (changed(|d| d.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),

@@ -53,7 +53,7 @@ type Ring = Config<
     GemmShape<1, 1, 1>,
     MmaMultistage,
     Stages<4>,
-    IdentitySwizzle<4>,
+    IdentitySwizzle<1>,
     U4,
     U4,
     U4,
@@ -118,7 +118,7 @@ type Everything = With<
 type EverythingElse = With<
     With<
         With<
-            With<With<With<Everything, TileOrdering<IdentitySwizzle<4>>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>,
+            With<With<With<Everything, TileOrdering<IdentitySwizzle<1>>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>,
             Blocks<BlocksPerSm<1>>,
         >,
         Instruction<GemmShape<1, 1, 1>>,

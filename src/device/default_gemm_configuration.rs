@@ -103,7 +103,7 @@ type Asynchronous = Row<
     GemmShape<64, 64, 8>,
     MmaMultistage,
     Stages<4>,
-    IdentitySwizzle<4>,
+    IdentitySwizzle<1>,
     Vector128<f32>,
     Vector128<f32>,
     Vector128<f32>,
