@@ -148,7 +148,7 @@ cases! {
         swizzle: SwizzleKind::Identity(4),
         ..tiles(d, (32, 32, 8), (16, 32, 8))
     };
-    f32_swizzled: f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, swizzled;
+    f32_swizzled: f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, |d| tiles(swizzled(d), (128, 128, 8), (32, 64, 8));
     f64_rows: f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, |d| d;
     f64_sliced: f64, ColMajor, f64, RowMajor, f64, ColMajor, f64, |d| tiles(d, (16, 40, 16), (16, 8, 8));
     f16_in_f32: F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, |d| d;
