@@ -17,7 +17,7 @@ const SENTENCES: [(&str, &str); 7] = [
         "no default configuration for `falchion::arch::Simt` on `falchion::arch::Sm80` with A: `f32`, B: `falchion::numeric::F16`",
     ),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
-    ("registers_over_budget", "a thread needs about 120 registers; with 256 threads a block and 4 blocks"),
+    ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),
     ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),
     ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
 ];
