@@ -147,7 +147,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
 ///
 /// # Errors
 ///
-/// Those of [`description`] and of [`compile`](crate::device::cuda::compile).
+/// Those of [`description`] and of [`compile`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
     let mut descs = problems.iter().map(|problem| description(problem, newest)).collect::<Result<Vec<_>, _>>()?;
