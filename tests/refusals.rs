@@ -92,7 +92,7 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
             "alignment of B" => e.align_b = x,
             "alignment of C" => e.align_c = x,
             // The number of warps follows from the tiles.
-            "warps in a block" | "warp M x N" | "threads of a block" => return false,
+            "warps in a block" | "warp M x N" | "threads of a block" | "threads of a multiprocessor" => return false,
             other => match other.rsplit_once(" of ") {
                 Some((what, "A")) => e.smem_a = with(e.smem_a, what.split(' ').next_back().unwrap_or_default(), x),
                 Some((what, "B")) => e.smem_b = with(e.smem_b, what.split(' ').next_back().unwrap_or_default(), x),
@@ -164,6 +164,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| d.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
         (changed(|d| d.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
         (changed(|d| d.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
+        (changed(|d| { (d.threadblock, d.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.arch, d.blocks_per_sm) = (ArchKind::Sm75, 9) }), "OutOfRange", &["threads of a multiprocessor = 1152", "32 to 1024"], false),
         (ring(|d| d.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "stages is 4"], true),
         (changed(|d| (d.threadblock, d.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
         (changed(|d| d.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),
