@@ -38,6 +38,7 @@ pub mod device;
 pub mod epilogue;
 mod error;
 pub mod index;
+pub mod ladder;
 pub mod layout;
 pub mod mirror;
 pub mod numeric;

@@ -139,6 +139,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/mma.cuh", include_str!("../kernels/threadblock/mma.cuh")),
     ("threadblock/mma_multistage.cuh", include_str!("../kernels/threadblock/mma_multistage.cuh")),
     ("threadblock/mma_pipelined.cuh", include_str!("../kernels/threadblock/mma_pipelined.cuh")),
+    ("threadblock/mma_single_stage.cuh", include_str!("../kernels/threadblock/mma_single_stage.cuh")),
     ("threadblock/smem_layout.cuh", include_str!("../kernels/threadblock/smem_layout.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../kernels/threadblock/swizzle.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
@@ -204,6 +205,7 @@ pub fn header(d: &GemmDesc) -> String {
         ("kAbreast", d.swizzle.abreast()),
         ("kStoreAccess", d.store_access()),
         ("kBlocksPerSm", d.blocks_per_sm),
+        ("kUnroll", d.groups_a_turn()),
     ];
     let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
     text.push_str(&GemmParams::declaration());

@@ -24,6 +24,7 @@ pub enum Refusal {
     NotOneOf { field: &'static str, value: u64, legal: &'static str, nearest: u64 },
     NotEven { field: &'static str, value: u32 },
     PipelinedStages { stages: u32 },
+    NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
     CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
@@ -43,7 +44,6 @@ pub enum Refusal {
     Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
     OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: &'static str },
-    Misaligned { operand: &'static str, align: u32, what: &'static str, value: u64, nearest: u32 },
     NotFinite { scalar: &'static str },
     MissingOperand { name: &'static str },
     UnknownNode { id: u64 },
@@ -143,6 +143,12 @@ impl Refusal {
                 .say("stages = ")
                 .number(stages as u64)
                 .say(", and the pipelined main loop has 2; the multistage one, on sm80 and newer, takes 2 to 16"),
+            Self::NoLoopToUnroll { groups, mainloop } => s
+                .say("unroll = ")
+                .number(groups as u64)
+                .say(", and the ")
+                .say(mainloop)
+                .say(" main loop schedules every k-group; unroll is full, or take the single-stage main loop"),
             Self::NoAsynchronousCopy { arch } => s
                 .say("the multistage main loop copies asynchronously, which ")
                 .say(arch.name())
@@ -201,7 +207,7 @@ impl Refusal {
                 .say(if blocks == 1 { " block" } else { " blocks" })
                 .say(" a multiprocessor it can have ")
                 .number(available as u64)
-                .say("; take a smaller warp tile, or fewer blocks"),
+                .say("; take a smaller warp tile, fewer blocks, or allow spills"),
             Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
                 let s = if deposit == needed {
@@ -301,19 +307,6 @@ impl Refusal {
                 .say("D overlaps ")
                 .say(operand)
                 .say(", which is read while D is written; give D memory of its own"),
-            Self::Misaligned { operand, align, what, value, nearest } => s
-                .say("accesses to ")
-                .say(operand)
-                .say(" of ")
-                .number(align as u64)
-                .say(" elements need its ")
-                .say(what)
-                .say(" to be a multiple of ")
-                .number(align as u64)
-                .say(", and it is ")
-                .number(value)
-                .say("; the nearest alignment is ")
-                .number(nearest as u64),
             Self::NotFinite { scalar } => {
                 s.say("the scalar ").say(scalar).say(" is not a finite number, and this epilogue computes in integers")
             }
