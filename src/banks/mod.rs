@@ -6,7 +6,9 @@ mod global;
 #[cfg(feature = "cuda")]
 pub mod probe;
 mod rule;
+mod steps;
 
 pub use access::{BANKS, Direction, LANES, NotAnAccess, WORD_BYTES, WarpAccess};
 pub use global::{LINE_BYTES, SECTOR_BYTES, lines, sectors};
 pub use rule::{Wavefronts, wavefronts};
+pub use steps::{SharedStep, of_desc, of_program};

@@ -39,6 +39,14 @@ impl OperandKind {
     /// Both, in order.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
+    /// B for A, A for B.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+
     /// 0 for A, 1 for B.
     pub const fn index(self) -> usize {
         self as usize

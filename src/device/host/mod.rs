@@ -33,3 +33,4 @@ pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
 pub use watch::Purpose;
+pub(crate) use watch::watch;
