@@ -49,6 +49,10 @@ pub enum LayoutError {
     TensorTooShort { length: u64, cosize: u64 },
     #[error("{what}: {left} and {right} are not equal")]
     SizesDiffer { what: &'static str, left: u64, right: u64 },
+    #[error("the threads {threads} have no thread {thread}")]
+    NoSuchThread { thread: u64, threads: String },
+    #[error("a map counts in 32 bits, and {value} does not fit: the most is {}", u32::MAX)]
+    MapTooLarge { value: u64 },
     #[error("at character {}: {because}", at + 1)]
     Syntax { at: usize, because: String },
 }

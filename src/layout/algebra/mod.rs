@@ -7,14 +7,23 @@
 //! What is no layout is a [`LayoutError`] that says which divisibility failed.
 
 mod coalesce;
+mod complement;
 pub mod compose;
 mod coordinate;
+mod divide;
 mod error;
+pub mod expression;
 mod int;
 mod int_tuple;
+mod inverse;
 #[allow(clippy::module_inception, reason = "the module is the algebra, the file the value")]
 mod layout;
+mod map;
 mod parse;
+mod partition;
+mod product;
+mod swizzle;
+mod tensor;
 mod tiler;
 
 pub use coordinate::Coordinate;
@@ -22,4 +31,8 @@ pub use error::LayoutError;
 pub use int::Int;
 pub use int_tuple::IntTuple;
 pub use layout::{Layout, Mode};
+pub use map::Map;
+pub use partition::Step;
+pub use swizzle::{Composed, Swizzle};
+pub use tensor::{Tensor, copy, gemm};
 pub use tiler::Tiler;
