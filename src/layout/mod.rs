@@ -4,6 +4,7 @@
 //! transposes their layouts, and every kernel sees a row-major C. The exchange is one associated type here and one function
 //! on values ([`GemmDesc::exchange`](crate::desc::GemmDesc::exchange)); exchanging twice is the identity.
 
+pub mod algebra;
 mod matrix_type;
 
 pub use matrix_type::MatrixType;

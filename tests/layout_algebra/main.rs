@@ -1,0 +1,3 @@
+//! The layout algebra: what CuTe documents, laws, and every small layout.
+
+mod documented;
