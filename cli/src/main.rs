@@ -15,6 +15,7 @@ mod knob_flags;
 mod npy;
 mod print;
 mod progress;
+mod request;
 mod text;
 
 use args::{Cli, Command};

@@ -21,6 +21,7 @@
 //! bytes a cycle). What they leave open is a [`Rule`], decided by `scripts/banks.sh` on a device.
 
 use super::access::{BANKS, Direction, LANES, WarpAccess};
+use std::collections::BTreeMap;
 
 /// Bytes that a wavefront carries to as many registers.
 const WAVEFRONT_BYTES: u32 = 128;
@@ -85,6 +86,51 @@ impl Wavefronts {
 /// ```
 pub fn wavefronts(access: &WarpAccess) -> Wavefronts {
     Rule::HARDWARE.wavefronts(access)
+}
+
+/// A word on its way: which wavefront of the access carries it, and between it and which lanes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// From 0.
+    pub wavefront: u32,
+    /// The number of the word.
+    pub word: u64,
+    /// The lanes, in order.
+    pub lanes: Vec<usize>,
+}
+
+/// The words of an access, wavefront by wavefront, each bank's in the order of their addresses: one order that the rule allows.
+///
+/// ```
+/// use falchion::banks::{Direction, WarpAccess, deliveries, wavefronts};
+///
+/// let access = WarpAccess::new(Direction::Load, 4, (0..32).map(|lane| Some(lane % 8 * 32)))?;
+/// let deliveries = deliveries(&access);
+/// assert_eq!(deliveries.len(), 8);
+/// assert_eq!((deliveries[7].wavefront, &*deliveries[7].lanes), (7, &[7, 15, 23, 31][..]));
+/// # Ok::<(), falchion::banks::NotAnAccess>(())
+/// ```
+pub fn deliveries(access: &WarpAccess) -> Vec<Delivery> {
+    let (mut deliveries, mut before) = (Vec::new(), 0);
+    for phase in Rule::HARDWARE.phases(access) {
+        let mut words: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for lane in members(phase) {
+            access.words(lane).for_each(|word| words.entry(word).or_default().push(lane));
+        }
+        let mut spoken = [0; BANKS];
+        let mut phase: Vec<_> = words
+            .into_iter()
+            .map(|(word, lanes)| {
+                let turn = &mut spoken[(word % BANKS as u64) as usize];
+                *turn += 1;
+                Delivery { wavefront: before + *turn - 1, word, lanes }
+            })
+            .collect();
+        phase.sort_by_key(|delivery| (delivery.wavefront, delivery.word % BANKS as u64));
+        before += spoken.into_iter().max().unwrap_or(0);
+        deliveries.extend(phase);
+    }
+    deliveries
 }
 
 impl Rule {

@@ -1,6 +1,6 @@
 //! The rule against the device, against a second model, and with its parts taken away.
 
-use super::{Merging, Rule, WarpAccess, wavefronts};
+use super::{Merging, Rule, WarpAccess, deliveries, wavefronts};
 use crate::banks::{BANKS, Direction, LANES, WORD_BYTES, cases::cases};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -115,6 +115,22 @@ proptest! {
     #[test]
     fn the_formula_is_the_delivery(access in access()) {
         prop_assert_eq!(wavefronts(&access).wavefronts, delivered(&access));
+    }
+
+    /// The words that are delivered are the words of the access, a bank speaks once a wavefront, and there are as many wavefronts
+    /// as the rule counts.
+    #[test]
+    fn deliveries_take_the_wavefronts(access in access()) {
+        let deliveries = deliveries(&access);
+        let last = deliveries.iter().map(|delivery| delivery.wavefront + 1).max().unwrap_or(0);
+        prop_assert_eq!(last, wavefronts(&access).wavefronts);
+        let spoken: BTreeSet<_> = deliveries.iter().map(|delivery| (delivery.wavefront, delivery.word % BANKS as u64)).collect();
+        prop_assert_eq!(spoken.len(), deliveries.len());
+        let mut touched: Vec<_> = (0..LANES).flat_map(|lane| access.words(lane).map(move |word| (lane, word))).collect();
+        let mut delivered: Vec<_> = deliveries.iter().flat_map(|d| d.lanes.iter().map(|&lane| (lane, d.word))).collect();
+        touched.sort_unstable();
+        delivered.sort_unstable();
+        prop_assert_eq!(touched, delivered);
     }
 
     /// `ideal <= wavefronts <= 32`, and no wavefront without an active lane.
