@@ -90,6 +90,25 @@ fn pictures() {
     assert!(says.starts_with("the picture ") && says.contains("cannot be written"), "{says}");
 }
 
+/// The pictures of `docs/banks.md` are what its commands draw.
+#[test]
+fn the_pictures_of_the_page_are_the_commands() {
+    let folder = folder();
+    let page = include_str!("../../docs/banks.md");
+    for (name, picture) in [
+        ("banks-seed-4.svg", include_str!("../../docs/pictures/banks-seed-4.svg")),
+        ("banks-f32.svg", include_str!("../../docs/pictures/banks-f32.svg")),
+    ] {
+        let target = format!("docs/pictures/{name}");
+        let command = page.lines().find(|line| line.starts_with("falchion ") && line.ends_with(&target)).unwrap();
+        let file = folder.path().join(name);
+        let words = command.split_whitespace().skip(1).map(|word| word.trim_matches('\''));
+        let args: Vec<&str> = words.map(|word| if word == target { file.to_str().unwrap() } else { word }).collect();
+        done(&args);
+        assert_eq!(fs::read_to_string(&file).unwrap(), picture, "{name} is not what the page's command draws");
+    }
+}
+
 #[test]
 fn what_is_no_access_is_refused() {
     for (args, says) in [
