@@ -30,6 +30,7 @@
 #![deny(missing_docs)]
 
 pub mod arch;
+pub mod banks;
 #[cfg(feature = "bench-cublaslt")]
 pub mod bench;
 pub mod desc;

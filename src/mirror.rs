@@ -59,7 +59,7 @@ macro_rules! mirrored {
 
         impl $Name {
             /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
-            fn declaration() -> String {
+            pub fn declaration() -> String {
                 let mut text = concat!("struct ", stringify!($Name), " {\n").to_owned();
                 $(
                     $(text.push_str(concat!("  //", $field_doc, "\n"));)*
@@ -117,8 +117,19 @@ mirrored! {
     }
 }
 
+mirrored! {
+    /// What a probe of shared memory is launched with.
+    ProbeParams {
+        /// Address of a table: each lane's offset in shared memory, in bytes.
+        offsets: u64,
+        /// Address of a word for each lane, to be written.
+        results: u64,
+    }
+}
+
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
+    ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
     ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../kernels/index.cuh")),

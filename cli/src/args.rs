@@ -26,6 +26,8 @@ pub struct Cli {
 pub enum Command {
     /// D = epilogue(alpha * A*B, beta * C).
     Gemm(Box<GemmArgs>),
+    /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared memory.
+    Banks(Box<BanksArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
     /// Find out, in order, what is missing.
@@ -145,6 +147,15 @@ pub struct LaterArgs {
     /// The order of tiles of a persistent kernel.
     #[arg(long, hide = true)]
     pub order: Option<String>,
+}
+
+/// Accesses to shared memory.
+#[derive(Args, Debug)]
+pub struct BanksArgs {
+    /// Make the accesses that the rule is held against on a GPU, one launch each, and list what is predicted: see
+    /// scripts/banks.sh.
+    #[arg(long, hide = true)]
+    pub probe: bool,
 }
 
 /// A measurement.

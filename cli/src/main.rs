@@ -4,6 +4,7 @@
 #![deny(missing_docs, unsafe_code)]
 
 mod args;
+mod banks;
 mod bare;
 mod bench;
 mod cuda;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         None => bare::run(cli.json),
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Banks(args)) => banks::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
