@@ -30,6 +30,8 @@ pub enum Command {
     Banks(Box<BanksArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
+    /// Climb from three loops to the ring of asynchronous copies, rung by rung.
+    Ladder(LadderArgs),
     /// Find out, in order, what is missing.
     Doctor,
 }
@@ -173,6 +175,20 @@ pub struct BenchArgs {
     /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// A climb.
+#[derive(Args, Debug)]
+pub struct LadderArgs {
+    /// M, N and K; a multiple of 256.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
+    pub size: usize,
+    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted from the counts of its accesses.
+    #[arg(long, value_enum, default_value_t)]
+    pub on: On,
+    /// The chart as a picture.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// Every operation class.

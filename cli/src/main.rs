@@ -11,6 +11,7 @@ mod cuda;
 mod doctor;
 mod failure;
 mod gemm;
+mod ladder;
 mod knob_flags;
 mod npy;
 mod print;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
+        Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! Climbing: what each rung is predicted to reach, and what it reached.
 
-use super::{Machine, Program, Rung, Traffic, rungs};
-use crate::error::Error;
+use super::{Machine, Program, Rung, rungs, traffic};
+use crate::{device::host::Counters, error::Error};
 
 /// What a rung reached. Rates are in TFLOP/s and count `2 m n k`.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,7 +14,7 @@ pub struct Reached {
     /// For a wrong turn: the rung that it was meant to better.
     pub wrong_turn_of: Option<&'static str>,
     /// What its threads ask of memory, counted.
-    pub traffic: Traffic,
+    pub counters: Counters,
     /// What the counts predict.
     pub predicted_tflops: f64,
     /// What was measured.
@@ -56,16 +56,16 @@ impl Climb {
     ///
     /// # Errors
     ///
-    /// Those of [`Traffic::of`].
+    /// Those of [`traffic`].
     pub fn predicted(size: usize, machine: &Machine, on: &str) -> Result<Self, Error> {
         let predicted = |rung: &Rung| {
-            let traffic = Traffic::of(&rung.program, size)?;
+            let counters = traffic(&rung.program, size)?;
             Ok(Reached {
                 name: rung.name,
                 adds: rung.adds,
                 wrong_turn_of: rung.wrong_turn_of,
-                predicted_tflops: machine.tflops(&rung.program, &traffic, size),
-                traffic,
+                predicted_tflops: machine.tflops(&rung.program, &counters),
+                counters,
                 measured: None,
             })
         };

@@ -46,11 +46,11 @@ pub fn climb(
                 of_peer: line.ratio,
                 error_over_bound: line.error_over_bound,
                 registers: report.registers,
-                spilled_bytes: report.spill_stores + report.spill_loads,
+                spilled_bytes: report.spill_store_bytes + report.spill_load_bytes,
             });
         }
         reached(number);
     }
-    climb.peer_tflops = median(&mut peer);
+    climb.peer_tflops = median(&peer);
     Ok(climb)
 }
