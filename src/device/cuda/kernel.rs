@@ -185,18 +185,14 @@ impl CudaKernel {
     pub fn run(&self, stream: &Arc<CudaStream>, shapes: &Shapes, matrices: CudaMatrices<'_>) -> Result<(), Error> {
         let desc = self.0.desc.for_scalars(&shapes.scalars);
         shapes.check(&desc)?;
-        let exchanged = !shapes.d.order.is_row();
-        let problem = shapes.canonical();
-        if (problem.a.order, problem.b.order, exchanged) != (desc.layout_a, desc.layout_b, desc.exchanged) {
-            return Err(Refusal::Layouts { a: desc.layout_a, b: desc.layout_b, exchanged: desc.exchanged }.into());
-        }
+        let problem = shapes.canonical_for(&desc)?;
         let reads = desc.epilogue.reads(&shapes.scalars);
         check_memory(&desc, stream, shapes, &matrices, reads)?;
         if problem.m == 0 || problem.n == 0 {
             return Ok(());
         }
         let CudaMatrices { a, b, c, d } = &matrices;
-        let (a, b) = if exchanged { (b, a) } else { (a, b) };
+        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
         let (c_address, ldc) = match (&problem.c, c) {
             (Source::Matrix(shape), Source::Matrix(c)) if reads.source => (c.address, shape.leading),
             (Source::InPlace, _) if reads.source => (d.address, problem.d.leading),

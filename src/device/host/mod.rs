@@ -11,6 +11,7 @@
 //!   same order as before: the bits are those of the checked mode.
 
 mod block;
+mod counters;
 mod fast;
 mod fault;
 mod lane;
@@ -21,10 +22,14 @@ mod program;
 mod run;
 mod shared_memory;
 mod store;
+mod turn;
 mod vectors;
+mod watch;
 
+pub use counters::{Counters, GlobalReads, SharedAccesses, count};
 pub use fault::Fault;
 pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
+pub use watch::Purpose;
