@@ -90,7 +90,7 @@ pub fn wavefronts(access: &WarpAccess) -> Wavefronts {
 impl Rule {
     /// What the device does.
     pub const HARDWARE: Self =
-        Self { broadcast: true, phases: true, merging: Merging::Partners { off_agrees: true, by_halves: true, stores: false } };
+        Self { broadcast: true, phases: true, merging: Merging::Partners { off_agrees: true, by_halves: false, stores: false } };
 
     /// The wavefronts of an access.
     pub fn wavefronts(&self, access: &WarpAccess) -> Wavefronts {
@@ -156,3 +156,7 @@ fn active(access: &WarpAccess) -> LaneSet {
 fn members(set: LaneSet) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| set >> lane & 1 == 1)
 }
+
+#[cfg(test)]
+#[path = "rule_tests.rs"]
+mod tests;
