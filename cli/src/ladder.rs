@@ -22,7 +22,7 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
         Place::Cuda(device) => device.climb(args.size, &mut |rung| steps.done(rung + 1))?,
         Place::Host => {
             for (number, rung) in rungs.iter().enumerate() {
-                crate::gemm::judged(verify(rung)?)?;
+                crate::gemm::report::judged(verify(rung)?)?;
                 steps.done(number + 1);
             }
             progress::during("counting accesses", || Climb::predicted(args.size, &Machine::H200, "predicted for an NVIDIA H200"))?

@@ -67,10 +67,10 @@ impl Climb {
         let mut s = String::new();
         let _ = writeln!(
             s,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" font-family="Inter, 'Helvetica Neue', Arial, sans-serif">
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" font-family="Inter, 'Helvetica Neue', Arial, sans-serif">
 <rect width="100%" height="100%" fill="#ffffff"/>
 <text x="32" y="46" font-size="24" font-weight="600" fill="{INK}">The ladder: f32, {n} x {n} x {n}</text>
-<text x="32" y="72" font-size="14" fill="{QUIET}">{on}; TFLOP/s, {caption}</text>"#,
+<text x="32" y="72" font-size="14" fill="{QUIET}">{on}; TFLOP/s, {caption}</text>"##,
             n = self.size,
             on = escaped(&self.on),
             caption = self.caption(),
@@ -81,7 +81,7 @@ impl Climb {
         while at <= most {
             let _ = writeln!(
                 s,
-                r#"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{bottom}" stroke="{GRID}"/><text x="{x:.1}" y="{y}" font-size="12" fill="{QUIET}" text-anchor="middle">{label}</text>"#,
+                r##"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{bottom}" stroke="{GRID}"/><text x="{x:.1}" y="{y}" font-size="12" fill="{QUIET}" text-anchor="middle">{label}</text>"##,
                 x = x(at),
                 y = TOP - 8.0,
                 label = number(at).trim_end_matches('0').trim_end_matches('.'),
@@ -94,8 +94,8 @@ impl Climb {
         if let Some(peer) = self.peer_tflops {
             let _ = writeln!(
                 s,
-                r#"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="{PEER}" stroke-width="2" stroke-dasharray="6 4"/>
-<text x="{x:.1}" y="{y}" font-size="13" font-weight="600" fill="{PEER}" text-anchor="middle">cuBLASLt {rate}</text>"#,
+                r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="{PEER}" stroke-width="2" stroke-dasharray="6 4"/>
+<text x="{x:.1}" y="{y}" font-size="13" font-weight="600" fill="{PEER}" text-anchor="middle">cuBLASLt {rate}</text>"##,
                 x = x(peer),
                 top = TOP - 2.0,
                 y = bottom + 22.0,
@@ -108,7 +108,7 @@ impl Climb {
             let left = 32.0 + 190.0 * i as f64;
             let _ = writeln!(
                 s,
-                r#"<rect x="{left}" y="{y}" width="12" height="12" rx="2" fill="{color}"/><text x="{t}" y="{ty}" font-size="13" fill="{QUIET}">{what}</text>"#,
+                r##"<rect x="{left}" y="{y}" width="12" height="12" rx="2" fill="{color}"/><text x="{t}" y="{ty}" font-size="13" fill="{QUIET}">{what}</text>"##,
                 y = bottom + 36.0,
                 t = left + 18.0,
                 ty = bottom + 46.5,
@@ -133,10 +133,10 @@ impl Climb {
         let share = share.map_or(String::new(), |share| format!(" · {:.0} %", share * 100.0));
         let _ = writeln!(
             s,
-            r#"<text x="{left}" y="{name_y}" font-size="14" font-weight="{weight}" fill="{INK}">{name}</text>
+            r##"<text x="{left}" y="{name_y}" font-size="14" font-weight="{weight}" fill="{INK}">{name}</text>
 <rect x="{NAMES}" y="{bar_y}" width="{length:.1}" height="{BAR}" rx="3" fill="{color}"/>
 <text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}">{value}{share}</text>
-<text x="{NAMES}" y="{adds_y}" font-size="11.5" fill="{QUIET}">{adds}</text>"#,
+<text x="{NAMES}" y="{adds_y}" font-size="11.5" fill="{QUIET}">{adds}</text>"##,
             name_y = middle - 3.0,
             weight = if astray { "400" } else { "600" },
             name = escaped(rung.name),
@@ -151,7 +151,7 @@ impl Climb {
         if rung.measured.is_some() {
             let _ = writeln!(
                 s,
-                r#"<line x1="{x:.1}" y1="{y1}" x2="{x:.1}" y2="{y2}" stroke="{INK}" stroke-width="1.5"/>"#,
+                r##"<line x1="{x:.1}" y1="{y1}" x2="{x:.1}" y2="{y2}" stroke="{INK}" stroke-width="1.5"/>"##,
                 x = x(rung.predicted_tflops),
                 y1 = middle - BAR,
                 y2 = middle + 4.0,

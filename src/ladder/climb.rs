@@ -64,7 +64,7 @@ impl Climb {
                 name: rung.name,
                 adds: rung.adds,
                 wrong_turn_of: rung.wrong_turn_of,
-                predicted_tflops: machine.tflops(&rung.program, &counters),
+                predicted_tflops: machine.tflops(&rung.program, &counters)?,
                 counters,
                 measured: None,
             })

@@ -18,5 +18,5 @@ pub use climb::{Climb, Measured, Reached};
 pub use prediction::Machine;
 pub use rungs::{Program, Rung, rungs};
 pub use textbook::Textbook;
-pub use verify::verify;
 pub use traffic::{SIZE_MOST, SIZE_STEP, check_size, traffic};
+pub use verify::verify;

@@ -8,13 +8,19 @@
 //! cycles = max(multiply-adds / 128, instructions / 4, wavefronts, bytes / 64) + tiles * latency / (blocks side by side)
 //! ```
 //!
+//! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
+//! is unrolled, it joins as many k's as make 16 bytes.
+//!
 //! It is a prediction of the order of rungs. Nothing in it is fitted to what was measured.
 
 use super::{Program, Textbook};
 use crate::{
-    device::host::Counters,
-    threadblock::{MainloopKind, thread_map::WARP},
-    warp::UnrollKind,
+    banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
+    desc::{GemmDesc, OperandKind},
+    device::host::{Counters, SharedAccesses},
+    error::Error,
+    threadblock::{Along, MainloopKind, thread_map::WARP},
+    warp::{UnrollKind, mma_simt::FragmentMap},
 };
 
 /// What a prediction needs to know of a machine.
@@ -50,23 +56,35 @@ impl Machine {
     };
 
     /// The rate that counts predict, in TFLOP/s.
-    pub fn tflops(&self, program: &Program, counters: &Counters) -> f64 {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Measurement`] when an address is no multiple of its access: a description that checks has no such.
+    pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
         let warp = f64::from(WARP);
         let products = counters.multiply_adds as f64;
         let global = [counters.a, counters.b];
         let requests: f64 = global.iter().map(|reads| reads.requests as f64).sum();
         let sectors: f64 = global.iter().map(|reads| reads.sectors as f64).sum();
-        let accesses = (counters.loads.accesses + counters.stores.accesses) as f64;
-        let wavefronts = (counters.loads.wavefronts + counters.stores.wavefronts) as f64;
+        let lines: f64 = global.iter().map(|reads| reads.lines as f64).sum();
+        let loads = match program {
+            Program::Textbook(_) => counters.loads,
+            Program::Gemm(d) => {
+                let tiles = counters.multiply_adds / (u64::from(d.threadblock.m * d.threadblock.n) * u64::from(d.threadblock.k));
+                joined(d, tiles).map_err(|error| Error::Measurement { because: error.to_string() })?
+            }
+        };
+        let accesses = (loads.accesses + counters.stores.accesses) as f64;
+        let wavefronts = (loads.wavefronts + counters.stores.wavefronts) as f64;
         let instructions = products / warp + requests + accesses + overhead(program, products / warp);
         let bound = [
             products / self.multiply_adds,
             instructions / self.instructions,
-            wavefronts + requests.max(sectors / SECTORS_A_WAVEFRONT),
+            wavefronts + lines,
             sectors * SECTOR_BYTES / self.l2_bytes,
         ];
         let cycles = bound.into_iter().fold(0.0, f64::max) + self.waiting(program, products);
-        2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12
+        Ok(2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12)
     }
 
     /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a tile.
@@ -82,14 +100,37 @@ impl Machine {
             return 0.0;
         }
         let [all_threads, all_registers, all_shared] = self.holds;
-        let blocks = (all_threads / threads.max(1)).min(all_registers / (registers * threads).max(1)).min(all_shared / shared.max(1));
+        let blocks =
+            (all_threads / threads.max(1)).min(all_registers / (registers * threads).max(1)).min(all_shared / shared.max(1));
         let tiles = products / f64::from(tile.m) / f64::from(tile.n) / f64::from(tile.k);
         tiles * self.latency / f64::from(blocks.max(1))
     }
 }
 
-/// Sectors that the load-store unit takes in one pass.
-const SECTORS_A_WAVEFRONT: f64 = 4.0;
+/// The loads of fragments from shared memory, as a compiler joins them, over so many tiles.
+fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
+    let mut loads = SharedAccesses::default();
+    for operand in OperandKind::BOTH {
+        let (facts, map) = (d.operand(operand), FragmentMap::of(*d, operand));
+        let (tile, bytes) = (facts.smem, facts.element.bytes());
+        let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.unroll, UnrollKind::Full);
+        // Elements of one load, along MN and along K.
+        let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
+        for warp in 0..d.threads() / WARP {
+            for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
+                for k in (0..d.warp.k).step_by(of_k as usize) {
+                    let address = |lane| Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes));
+                    let access = WarpAccess::new(Direction::Load, of_mn * of_k * bytes, (0..WARP).map(address))?;
+                    let counted = wavefronts(&access);
+                    loads.accesses += tiles;
+                    loads.wavefronts += tiles * u64::from(counted.wavefronts);
+                    loads.ideal += tiles * u64::from(counted.ideal);
+                }
+            }
+        }
+    }
+    Ok(loads)
+}
 
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = crate::banks::SECTOR_BYTES as f64;

@@ -2,7 +2,7 @@
 
 use super::{Program, Textbook};
 use crate::{
-    banks::{Direction, NotAnAccess, WarpAccess, sectors, wavefronts},
+    banks::{Direction, NotAnAccess, WarpAccess, lines, sectors, wavefronts},
     device::{
         Shapes,
         host::{Counters, GlobalReads, Program as HostProgram, SharedAccesses, count},
@@ -42,7 +42,9 @@ pub fn check_size(size: usize) -> Result<(), Refusal> {
 pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
     check_size(size)?;
     match program {
-        Program::Textbook(textbook) => textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() }),
+        Program::Textbook(textbook) => {
+            textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
+        }
         Program::Gemm(desc) => {
             let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
             count(&HostProgram::of(desc), &Shapes::of(desc, (size, size, size), [None; 3], scalars))
@@ -108,6 +110,7 @@ impl Tile {
         reads.elements += self.times * access.active() as u64;
         reads.requests += self.times;
         reads.sectors += self.times * u64::from(sectors(&access));
+        reads.lines += self.times * u64::from(lines(&access));
         Ok(())
     }
 
