@@ -9,6 +9,7 @@ const BARS: f64 = 600.0;
 const TOP: f64 = 118.0;
 const ROW: f64 = 46.0;
 const BAR: f64 = 20.0;
+const LABEL: f64 = 110.0;
 
 const INK: &str = "#1d2733";
 const QUIET: &str = "#6b7785";
@@ -131,18 +132,21 @@ impl Climb {
         let rate = rung.tflops();
         let share = rung.measured.and_then(|measured| measured.of_peer);
         let share = share.map_or(String::new(), |share| format!(" · {:.0} %", share * 100.0));
+        // A mark within the label's length pushes it on.
+        let beyond = x(rung.predicted_tflops) - x(rate);
+        let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
         let _ = writeln!(
             s,
             r##"<text x="{left}" y="{name_y}" font-size="14" font-weight="{weight}" fill="{INK}">{name}</text>
 <rect x="{NAMES}" y="{bar_y}" width="{length:.1}" height="{BAR}" rx="3" fill="{color}"/>
-<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}">{value}{share}</text>
+<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{value}{share}</text>
 <text x="{NAMES}" y="{adds_y}" font-size="11.5" fill="{QUIET}">{adds}</text>"##,
             name_y = middle - 3.0,
             weight = if astray { "400" } else { "600" },
             name = escaped(rung.name),
             bar_y = middle - BAR + 2.0,
             length = (x(rate) - NAMES).max(1.0),
-            end = x(rate) + 8.0,
+            end = if clear { x(rate) } else { x(rung.predicted_tflops) } + 8.0,
             value_y = middle - 3.0,
             value = number(rate),
             adds_y = middle + 15.0,

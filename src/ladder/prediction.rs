@@ -5,7 +5,7 @@
 //! for each tile, and only the other blocks of the multiprocessor have something to do meanwhile.
 //!
 //! ```text
-//! cycles = max(multiply-adds / 128, instructions / 4, wavefronts, bytes / 64) + tiles * latency / (blocks side by side)
+//! cycles = max(multiply-adds / 128, instructions / 4, wavefronts + lines, bytes / 64) + tiles * latency / (blocks side by side)
 //! ```
 //!
 //! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
@@ -76,15 +76,27 @@ impl Machine {
         };
         let accesses = (loads.accesses + counters.stores.accesses) as f64;
         let wavefronts = (loads.wavefronts + counters.stores.wavefronts) as f64;
-        let instructions = products / warp + requests + accesses + overhead(program, products / warp);
+        let spills = self.spills(program, products / warp);
+        let instructions = products / warp + requests + accesses + spills + looping(program, products / warp);
         let bound = [
             products / self.multiply_adds,
             instructions / self.instructions,
-            wavefronts + lines,
+            wavefronts + lines + spills,
             sectors * SECTOR_BYTES / self.l2_bytes,
         ];
         let cycles = bound.into_iter().fold(0.0, f64::max) + self.waiting(program, products);
         Ok(2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12)
+    }
+
+    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-group.
+    fn spills(&self, program: &Program, products: f64) -> f64 {
+        match program {
+            Program::Textbook(_) => 0.0,
+            Program::Gemm(d) => {
+                let lacking = d.registers().saturating_sub(d.registers_available(self.holds[1]));
+                products / f64::from(d.accumulators()) * 2.0 * f64::from(lacking)
+            }
+        }
     }
 
     /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a tile.
@@ -138,18 +150,14 @@ const SECTOR_BYTES: f64 = crate::banks::SECTOR_BYTES as f64;
 /// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an address of each operand.
 const LOOP: f64 = 5.0;
 
-/// Instructions besides products and accesses; `products` are instructions of a warp.
-fn overhead(program: &Program, products: f64) -> f64 {
+/// Instructions of loops that are not unrolled; `products` are instructions of a warp.
+fn looping(program: &Program, products: f64) -> f64 {
     match program {
+        // The compiler unrolls a plain loop four times.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
         Program::Gemm(d) if matches!(d.unroll, UnrollKind::By(_)) => {
             products / f64::from(d.accumulators()) * LOOP / f64::from(d.groups_a_turn())
         }
-        Program::Gemm(d) => {
-            // What does not fit in registers is stored and loaded once for each tile.
-            let lacking = d.registers().saturating_sub(d.registers_available(Machine::H200.holds[1]));
-            products / f64::from(d.accumulators() * d.warp.k) * 2.0 * f64::from(lacking)
-        }
-        Program::Textbook(_) => 0.0,
+        Program::Gemm(_) | Program::Textbook(Textbook::SharedMemory) => 0.0,
     }
 }

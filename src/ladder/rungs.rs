@@ -181,10 +181,13 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "pipelined",
-            "this library's two stages: A turned on its way, lanes interleaved, fragments double-buffered",
-            desc(Sm70, |k| (k.align_a, k.align_b, k.align_c) = (4, 4, 4))?,
+            "this library's two stages: A turned on its way, lanes interleaved, 16x8 a thread, fragments double-buffered",
+            desc(Sm70, |k| {
+                k.warp = Mnk::new(64, 64, 8);
+                (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
+            })?,
         ),
-        gemm("multistage", "this library's ring of asynchronous copies, 16x8 a thread", {
+        gemm("multistage", "its ring of asynchronous copies, and a tile of 256x128", {
             let (types, _) = classic()?;
             let knobs = default_gemm_configuration(OpKind::Simt, Sm80, types)?;
             GemmDesc::of_values(OpKind::Simt, Sm80, types, [Order::Row; 3], knobs)
