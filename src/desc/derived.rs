@@ -277,12 +277,12 @@ impl GemmDesc {
             .saturating_add(Self::OVERHEAD)
     }
 
-    /// Fragments of an operand at once: two, with one stage one; of bytes, the four whose products make one `dp4a`, while two more load; where both
+    /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`, while two more load; where both
     /// tiles lie along K, the four that one access loads.
     const fn fragments(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
         if matches!(self.mainloop, MainloopKind::SingleStage) {
-            1
+            2
         } else if self.a.bytes() == 1 {
             6
         } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {

@@ -176,7 +176,8 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
             desc(Sm70, |k| {
                 first_written(k, Mnk::new(128, 128, 8), Mnk::new(16, 128, 8));
                 (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
-                k.blocks_per_sm = 2;
+                // The estimate is 7 registers too high here: the assembler spills none.
+                (k.blocks_per_sm, k.spills) = (2, SpillKind::Allowed);
             })?,
         ),
         gemm(
