@@ -11,6 +11,7 @@ mod doctor;
 mod failure;
 mod gemm;
 mod knob_flags;
+mod layout;
 mod npy;
 mod print;
 mod progress;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         None => bare::run(cli.json),
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

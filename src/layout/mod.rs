@@ -6,6 +6,7 @@
 
 pub mod algebra;
 mod matrix_type;
+pub mod picture;
 
 pub use matrix_type::MatrixType;
 

@@ -1,3 +1,7 @@
 //! The layout algebra: what CuTe documents, laws, and every small layout.
 
+mod composition_laws;
 mod documented;
+mod drawn;
+mod every_small;
+mod tiling_laws;
