@@ -4,4 +4,5 @@ mod composition_laws;
 mod documented;
 mod drawn;
 mod every_small;
+mod speed;
 mod tiling_laws;
