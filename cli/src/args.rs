@@ -32,6 +32,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Climb from three loops to the ring of asynchronous copies, rung by rung.
     Ladder(LadderArgs),
+    /// Evaluate an expression of layouts, and draw what it stands for.
+    Layout(LayoutArgs),
     /// Find out, in order, what is missing.
     Doctor,
 }
@@ -189,6 +191,29 @@ pub struct LadderArgs {
     /// The chart as a picture.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+}
+
+/// An expression of the layout algebra.
+#[derive(Args, Debug)]
+pub struct LayoutArgs {
+    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2), (4,3):(3,1)).
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Print the table of offsets instead.
+    #[arg(long)]
+    pub table: bool,
+    /// Draw the layout, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Colour the drawing by threads: a layout of threads, laid over the cells again and again.
+    #[arg(long, value_name = "EXPR", requires = "svg")]
+    pub threads: Option<String>,
+    /// Show the drawing's banks of shared memory, for elements of so many bytes.
+    #[arg(long, value_name = "N", requires = "svg")]
+    pub element_bytes: Option<u32>,
+    /// The drawing's title; by default what the expression stands for.
+    #[arg(long, requires = "svg")]
+    pub title: Option<String>,
 }
 
 /// Every operation class.

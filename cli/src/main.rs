@@ -13,6 +13,7 @@ mod failure;
 mod gemm;
 mod knob_flags;
 mod ladder;
+mod layout;
 mod npy;
 mod print;
 mod progress;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
         Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
+        Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
