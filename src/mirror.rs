@@ -133,6 +133,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../kernels/index.cuh")),
+    ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),
     ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
     ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
     ("thread/mma.cuh", include_str!("../kernels/thread/mma.cuh")),

@@ -23,6 +23,7 @@ pub enum Refusal {
     OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
     NotOneOf { field: &'static str, value: u64, legal: &'static str, nearest: u64 },
     NotEven { field: &'static str, value: u32 },
+    NotMultiple { field: &'static str, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
     NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
@@ -139,6 +140,14 @@ impl Refusal {
                 .number(value as u64)
                 .say(" is odd, and fragments alternate between two buffers; the nearest is ")
                 .number(value as u64 + 1),
+            Self::NotMultiple { field, value, of, nearest } => s
+                .say(field)
+                .say(" = ")
+                .number(value)
+                .say(" is no multiple of ")
+                .number(of)
+                .say("; the nearest is ")
+                .number(nearest),
             Self::PipelinedStages { stages } => s
                 .say("stages = ")
                 .number(stages as u64)

@@ -30,6 +30,10 @@ pub enum Command {
     Banks(Box<BanksArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
+    /// Climb from three loops to the ring of asynchronous copies, rung by rung.
+    Ladder(LadderArgs),
+    /// Evaluate an expression of layouts, and draw what it stands for.
+    Layout(LayoutArgs),
     /// Find out, in order, what is missing.
     Doctor,
 }
@@ -202,6 +206,43 @@ pub struct BenchArgs {
     /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// A climb.
+#[derive(Args, Debug)]
+pub struct LadderArgs {
+    /// M, N and K; a multiple of 256.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
+    pub size: usize,
+    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted from the counts of its accesses.
+    #[arg(long, value_enum, default_value_t)]
+    pub on: On,
+    /// The chart as a picture.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// An expression of the layout algebra.
+#[derive(Args, Debug)]
+pub struct LayoutArgs {
+    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2), (4,3):(3,1)).
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Print the table of offsets instead.
+    #[arg(long)]
+    pub table: bool,
+    /// Draw the layout, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Colour the drawing by threads: a layout of threads, laid over the cells again and again.
+    #[arg(long, value_name = "EXPR", requires = "svg")]
+    pub threads: Option<String>,
+    /// Show the drawing's banks of shared memory, for elements of so many bytes.
+    #[arg(long, value_name = "N", requires = "svg")]
+    pub element_bytes: Option<u32>,
+    /// The drawing's title; by default what the expression stands for.
+    #[arg(long, requires = "svg")]
+    pub title: Option<String>,
 }
 
 /// Every operation class.

@@ -37,7 +37,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let run = Run {
         suite: name.clone(),
         with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
-        desc: None,
+        kernel: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),
     };

@@ -12,6 +12,8 @@ mod doctor;
 mod failure;
 mod gemm;
 mod knob_flags;
+mod ladder;
+mod layout;
 mod npy;
 mod print;
 mod progress;
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
+        Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
+        Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 mod explain;
 mod files;
-mod report;
+pub mod report;
 
 use crate::{
     args::{GemmArgs, LaterArgs, On},

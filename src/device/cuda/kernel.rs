@@ -11,8 +11,10 @@ use crate::{
     device::arguments::{MatrixShape, Shapes, Source},
     epilogue::Reads,
     error::Error,
+    ladder::Textbook,
     mirror::{ENTRY, GemmParams, KERNELS, TranslationUnit, translation_unit},
     refusal::Refusal,
+    shape::Mnk,
     sys::{
         driver::{driver, launch},
         nvrtc::{Compiled, Nvrtc, Program},
@@ -33,9 +35,26 @@ pub struct CudaKernel(Arc<Loaded>);
 
 struct Loaded {
     desc: GemmDesc,
+    geometry: Geometry,
     function: CudaFunction,
     report: Report,
     unit: TranslationUnit,
+}
+
+/// What a launch needs to know of a kernel.
+#[derive(Clone, Copy, Debug)]
+struct Geometry {
+    /// What a block computes, and how much of K it takes at a time.
+    tile: Mnk,
+    threads: u32,
+    /// Shared memory that is asked for at the launch.
+    shared_bytes: u32,
+}
+
+impl Geometry {
+    const fn of(desc: &GemmDesc) -> Self {
+        Self { tile: desc.threadblock, threads: desc.threads(), shared_bytes: desc.smem_bytes() }
+    }
 }
 
 /// The program that NVRTC is given for a description on `sm`.
@@ -104,16 +123,36 @@ impl CudaKernel {
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         desc.epilogue.check_functions()?;
-        let unit = kernel_unit(desc);
-        let entry = compile(Cache::global(), &unit, machine.sm)?;
+        let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone())
+    }
+
+    /// Compiles and loads a kernel of the ladder's first two rungs. It computes what [`Textbook::types`] describes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`prepare`](Self::prepare).
+    pub fn textbook(context: &Arc<CudaContext>, kernel: Textbook) -> Result<Self, Error> {
+        let machine = machine_of(context)?;
+        let geometry = Geometry { tile: Textbook::TILE, threads: Textbook::THREADS, shared_bytes: 0 };
+        Self::load(context, &Textbook::types()?, kernel.translation_unit()?, geometry, machine.sm)
+    }
+
+    fn load(
+        context: &Arc<CudaContext>,
+        desc: &GemmDesc,
+        unit: TranslationUnit,
+        geometry: Geometry,
+        sm: u32,
+    ) -> Result<Self, Error> {
+        let entry = compile(Cache::global(), &unit, sm)?;
         let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(ENTRY).map_err(driver("cuModuleGetFunction"))?;
         let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(shared, desc.smem_bytes() as i32).map_err(driver("cuFuncSetAttribute"))?;
+        function.set_attribute(shared, geometry.shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
         let report = Report::read(&entry.log).unwrap_or_default();
-        let kernel = Self(Arc::new(Loaded { desc: *desc, function, report, unit }));
-        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone())
+        Ok(Self(Arc::new(Loaded { desc: *desc, geometry, function, report, unit })))
     }
 
     fn known(context: &CudaContext, desc: &GemmDesc) -> Option<Self> {
@@ -162,8 +201,8 @@ impl CudaKernel {
         let depth = if reads.accumulator { problem.k } else { 0 };
         let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
-        let (tiles_m, tiles_n) =
-            (problem.m.div_ceil(fitting.threadblock.m as usize), problem.n.div_ceil(fitting.threadblock.n as usize));
+        let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;
+        let (tiles_m, tiles_n) = (problem.m.div_ceil(tile.m as usize), problem.n.div_ceil(tile.n as usize));
         let params = GemmParams {
             a: a.address,
             b: b.address,
@@ -177,15 +216,18 @@ impl CudaKernel {
             m: problem.m as i32,
             n: problem.n as i32,
             k: depth as i32,
-            tiles_k: depth.div_ceil(fitting.threadblock.k as usize) as u32,
+            tiles_k: depth.div_ceil(tile.k as usize) as u32,
             tiles_m: tiles_m as u32,
             tiles_n: tiles_n as u32,
             reads_source: u32::from(reads.source),
             reserved: 0,
         };
-        let blocks = (tiles_m * tiles_n) as u32;
-        let (threads, shared) = (fitting.threads(), fitting.smem_bytes());
-        launch(&kernel.0.function, stream, blocks, threads, shared, &params)
+        let blocks = tiles_m as u64 * tiles_n as u64;
+        let most = u64::from(fitting.arch.machine().grid_x);
+        if blocks > most {
+            return Err(Refusal::TooManyTiles { tiles: blocks, most }.into());
+        }
+        launch(&kernel.0.function, stream, blocks as u32, threads, shared_bytes, &params)
     }
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.

@@ -15,7 +15,7 @@ use super::{
     watch::{Strides, watch},
 };
 use crate::{
-    banks::{SECTOR_BYTES, sectors, wavefronts},
+    banks::{SECTOR_BYTES, lines, sectors, wavefronts},
     desc::OperandKind,
     device::{arguments::Shapes, host::Problem},
     error::Error,
@@ -31,6 +31,8 @@ pub struct GlobalReads {
     pub requests: u64,
     /// Sectors of 32 bytes, each once a request.
     pub sectors: u64,
+    /// Lines of 128 bytes, each once a request.
+    pub lines: u64,
 }
 
 /// Accesses to shared memory in one direction.
@@ -67,15 +69,17 @@ impl Counters {
         self.a.elements.saturating_add(self.b.elements)
     }
 
-    fn numbers(&mut self) -> [&mut u64; 13] {
+    fn numbers(&mut self) -> [&mut u64; 15] {
         let Self { a, b, stores, loads, multiply_adds } = self;
         [
             &mut a.elements,
             &mut a.requests,
             &mut a.sectors,
+            &mut a.lines,
             &mut b.elements,
             &mut b.requests,
             &mut b.sectors,
+            &mut b.lines,
             &mut stores.accesses,
             &mut stores.wavefronts,
             &mut stores.ideal,
@@ -211,6 +215,7 @@ impl Walk {
                     global.elements += bytes / u64::from(kind.bytes());
                     global.requests += 1;
                     global.sectors += u64::from(sectors(access));
+                    global.lines += u64::from(lines(access));
                     return;
                 }
                 (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,

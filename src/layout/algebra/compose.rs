@@ -82,8 +82,11 @@ impl Carries<'_> {
 
     fn leaf(&mut self, leaf: Mode) -> Result<Layout, LayoutError> {
         let Mode { extent, stride } = leaf;
-        if extent.value == 1 || stride.value == 0 {
-            return Ok(Layout::mode_of(extent, stride.beside(0)));
+        if stride.value == 0 {
+            return Ok(Layout::mode_of(extent, stride));
+        }
+        if extent.value == 1 {
+            return Ok(Layout::mode_of(extent, self.stride_of_one(stride)));
         }
         if let [only] = self.left {
             return Ok(Layout::mode_of(extent, only.stride.times(stride)?));
@@ -109,6 +112,13 @@ impl Carries<'_> {
             (rest, step) = (rest.over(part), step.times(part)?);
         }
         Ok(Layout::of_leaves(&coalesce::joined(parts[..count].to_vec())))
+    }
+
+    /// The stride of a leaf of extent 1, which nothing reads: what CuTe writes there.
+    fn stride_of_one(&self, stride: Int) -> Int {
+        let Some((last, others)) = self.left.split_last() else { return stride.beside(0) };
+        let rest = others.iter().fold(stride, |rest, mode| rest.ceil_over(mode.extent));
+        rest.times(last.stride).unwrap_or(stride.beside(0))
     }
 
     /// The digits of a stride, after how many steps it first carries and where (`None`: never), and the offset of one step.

@@ -51,6 +51,8 @@ pub enum LayoutError {
     SizesDiffer { what: &'static str, left: u64, right: u64 },
     #[error("the threads {threads} have no thread {thread}")]
     NoSuchThread { thread: u64, threads: String },
+    #[error("{what} is {value}, and {by} does not divide it; the nearest value that it divides is {nearest}")]
+    DoesNotDivide { what: &'static str, value: u32, by: u32, nearest: u32 },
     #[error("a map counts in 32 bits, and {value} does not fit: the most is {}", u32::MAX)]
     MapTooLarge { value: u64 },
     #[error("at character {}: {because}", at + 1)]

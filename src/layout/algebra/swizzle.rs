@@ -129,12 +129,13 @@ impl Composed {
         Ok((kept, self.swizzle.at(offset.value)))
     }
 
-    /// A number that every offset is below, at most a period of the swizzle above the cosize of the layout.
+    /// A number that every offset is below: where the swizzle moves anything, the next multiple of `2^(M+B)` at least as large as the cosize of
+    /// what it moves.
     pub fn cosize(&self) -> u64 {
+        let Swizzle { bits, base, shift } = self.swizzle;
         let last = self.offset.value + self.layout.cosize() - 1;
-        let moved =
-            self.swizzle.target() & (last >> self.swizzle.shift | (1 << (64 - (last >> self.swizzle.shift).leading_zeros())) - 1);
-        (last | moved).saturating_add(1)
+        let below = if bits > 0 && last >> (base + shift) > 0 { (1 << (base + bits)) - 1 } else { 0 };
+        (last | below).saturating_add(1)
     }
 }
 

@@ -55,8 +55,11 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
         self.engine.get(offset as usize).ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
     }
 
-    /// The same elements, borrowed, behind another layout.
-    fn view(&self, (layout, offset): (Layout, u64)) -> Result<Tensor<&[T]>, LayoutError> {
+    /// The same elements, borrowed, behind a layout and an offset as [`Layout::local_partition`] and its like return them.
+    ///
+    /// # Errors
+    /// A layout that reaches beyond the elements.
+    pub fn view(&self, (layout, offset): (Layout, u64)) -> Result<Tensor<&[T]>, LayoutError> {
         let offset = self.offset.checked_add(offset).ok_or(LayoutError::Overflow { what: "the offset of the tensor" })?;
         let elements: &[T] = &self.engine;
         let reach = offset.checked_add(layout.cosize()).ok_or(LayoutError::Overflow { what: "the reach of the tensor" })?;
@@ -106,7 +109,7 @@ impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
             .ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
     }
 
-    /// The same elements, borrowed to be written, behind a layout and an offset as [`Layout::local_partition`] and its like return them.
+    /// The same elements, borrowed to be written: [`view`](Self::view).
     ///
     /// # Errors
     /// A layout that reaches beyond the elements.
