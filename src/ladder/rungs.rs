@@ -15,6 +15,7 @@ use crate::{
 
 /// What a rung runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::large_enum_variant, reason = "fourteen of them are made, and copied freely")]
 pub enum Program {
     /// One of the two kernels that the parameterized one cannot be.
     Textbook(Textbook),

@@ -24,7 +24,7 @@ pub const SIZE_MOST: usize = 32_768;
 ///
 /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest size that can.
 pub fn check_size(size: usize) -> Result<(), Refusal> {
-    if size < SIZE_STEP || size > SIZE_MOST {
+    if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
         return Err(Refusal::OutOfRange { field: "size", value: size as u64, least: SIZE_STEP as u64, most: SIZE_MOST as u64 });
     }
     if !size.is_multiple_of(SIZE_STEP) {

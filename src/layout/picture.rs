@@ -279,5 +279,5 @@ fn dark(offset: u32, codomain: u32) -> bool {
 
 /// A hue for each bank, once around.
 fn hue(bank: u64) -> String {
-    format!("hsl({:.0},62%,{}%)", bank as f64 * 360.0 / BANKS as f64, if bank % 2 == 0 { 52 } else { 62 })
+    format!("hsl({:.0},62%,{}%)", bank as f64 * 360.0 / BANKS as f64, if bank.is_multiple_of(2) { 52 } else { 62 })
 }

@@ -25,7 +25,8 @@ fn a_hundred_thousand_operations_a_second() {
     const PAIRS: u64 = 100_000;
     let operands: Vec<(Layout, Layout, Tiler)> =
         (0..PAIRS).map(|i| (drawn(i), drawn(i + PAIRS), Tiler::from(drawn(i + 2 * PAIRS)))).collect();
-    let operations: [(&str, fn(&(Layout, Layout, Tiler)) -> Result<Layout, LayoutError>); 3] = [
+    type Operation = fn(&(Layout, Layout, Tiler)) -> Result<Layout, LayoutError>;
+    let operations: [(&str, Operation); 3] = [
         ("compositions", |(a, b, _)| a.compose(b)),
         ("divides", |(a, _, tiler)| a.logical_divide(tiler)),
         ("products", |(a, _, tiler)| a.logical_product(tiler)),

@@ -110,10 +110,10 @@ proptest! {
     /// `logical_divide(A, B)`, flattened, has the offsets of A, each as often, if B and its complement cover A exactly.
     #[test]
     fn dividing_permutes(a in any_layout(), b in injective()) {
-        if let (Ok(rest), Ok(divided)) = (b.complement(a.size()), a.logical_divide(&b.clone().into())) {
-            if pair(&b, &rest).cosize() == a.size() {
-                prop_assert_eq!(image(&divided.flatten()), image(&a));
-            }
+        if let (Ok(rest), Ok(divided)) = (b.complement(a.size()), a.logical_divide(&b.clone().into()))
+            && pair(&b, &rest).cosize() == a.size()
+        {
+            prop_assert_eq!(image(&divided.flatten()), image(&a));
         }
     }
 

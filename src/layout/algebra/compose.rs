@@ -161,7 +161,7 @@ impl Carries<'_> {
         let mut scale = 1u64;
         for (at, mode) in self.left[..self.left.len() - 1].iter().enumerate() {
             let extent = mode.extent.value;
-            if rest % extent != 0 {
+            if !rest.is_multiple_of(extent) {
                 let nearest = nearest(rest, extent);
                 let refusal = LayoutError::StrideDivisibility {
                     mode: leaf.to_string(),
