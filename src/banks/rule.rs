@@ -104,7 +104,7 @@ pub struct Delivery {
 /// ```
 /// use falchion::banks::{Direction, WarpAccess, deliveries, wavefronts};
 ///
-/// let access = WarpAccess::new(Direction::Load, 4, (0..32).map(|lane| Some(lane % 8 * 32)))?;
+/// let access = WarpAccess::new(Direction::Load, 4, (0..32).map(|lane| Some(lane % 8 * 128)))?;
 /// let deliveries = deliveries(&access);
 /// assert_eq!(deliveries.len(), 8);
 /// assert_eq!((deliveries[7].wavefront, &*deliveries[7].lanes), (7, &[7, 15, 23, 31][..]));

@@ -111,13 +111,16 @@ impl Counters {
     }
 }
 
-/// The counters of a product, in the user's A and B.
+/// The counters of a product, in the user's A and B. Where the epilogue reads no accumulator, for one because alpha is 0, nothing is
+/// multiplied and all are 0.
 ///
 /// ```
 /// use falchion::{device::{Shapes, host::{Program, count}}, prelude::*};
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
-/// let counters = count(&Program::of(&desc), &Shapes::of(&desc, (2048, 2048, 2048), [None; 3], [0.0; 8]))?;
+/// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+/// let shapes = Shapes::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
+/// let counters = count(&Program::of(&desc), &shapes)?;
 /// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion::Error>(())
 /// ```
