@@ -35,7 +35,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few times later: injective, with a complement.
+    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few times later: injective,
+    /// with a complement.
     fn spread(gaps: u64)(
         rank in 1usize..4, extents in prop::array::uniform3(0usize..8), apart in prop::array::uniform3(1u64..=gaps), order in 0usize..6, nest in 0usize..3,
         fixed in 0u64..64,

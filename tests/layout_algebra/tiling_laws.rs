@@ -143,7 +143,8 @@ proptest! {
         prop_assert_eq!(&tiled.modes()[1..], zipped.modes()[1].modes());
     }
 
-    /// `logical_product(A, B) = (A, A* o B)`: copies of A that share no offset, as many as B has coordinates, if A and B are injective.
+    /// `logical_product(A, B) = (A, A* o B)`: copies of A that share no offset, as many as B has coordinates, if A and B
+    /// are injective.
     #[test]
     fn a_product_is_copies_that_do_not_overlap(a in injective(), b in injective()) {
         if let Ok(product) = a.logical_product(&b.clone().into()) {
@@ -219,7 +220,8 @@ proptest! {
         prop_assert_eq!(seen, image(&a));
     }
 
-    /// Threads share the matrix: over all threads `local_partition` gives each offset once; by a projection, once for each thread of the other mode.
+    /// Threads share the matrix: over all threads `local_partition` gives each offset once; by a projection, once for each
+    /// thread of the other mode.
     #[test]
     fn local_partitions_are_a_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
         let (m, n) = ([2, 4][m], [2, 4][n]);

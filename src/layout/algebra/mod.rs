@@ -1,10 +1,10 @@
 //! CuTe's layout algebra, as values.
 //!
-//! A [`Layout`] `shape:stride` is a function from coordinates, or from the integers that count them, to offsets. The operations are CuTe's, by
-//! name, result and nesting: [`coalesce`](Layout::coalesce), [`compose`](Layout::compose).
-//! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as
-//! CuTe nests those of static operands; where CuTe cannot see that an extent is 1 it has to keep it, and a value can always be seen.
-//! What is no layout is a [`LayoutError`] that says which divisibility failed.
+//! A [`Layout`] `shape:stride` is a function from coordinates, or from the integers that count them, to offsets. The
+//! operations are CuTe's, by name, result and nesting: [`coalesce`](Layout::coalesce), [`compose`](Layout::compose).
+//! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe nests those of static
+//! operands; where CuTe cannot see that an extent is 1 it has to keep it, and a value can always be seen. What is no layout
+//! is a [`LayoutError`] that says which divisibility failed.
 
 mod coalesce;
 mod complement;
