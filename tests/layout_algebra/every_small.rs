@@ -18,7 +18,7 @@ fn every_small_layout() -> impl Iterator<Item = Layout> {
 fn is_layout(values: &[u64]) -> bool {
     let n = values.len();
     n <= 1
-        || (2..=n).filter(|e| n % e == 0).any(|e| {
+        || (2..=n).filter(|e| n.is_multiple_of(*e)).any(|e| {
             let first = (0..e).all(|c| values[c] == c as u64 * values[1]);
             let adds = || (0..n).all(|i| values[i] == values[i % e] + values[i - i % e]);
             first && adds() && is_layout(&values.iter().copied().step_by(e).collect::<Vec<_>>())

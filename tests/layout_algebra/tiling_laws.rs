@@ -59,12 +59,15 @@ proptest! {
     /// A complement is refused only when the strides do not nest: some stride is no multiple of where the smaller ones end.
     #[test]
     fn a_complement_is_refused_for_a_divisibility(layout in any_layout(), n in 1u64..200) {
-        let mut modes: Vec<(u64, u64)> = layout.leaves().iter().map(|leaf| (leaf.stride.value, leaf.extent.value)).filter(|(d, s)| *d > 0 && *s > 1).collect();
+        let modes = layout.leaves().into_iter().map(|leaf| (leaf.stride.value, leaf.extent.value));
+        let mut modes: Vec<(u64, u64)> = modes.filter(|(d, s)| *d > 0 && *s > 1).collect();
         modes.sort_unstable();
         let nests = modes.windows(2).all(|pair| pair[1].0 % (pair[0].0 * pair[0].1) == 0);
         match layout.complement(n) {
             Ok(_) => prop_assert!(nests),
-            Err(LayoutError::ComplementDivisibility { stride, filled, nearest }) => prop_assert!(!nests && stride % filled != 0 && nearest % filled == 0),
+            Err(LayoutError::ComplementDivisibility { stride, filled, nearest }) => {
+                prop_assert!(!nests && stride % filled != 0 && nearest % filled == 0);
+            }
             Err(other) => prop_assert!(false, "{other}"),
         }
     }
@@ -110,10 +113,10 @@ proptest! {
     /// `logical_divide(A, B)`, flattened, has the offsets of A, each as often, if B and its complement cover A exactly.
     #[test]
     fn dividing_permutes(a in any_layout(), b in injective()) {
-        if let (Ok(rest), Ok(divided)) = (b.complement(a.size()), a.logical_divide(&b.clone().into())) {
-            if pair(&b, &rest).cosize() == a.size() {
-                prop_assert_eq!(image(&divided.flatten()), image(&a));
-            }
+        let whole = pair(&b, &b.complement(a.size())?);
+        prop_assume!(whole.cosize() == a.size());
+        if let Ok(divided) = a.logical_divide(&b.into()) {
+            prop_assert_eq!(image(&divided.flatten()), image(&a));
         }
     }
 
@@ -262,8 +265,11 @@ proptest! {
         gemm(&Tensor::new(&a[..], la.clone())?, &Tensor::new(&b[..], lb.clone())?, &mut Tensor::new(&mut c[..], lc.clone())?)?;
         for (m, n) in (0..2).flat_map(|m| (0..3).map(move |n| (m, n))) {
             let at = lc.offset([m, n])? as usize;
-            let sum = (0..k).map(|l| Ok(a[la.offset([m, l])? as usize] * b[lb.offset([n, l])? as usize])).sum::<Result<i64, LayoutError>>()?;
-            prop_assert_eq!(c[at], before[at] + sum);
+            let mut sum = before[at];
+            for l in 0..k {
+                sum += a[la.offset([m, l])? as usize] * b[lb.offset([n, l])? as usize];
+            }
+            prop_assert_eq!(c[at], sum);
         }
     }
 

@@ -162,7 +162,7 @@ impl Carries<'_> {
         let mut scale = 1u64;
         for (at, mode) in self.left[..self.left.len() - 1].iter().enumerate() {
             let extent = mode.extent.value;
-            if rest % extent != 0 {
+            if !rest.is_multiple_of(extent) {
                 let nearest = nearest(rest, extent);
                 let refusal = LayoutError::StrideDivisibility {
                     mode: leaf.to_string(),
@@ -171,7 +171,7 @@ impl Carries<'_> {
                     at,
                     nearest: nearest.saturating_mul(scale),
                 };
-                return (extent % rest != 0).then_some(refusal);
+                return (!extent.is_multiple_of(rest)).then_some(refusal);
             }
             rest /= extent;
             scale = scale.saturating_mul(extent);
