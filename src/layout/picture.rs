@@ -1,10 +1,12 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
-use crate::index::{Coord, IndexMap, at, points};
+use crate::index::{Coord, IndexMap, at, draw, points};
 use core::fmt::{self, Write};
 
 /// The most rows, and the most columns, of a picture.
 pub const MOST: u32 = 128;
+/// The most offsets of a table.
+pub const MOST_OFFSETS: u64 = 1 << 20;
 /// Banks of shared memory, each 4 bytes wide.
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
@@ -29,8 +31,22 @@ pub enum PictureError {
     TooLarge { rows: u32, columns: u32 },
     #[error("an element of {bytes} bytes is not drawn over banks: it is 1, 2, 4, 8 or 16")]
     ElementBytes { bytes: u32 },
+    #[error("a table of {rows} x {columns} offsets is not printed: the most is {MOST_OFFSETS}")]
+    TooLong { rows: u32, columns: u32 },
     #[error("the map of owners has no rows or no columns")]
     NoOwners,
+}
+
+/// The map as rows of offsets: [`draw`], of up to [`MOST_OFFSETS`].
+///
+/// # Errors
+/// More offsets than that.
+pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
+    let Coord { row: rows, column: columns } = map.domain();
+    if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
+        return Err(PictureError::TooLong { rows, columns });
+    }
+    Ok(draw(map))
 }
 
 /// A picture of a map: one cell for each point, with its offset.

@@ -57,7 +57,7 @@ impl Layout {
             Tiler::Tuple(members) => {
                 self.at_least("tiler", members.len())?;
                 let each = self.modes().iter().zip(members);
-                each.map(|(mode, member)| mode.compose_by(member)).collect::<Result<_, _>>().map(Self::join)
+                Self::concat(each.map(|(mode, member)| mode.compose_by(member)).collect::<Result<Vec<_>, _>>()?)
             }
         }
     }
@@ -110,7 +110,9 @@ impl Carries<'_> {
             self.spend(leaf, part.value - 1, &before)?;
             parts[count] = Mode { extent: part, stride: offset };
             count += 1;
-            (rest, step) = (rest.over(part), step.times(part)?);
+            rest = rest.over(part);
+            // Behind the last part nothing follows, and its stride may be beyond 64 bits.
+            step = if rest.value > 1 { step.times(part)? } else { step };
         }
         Ok(Layout::of_leaves(&coalesce::joined(parts[..count].to_vec())))
     }
