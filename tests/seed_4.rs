@@ -1,4 +1,5 @@
-//! The naive GEMM in CuTe that the project grew from: its printed layouts, its bank conflicts at their true values, and its product.
+//! The naive GEMM in CuTe that the project grew from: its printed layouts, its bank conflicts at their true values, and its
+//! product.
 
 use falchion::{
     layout::{
@@ -48,7 +49,8 @@ fn wavefronts(words: impl Iterator<Item = u64>) -> usize {
     (0..32).map(|bank| distinct.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
 }
 
-/// The seed's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2. Its printed layout gives it the rows `t % 8 + 8 * m`: 1.
+/// The seed's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2. Its printed layout gives it the
+/// rows `t % 8 + 8 * m`: 1.
 #[test]
 fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
     let formula: Layout = "(_8,_16):(_1,_64)".parse()?;

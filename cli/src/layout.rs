@@ -1,15 +1,12 @@
 //! `falchion layout`: the layout algebra, and pictures of layouts.
 
 use crate::{args::LayoutArgs, failure::Failure, print};
-use falchion::{
-    index,
-    layout::{
-        algebra::{
-            Composed, IntTuple, LayoutError, Map,
-            expression::{ExpressionError, Value, evaluate},
-        },
-        picture::{Picture, PictureError},
+use falchion::layout::{
+    algebra::{
+        Composed, IntTuple, LayoutError, Map,
+        expression::{ExpressionError, Value, evaluate},
     },
+    picture::{Picture, PictureError, table},
 };
 use serde_json::{Value as Json, json};
 
@@ -49,7 +46,7 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
     }
     match drawn.filter(|_| args.table) {
         _ if json => print::line(&object(&value).to_string()),
-        Some(map) => print::line(index::draw(&map).trim_end()),
+        Some(map) => print::line(table(&map)?.trim_end()),
         None => print::line(&value.to_string()),
     }
     Ok(())

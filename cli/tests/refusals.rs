@@ -18,7 +18,7 @@ fn says(rows: &[(&str, &str)]) {
 fn usage() {
     says(&[
         ("frobnicate", "unrecognized subcommand 'frobnicate'"),
-        ("layout", "unrecognized subcommand 'layout'"),
+        ("layout", "required arguments were not provided: <EXPR>"),
         ("--frob", "unexpected argument '--frob'"),
         ("gemm --frob", "unexpected argument '--frob'"),
         ("gemm 3 4 5", "unexpected argument '3'"),

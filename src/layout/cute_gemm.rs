@@ -1,8 +1,9 @@
 //! A tiled GEMM as CuTe's tutorials write it: every matrix, tile and thread's share is a layout.
 //!
-//! `C(m, n) = sum over k of A(m, k) * B(n, k)`, all three column-major, B as `(N, K)`. A block copies tiles of A and B into shared memory, thread by
-//! thread, and each thread multiplies its rows of A by its rows of B. The names are CuTe's: `tAgA` is, partitioned by the layout that copies A (`tA`),
-//! the tile of A in global memory (`gA`); `tCsB` is, partitioned by the layout of C's threads (`tC`), the tile of B in shared memory (`sB`).
+//! `C(m, n) = sum over k of A(m, k) * B(n, k)`, all three column-major, B as `(N, K)`. A block copies tiles of A and B into
+//! shared memory, thread by thread, and each thread multiplies its rows of A by its rows of B. The names are CuTe's: `tAgA`
+//! is, partitioned by the layout that copies A (`tA`), the tile of A in global memory (`gA`); `tCsB` is, partitioned by the
+//! layout of C's threads (`tC`), the tile of B in shared memory (`sB`).
 #![allow(non_snake_case, reason = "tAgA is CuTe's name, and how it is read aloud")]
 
 use super::algebra::{Coordinate, Int, IntTuple, Layout, LayoutError, Step, Tensor, Tiler, copy, gemm};
@@ -67,8 +68,8 @@ impl CuteGemm {
     /// The partition of a problem.
     ///
     /// # Errors
-    /// An extent of 0; a tile that does not divide the problem, a thread's tile that does not divide the block's; as many threads as do not divide the
-    /// rows that they copy.
+    /// An extent of 0; a tile that does not divide the problem, a thread's tile that does not divide the block's; as many
+    /// threads as do not divide the rows that they copy.
     pub fn new(problem: Mnk, tile: Mnk, thread_tile: (u32, u32)) -> Result<Self, LayoutError> {
         let (tm, tn) = thread_tile;
         let divides = |what, value: u32, by: u32| match (value, by) {
@@ -161,7 +162,8 @@ impl CuteGemm {
         })
     }
 
-    /// Computes C on the host as the kernel would: block by block, tile of K by tile of K, every thread's copies before any thread's products.
+    /// Computes C on the host as the kernel would: block by block, tile of K by tile of K, every thread's copies before any
+    /// thread's products.
     ///
     /// # Errors
     /// A matrix shorter than its layout reaches.

@@ -1,10 +1,12 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
-use crate::index::{Coord, IndexMap, at, points};
+use crate::index::{Coord, IndexMap, at, draw, points};
 use core::fmt::{self, Write};
 
 /// The most rows, and the most columns, of a picture.
 pub const MOST: u32 = 128;
+/// The most offsets of a table.
+pub const MOST_OFFSETS: u64 = 1 << 20;
 /// Banks of shared memory, each 4 bytes wide.
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
@@ -15,7 +17,8 @@ const INKS: [&str; 8] = ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", 
 const INK: &str = "#1f2937";
 const QUIET: &str = "#6b7280";
 const LINE: &str = "#ffffff";
-const LEFT_OUT: &str = "#f3f4f6";
+const LEFT_OUT: &str = "#f9fafb";
+const PLAIN: &str = "#eef2f7";
 const SANS: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 const MONO: &str = "'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
@@ -28,14 +31,29 @@ pub enum PictureError {
     TooLarge { rows: u32, columns: u32 },
     #[error("an element of {bytes} bytes is not drawn over banks: it is 1, 2, 4, 8 or 16")]
     ElementBytes { bytes: u32 },
+    #[error("a table of {rows} x {columns} offsets is not printed: the most is {MOST_OFFSETS}")]
+    TooLong { rows: u32, columns: u32 },
     #[error("the map of owners has no rows or no columns")]
     NoOwners,
 }
 
+/// The map as rows of offsets: [`draw`], of up to [`MOST_OFFSETS`].
+///
+/// # Errors
+/// More offsets than that.
+pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
+    let Coord { row: rows, column: columns } = map.domain();
+    if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
+        return Err(PictureError::TooLong { rows, columns });
+    }
+    Ok(draw(map))
+}
+
 /// A picture of a map: one cell for each point, with its offset.
 ///
-/// Without owners cells grow darker with their offsets. With owners each cell has its owner's colour and name, `T5`; with banks a stripe, and for
-/// small cells nothing more, shows which of the 32 banks of shared memory the element's first byte lies in.
+/// Without owners cells grow darker with their offsets. With owners each cell has its owner's colour and name, `T5`, and
+/// lines show where the owners begin again; with banks a stripe shows which of the 32 banks of shared memory the element's
+/// first byte lies in. Small cells have no names.
 ///
 /// ```
 /// use falchion::layout::{algebra::{Layout, Map}, picture::Picture};
@@ -73,7 +91,8 @@ impl<'m> Picture<'m> {
         self
     }
 
-    /// Who owns which cell: `owners`, laid over the picture again and again, as [`local_partition`](super::algebra::Layout::local_partition) lays threads over elements.
+    /// Who owns which cell: `owners`, laid over the picture again and again, as
+    /// [`local_partition`](super::algebra::Layout::local_partition) lays threads over elements.
     ///
     /// # Errors
     /// A map without rows or columns.
@@ -119,7 +138,7 @@ impl<'m> Picture<'m> {
         let (left, top) = (64.0, 112.0);
         // A narrow picture still has room for its title and its legend.
         let least = self.title.chars().count() as f64 * 13.5 + left + 40.0;
-        let width = (left + f64::from(columns) * cell + 40.0).max(least).max(460.0);
+        let width = (left + f64::from(columns) * cell + 40.0).max(least).max(580.0);
         Frame { cell, left, top, width, height: top + f64::from(rows) * cell + 40.0 + 52.0 * self.legends() }
     }
 
@@ -149,6 +168,7 @@ impl<'m> Picture<'m> {
             text(svg, (left - 11.0, top + (f64::from(row) + 0.5) * cell + size * 0.35), &row.to_string(), &label(size, "end"))?;
         }
         points(self.map).try_for_each(|point| self.cell(svg, &frame, point))?;
+        self.repetitions(svg, &frame)?;
         self.legend(svg, &frame)?;
         svg.push_str("</svg>\n");
         Ok(())
@@ -178,11 +198,12 @@ impl<'m> Picture<'m> {
         let fill = match (offset, owner) {
             (None, _) => LEFT_OUT.to_owned(),
             (_, Some(owner)) => OWNERS[owner as usize % OWNERS.len()].to_owned(),
+            (Some(_), None) if self.element_bytes.is_some() => PLAIN.to_owned(),
             (Some(offset), None) => shade(f64::from(offset) / f64::from(self.map.codomain().max(2) - 1)),
         };
         rect(svg, (x, y, cell, cell), &fill)?;
         let Some(offset) = offset else { return Ok(()) };
-        let stripe = self.bank(offset).map_or(0.0, |_| (cell * 0.16).clamp(4.0, 8.0));
+        let stripe = self.bank(offset).map_or(0.0, |_| (cell * 0.18).clamp(4.0, 10.0));
         if let Some(bank) = self.bank(offset) {
             write!(
                 svg,
@@ -194,19 +215,47 @@ impl<'m> Picture<'m> {
         }
         let digits = self.map.codomain().saturating_sub(1).to_string().len() as f64;
         let size = (cell * 0.34).min(cell * 0.86 / (digits * 0.6)).clamp(6.0, 17.0);
-        let named = owner.filter(|_| cell >= 36.0);
-        let middle = y + (cell - stripe) * if named.is_some() { 0.62 } else { 0.5 };
-        let ink = if owner.is_none() && dark(offset, self.map.codomain()) { "#ffffff" } else { INK };
+        let name = match (owner, self.bank(offset)) {
+            (Some(owner), _) => Some((format!("T{owner}"), INKS[owner as usize % INKS.len()])),
+            (None, Some(bank)) => Some((format!("b{bank}"), QUIET)),
+            (None, None) => None,
+        };
+        let named = name.filter(|_| cell >= 36.0);
+        let middle = y + (cell - stripe) * if named.is_some() { 0.6 } else { 0.5 };
+        let ink =
+            if owner.is_none() && self.element_bytes.is_none() && dark(offset, self.map.codomain()) { "#ffffff" } else { INK };
         text(
             svg,
             (x + cell * 0.5 - 0.75, middle + size * 0.36),
             &offset.to_string(),
             &format!(r#"font-size="{size:.1}" fill="{ink}" text-anchor="middle" font-family="{MONO}""#),
         )?;
-        if let Some(owner) = named {
-            let ink = INKS[owner as usize % INKS.len()];
+        if let Some((name, ink)) = named {
             let style = format!(r#"font-size="{:.1}" font-weight="600" fill="{ink}""#, cell * 0.2);
-            text(svg, (x + 4.0, y + cell * 0.25), &format!("T{owner}"), &style)?;
+            text(svg, (x + 4.0, y + cell * 0.25), &name, &style)?;
+        }
+        Ok(())
+    }
+
+    /// Lines where the owners begin again.
+    fn repetitions(&self, svg: &mut String, frame: &Frame) -> fmt::Result {
+        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain()) else { return Ok(()) };
+        let Frame { cell, left, top, .. } = *frame;
+        let (right, bottom) = (left + f64::from(columns) * cell, top + f64::from(rows) * cell);
+        let mut line = |x1: f64, y1: f64, x2: f64, y2: f64| {
+            write!(
+                svg,
+                r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{INK}" stroke-width="1.5" stroke-linecap="round"/>"#
+            )
+        };
+        let every = owners.domain();
+        for row in (every.row..rows).step_by(every.row as usize) {
+            let y = top + f64::from(row) * cell - 0.75;
+            line(left, y, right - 1.5, y)?;
+        }
+        for column in (every.column..columns).step_by(every.column as usize) {
+            let x = left + f64::from(column) * cell - 0.75;
+            line(x, top, x, bottom - 1.5)?;
         }
         Ok(())
     }
@@ -274,10 +323,15 @@ fn shade(part: f64) -> String {
 
 /// Whether white reads better than ink on the shade of an offset.
 fn dark(offset: u32, codomain: u32) -> bool {
-    u64::from(offset) * 2 > u64::from(codomain)
+    u64::from(offset) * 5 > u64::from(codomain) * 3
 }
 
-/// A hue for each bank, once around.
+/// A hue for each bank, once around the colour circle.
 fn hue(bank: u64) -> String {
-    format!("hsl({:.0},62%,{}%)", bank as f64 * 360.0 / BANKS as f64, if bank.is_multiple_of(2) { 52 } else { 62 })
+    let turn = bank as f64 / BANKS as f64;
+    let channel = |shift: f64| {
+        let wave = (core::f64::consts::TAU * (turn + shift)).cos();
+        (152.0 + 70.0 * wave) as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(2.0 / 3.0), channel(1.0 / 3.0))
 }

@@ -27,7 +27,11 @@ fn nested(modes: &[(u64, u64)], nest: usize, fixed: u64) -> Layout {
 prop_compose! {
     /// Any layout.
     pub fn any_layout()(
-        rank in 1usize..4, extents in prop::array::uniform3(0usize..8), strides in prop::array::uniform3(0u64..25), nest in 0usize..3, fixed in 0u64..64,
+        rank in 1usize..4,
+        extents in prop::array::uniform3(0usize..8),
+        strides in prop::array::uniform3(0u64..25),
+        nest in 0usize..3,
+        fixed in 0u64..64,
     ) -> Layout {
         let modes: Vec<_> = (0..rank).map(|i| (EXTENTS[extents[i]], strides[i])).collect();
         nested(&modes, nest, fixed)
@@ -35,9 +39,14 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few times later: injective, with a complement.
+    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few times later: injective,
+    /// with a complement.
     fn spread(gaps: u64)(
-        rank in 1usize..4, extents in prop::array::uniform3(0usize..8), apart in prop::array::uniform3(1u64..=gaps), order in 0usize..6, nest in 0usize..3,
+        rank in 1usize..4,
+        extents in prop::array::uniform3(0usize..8),
+        apart in prop::array::uniform3(1u64..=gaps),
+        order in 0usize..6,
+        nest in 0usize..3,
         fixed in 0u64..64,
     ) -> Layout {
         const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];

@@ -1,5 +1,5 @@
-//! Every small layout, and a million pairs: compositions held against the composition of the functions, refusals against a search for the
-//! layout that is said not to exist.
+//! Every small layout, and a million pairs: compositions held against the composition of the functions, refusals against a
+//! search for the layout that is said not to exist.
 
 use falchion::{
     layout::algebra::{Layout, LayoutError, Mode},
@@ -70,7 +70,8 @@ impl Count {
     }
 }
 
-/// For every small A, and B of one small mode or two small modes from a few: `A o B` is `A(B(c))`, and refused only where no layout is.
+/// For every small A, and B of one small mode or two small modes from a few: `A o B` is `A(B(c))`, and refused only where
+/// no layout is.
 #[test]
 fn every_small_layout_composes_or_no_layout_exists() {
     let few: Vec<Layout> =
@@ -121,8 +122,8 @@ fn every_small_layout_under_the_laws_of_one() {
     assert!(inverted > 500 && folded > 500);
 }
 
-/// A million pairs of layouts of one to three modes, always the same: `A o B` is `A(B(c))`, and refused only where no layout is; at least 30% are
-/// accepted, and at least 30% refused.
+/// A million pairs of layouts of one to three modes, always the same: `A o B` is `A(B(c))`, and refused only where no
+/// layout is; at least 30% are accepted, and at least 30% refused.
 #[test]
 fn a_million_pairs_compose_or_no_layout_exists() {
     const PAIRS: u64 = 1_000_000;
@@ -148,8 +149,8 @@ fn a_million_pairs_compose_or_no_layout_exists() {
     count.is_balanced();
 }
 
-/// The laws above need what they test: composition by CuTe's rounded division, without a check, is often not the composition of the functions, and
-/// exactly then `compose` either refuses or finds other modes.
+/// The laws above need what they test: composition by CuTe's rounded division, without a check, is often not the
+/// composition of the functions, and exactly then `compose` either refuses or finds other modes.
 #[test]
 fn composing_without_the_checks_is_another_function() {
     let rounded = |a: (u64, u64, u64, u64), s: u64, d: u64| -> Vec<u64> {

@@ -18,14 +18,17 @@ fn drawn(i: u64) -> Layout {
     text.parse().expect("a layout")
 }
 
+/// Two layouts and a tiler.
+type Operands = (Layout, Layout, Tiler);
+/// What is timed.
+type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
+
 /// 100,000 random compositions, divides and products a second on one core: all three of each pair, drawn before the clock starts.
 #[test]
 #[ignore = "needs a core for itself"]
 fn a_hundred_thousand_operations_a_second() {
     const PAIRS: u64 = 100_000;
-    let operands: Vec<(Layout, Layout, Tiler)> =
-        (0..PAIRS).map(|i| (drawn(i), drawn(i + PAIRS), Tiler::from(drawn(i + 2 * PAIRS)))).collect();
-    type Operation = fn(&(Layout, Layout, Tiler)) -> Result<Layout, LayoutError>;
+    let operands: Vec<Operands> = (0..PAIRS).map(|i| (drawn(i), drawn(i + PAIRS), Tiler::from(drawn(i + 2 * PAIRS)))).collect();
     let operations: [(&str, Operation); 3] = [
         ("compositions", |(a, b, _)| a.compose(b)),
         ("divides", |(a, _, tiler)| a.logical_divide(tiler)),

@@ -29,7 +29,8 @@ impl Layout {
         Self::of_leaves(&joined(self.leaves()))
     }
 
-    /// [`coalesce`](Self::coalesce) at the leaves of a profile, whose integers only mark places. Modes that the profile does not reach stay.
+    /// [`coalesce`](Self::coalesce) at the leaves of a profile, whose integers only mark places. Modes that the profile
+    /// does not reach stay.
     ///
     /// # Errors
     /// A profile of higher rank than the layout.
@@ -87,7 +88,8 @@ pub(super) fn joined(leaves: Vec<Mode>) -> Vec<Mode> {
     kept
 }
 
-/// The leaves of the same function of every integer, beyond the size too: there the last leaf goes on for ever, so that it is kept.
+/// The leaves of the same function of every integer, beyond the size too: there the last leaf goes on for ever, so that it
+/// is kept.
 pub(super) fn joined_without_end(leaves: Vec<Mode>) -> Vec<Mode> {
     let Some(end) = leaves.last().copied() else { return leaves };
     let mut kept = joined(leaves);

@@ -3,11 +3,13 @@
 use super::{Int, Layout, LayoutError, Mode, coalesce};
 
 impl Layout {
-    /// The complement up to `target`: the layout `R` whose offsets are in order, that shares only offset 0 with this one, and with which
-    /// `(self, R)` reaches every offset below `target`, each once if this layout is injective. Modes of stride 0 do not count.
+    /// The complement up to `target`: the layout `R` whose offsets are in order, that shares only offset 0 with this one,
+    /// and with which `(self, R)` reaches every offset below `target`, each once if this layout is injective. Modes of
+    /// stride 0 do not count.
     ///
     /// # Errors
-    /// A stride that is no multiple of where the modes of smaller stride end, modes that overlap among them; an offset beyond 64 bits.
+    /// A stride that is no multiple of where the modes of smaller stride end, modes that overlap among them; an offset
+    /// beyond 64 bits.
     ///
     /// ```
     /// # use falchion::layout::algebra::Layout;

@@ -1,10 +1,11 @@
 //! Composition: `R(c) = A(B(c))`, as a layout.
 //!
-//! A index of the left layout, written in the mixed radix of its coalesced extents `a_j`, is a row of digits; the layout is the sum of
-//! `b_j * digit_j`. A leaf `s:d` of the right layout adds the digits of `d` again and again, which is linear until a digit carries. So a
-//! leaf is cut where it first carries, the cut has to divide it, and after that no sum of all leaves may carry again. This holds
-//! whenever CuTe's divisibility conditions hold. What carries may still be a layout by the accident of its strides; for a right layout of
-//! up to [`SMALL`] coordinates that is found out point by point, and beyond it is refused.
+//! A index of the left layout, written in the mixed radix of its coalesced extents `a_j`, is a row of digits; the layout is
+//! the sum of `b_j * digit_j`. A leaf `s:d` of the right layout adds the digits of `d` again and again, which is linear
+//! until a digit carries. So a leaf is cut where it first carries, the cut has to divide it, and after that no sum of all
+//! leaves may carry again. This holds whenever CuTe's divisibility conditions hold. What carries may still be a layout by
+//! the accident of its strides; for a right layout of up to [`SMALL`] coordinates that is found out point by point, and
+//! beyond it is refused.
 
 use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 
@@ -12,8 +13,8 @@ use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 pub const SMALL: u64 = 4096;
 
 impl Layout {
-    /// `self o right`: the layout `R` with `R(c) = self(right(c))`, of which each leaf of `right` becomes a coalesced mode. Beyond its
-    /// size, the left layout's last mode goes on.
+    /// `self o right`: the layout `R` with `R(c) = self(right(c))`, of which each leaf of `right` becomes a coalesced mode.
+    /// Beyond its size, the left layout's last mode goes on.
     ///
     /// # Errors
     /// A divisibility that fails, so that the functions' composition is no layout; an offset beyond 64 bits.
@@ -56,7 +57,7 @@ impl Layout {
             Tiler::Tuple(members) => {
                 self.at_least("tiler", members.len())?;
                 let each = self.modes().iter().zip(members);
-                each.map(|(mode, member)| mode.compose_by(member)).collect::<Result<_, _>>().map(Self::join)
+                Self::concat(each.map(|(mode, member)| mode.compose_by(member)).collect::<Result<Vec<_>, _>>()?)
             }
         }
     }
@@ -109,7 +110,9 @@ impl Carries<'_> {
             self.spend(leaf, part.value - 1, &before)?;
             parts[count] = Mode { extent: part, stride: offset };
             count += 1;
-            (rest, step) = (rest.over(part), step.times(part)?);
+            rest = rest.over(part);
+            // Behind the last part nothing follows, and its stride may be beyond 64 bits.
+            step = if rest.value > 1 { step.times(part)? } else { step };
         }
         Ok(Layout::of_leaves(&coalesce::joined(parts[..count].to_vec())))
     }
@@ -170,7 +173,7 @@ impl Carries<'_> {
                     at,
                     nearest: nearest.saturating_mul(scale),
                 };
-                return (extent % rest != 0).then_some(refusal);
+                return (!extent.is_multiple_of(rest)).then_some(refusal);
             }
             rest /= extent;
             scale = scale.saturating_mul(extent);

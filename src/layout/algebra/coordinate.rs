@@ -130,8 +130,8 @@ impl Layout {
         Ok(walk(self, &mut { index }))
     }
 
-    /// What `_` leaves of the layout, and the offset of the rest: `slice_and_offset`. The layout is `None` when there is no `_`; in
-    /// a tuple each `_` becomes one mode, so that a single one leaves a tuple of rank 1.
+    /// What `_` leaves of the layout, and the offset of the rest: `slice_and_offset`. The layout is `None` when there is no
+    /// `_`; in a tuple each `_` becomes one mode, so that a single one leaves a tuple of rank 1.
     ///
     /// # Errors
     /// A coordinate that does not fit the shape, or lies outside of it.

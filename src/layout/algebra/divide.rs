@@ -6,8 +6,8 @@ use super::{Layout, LayoutError, Tiler};
 type Split = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
 
 impl Layout {
-    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then the layout of the tiles. A tuple of tilers
-    /// divides mode by mode; modes that it does not reach stay.
+    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then the layout of the
+    /// tiles. A tuple of tilers divides mode by mode; modes that it does not reach stay.
     ///
     /// # Errors
     /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.

@@ -62,12 +62,14 @@ impl fmt::Display for ExpressionError {
 
 impl core::error::Error for ExpressionError {}
 
-/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate or a slice, or a function of those.
+/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate or a slice, or a
+/// function of those.
 ///
-/// Functions: `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `compose(L, tiler)`, `complement(L)`, `complement(L, n)`, `logical_divide`,
-/// `zipped_divide`, `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L, tiler)`, `blocked_product(L, L)`,
-/// `raked_product(L, L)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`, `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. A tuple alone is the
-/// compact layout of that shape; where a tiler stands it is a shape, which acts mode by mode as in CuTe.
+/// Functions: `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `compose(L, tiler)`, `complement(L)`, `complement(L,
+/// n)`, `logical_divide`, `zipped_divide`, `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L,
+/// tiler)`, `blocked_product(L, L)`, `raked_product(L, L)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`,
+/// `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. A tuple alone is the compact layout of that shape; where a tiler stands it is a
+/// shape, which acts mode by mode as in CuTe.
 ///
 /// # Errors
 /// What is wrong with the expression, or why its value does not exist, and where.

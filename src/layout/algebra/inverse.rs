@@ -6,7 +6,8 @@ use super::{Int, Layout, LayoutError, Mode, coalesce};
 const SEARCHED: u64 = 1 << 16;
 
 impl Layout {
-    /// The largest layout `R` that follows the leaves from stride 1 on with `self(R(i)) = i` for every `i` below its size. `1:0` if no leaf has stride 1.
+    /// The largest layout `R` that follows the leaves from stride 1 on with `self(R(i)) = i` for every `i` below its size.
+    /// `1:0` if no leaf has stride 1.
     ///
     /// ```
     /// # use falchion::layout::algebra::Layout;

@@ -31,7 +31,8 @@ impl Step {
 }
 
 impl Layout {
-    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as modes after it; and the tile's offset.
+    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as modes after it; and the
+    /// tile's offset.
     ///
     /// # Errors
     /// Those of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
@@ -54,7 +55,8 @@ impl Layout {
         tiled.sliced(Coordinate::Tuple(vec![tile, tiled.filled(coordinate)]))
     }
 
-    /// [`local_tile`](Self::local_tile) of the modes that take part: tiler and coordinate speak of `(M,N,K)`, the layout has some of them.
+    /// [`local_tile`](Self::local_tile) of the modes that take part: tiler and coordinate speak of `(M,N,K)`, the layout
+    /// has some of them.
     ///
     /// # Errors
     /// Those of [`local_tile`](Self::local_tile), and a projection of another length than the coordinate.
@@ -63,11 +65,12 @@ impl Layout {
         self.local_tile(&Tiler::Tuple(tiler), &Coordinate::Tuple(coordinate))
     }
 
-    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of threads, is laid over it again and again: the modes of
-    /// repetitions; and the offset of the thread's first element.
+    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of threads, is laid over it again
+    /// and again: the modes of repetitions; and the offset of the thread's first element.
     ///
     /// # Errors
-    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a thread that the layout of threads lacks.
+    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a thread that the layout
+    /// of threads lacks.
     ///
     /// ```
     /// # use falchion::layout::algebra::Layout;
@@ -80,7 +83,8 @@ impl Layout {
         self.local_partition_by(threads, thread, &vec![Step::Take; threads.rank()])
     }
 
-    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads that differ in the others only have the same elements.
+    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads that differ in the
+    /// others only have the same elements.
     ///
     /// # Errors
     /// Those of [`local_partition`](Self::local_partition), and a projection of another length than the rank of `threads`.

@@ -3,8 +3,8 @@
 use super::{Int, Layout, LayoutError, Tiler};
 
 impl Layout {
-    /// `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and where its repetitions begin. A tuple of tilers multiplies mode by
-    /// mode; modes that it does not reach stay.
+    /// `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and where its repetitions begin. A tuple of
+    /// tilers multiplies mode by mode; modes that it does not reach stay.
     ///
     /// # Errors
     /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
@@ -51,7 +51,8 @@ impl Layout {
         self.interleaved(tiler, |block, tile| [block, tile])
     }
 
-    /// [`blocked_product`](Self::blocked_product) with the blocks interleaved: their elements lie as far apart as there are blocks.
+    /// [`blocked_product`](Self::blocked_product) with the blocks interleaved: their elements lie as far apart as there are
+    /// blocks.
     ///
     /// # Errors
     /// Those of [`logical_product`](Self::logical_product).

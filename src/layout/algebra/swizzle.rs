@@ -3,7 +3,8 @@
 use super::{Coordinate, Int, Layout, LayoutError, Tiler};
 use core::fmt;
 
-/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or) to its bits `[M, M+B)`. A bijection, and its own inverse.
+/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or) to its bits `[M, M+B)`.
+/// A bijection, and its own inverse.
 ///
 /// ```
 /// use falchion::layout::algebra::Swizzle;
@@ -129,8 +130,8 @@ impl Composed {
         Ok((kept, self.swizzle.at(offset.value)))
     }
 
-    /// A number that every offset is below: where the swizzle moves anything, the next multiple of `2^(M+B)` at least as large as the cosize of
-    /// what it moves.
+    /// A number that every offset is below: where the swizzle moves anything, the next multiple of `2^(M+B)` at least as
+    /// large as the cosize of what it moves.
     pub fn cosize(&self) -> u64 {
         let Swizzle { bits, base, shift } = self.swizzle;
         let last = self.offset.value + self.layout.cosize() - 1;

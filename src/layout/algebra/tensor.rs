@@ -3,7 +3,8 @@
 use super::{Coordinate, Layout, LayoutError, Step, Tiler};
 use core::ops::{AddAssign, Deref, DerefMut, Mul};
 
-/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is `&[T]`, or `&mut [T]` where elements are written.
+/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is `&[T]`, or `&mut [T]` where
+/// elements are written.
 ///
 /// ```
 /// use falchion::layout::algebra::{Tensor, copy};
@@ -81,7 +82,8 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
     /// [`Layout::local_tile`] of the elements.
     ///
     /// # Errors
-    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of a division with a remainder does.
+    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of a division with a
+    /// remainder does.
     pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
         self.view(self.layout.local_tile(tiler, coordinate)?)
     }
