@@ -78,7 +78,7 @@ fn kernels() {
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 12", "bytes of shared memory"),
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
-        ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is pipelined or multistage"),
+        ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage"),
         ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
         ("gemm --explain --swizzle sideways", "--swizzle cannot be `sideways`: it is horizontal"),
         ("gemm --explain --swizzle 0", "swizzle = 0 is not from 1 to 64"),
