@@ -124,7 +124,7 @@ fn descriptions() {
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "invalid value"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
-        ("\"version\":1", "\"version\":2", "its version is 2, and this library reads 1"),
+        ("\"version\":2", "\"version\":1", "its version is 1, and this library reads 2"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
         ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop on sm80 has no kernel yet"),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),

@@ -11,7 +11,7 @@
 //! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
 //! is unrolled, it joins as many k's as make 16 bytes.
 //!
-//! It is a prediction of the order of rungs. Nothing in it is fitted to what was measured.
+//! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
 
 use super::{Program, Textbook};
 use crate::{
