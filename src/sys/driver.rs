@@ -1,6 +1,6 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch.
 
-use crate::{error::Error, mirror::GemmParams};
+use crate::error::Error;
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
 use std::ffi::c_void;
 
@@ -50,16 +50,17 @@ pub fn version() -> Result<(i32, i32), Error> {
 ///
 /// [`Error::Driver`] when the driver refuses.
 ///
-/// Called from one place, `CudaKernel::run`, which has checked the addresses in `params`: device memory of the stream's context,
-/// borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents and leading
-/// dimensions beside them, aligned as the kernel was compiled for, D apart from A and B.
+/// Called from two places, `CudaKernel::run` and `CudaTranspose::run`, with the struct of their own kernel. Both have checked the
+/// addresses in `params`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
+/// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart
+/// from what is read.
 pub(crate) fn launch(
     function: &CudaFunction,
     stream: &CudaStream,
     blocks: u32,
     threads: u32,
     shared_bytes: u32,
-    params: &GemmParams,
+    params: &impl bytemuck::Pod,
 ) -> Result<(), Error> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];

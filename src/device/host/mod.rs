@@ -21,10 +21,12 @@ mod program;
 mod run;
 mod shared_memory;
 mod store;
+pub(crate) mod transpose;
 mod vectors;
 
 pub use fault::Fault;
 pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
+pub use transpose::TransposeProgram;
 pub(crate) use run::{Inputs, Problem, composed, execute};

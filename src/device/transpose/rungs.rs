@@ -1,0 +1,104 @@
+//! The ladder of seed 3: each rung the kernel below it and one idea more.
+//!
+//! | rung | reads A | waits in | writes D |
+//! |---|---|---|---|
+//! | naive | neighbours | a register | a row of D for each lane |
+//! | tiled | neighbours | `[32][32]` | a row of D for each lane |
+//! | coalesced | neighbours | `[32][32]`, 32 lanes on one bank | neighbours |
+//! | padded | neighbours | `[32][33]` | neighbours |
+//! | vectorized | 16 bytes | swizzled chunks of 16 bytes | 16 bytes |
+//!
+//! All are configurations of the one kernel; the naive one is that without shared memory, and one element a piece.
+
+use super::{
+    Configuration,
+    desc::{Combine, Lanes, Staging, TransposeDesc},
+    resolve::{Choice, auto},
+};
+use crate::threadblock::SwizzleKind;
+
+macro_rules! rungs {
+    ($($(#[doc = $doc:literal])* $Rung:ident = $name:literal;)*) => {
+        /// A rung, as a value.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+        pub enum Rung {
+            $($(#[doc = $doc])* $Rung,)*
+        }
+
+        impl Rung {
+            /// Every rung, from the lowest.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$Rung),*];
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Rung => $name,)* }
+            }
+        }
+
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Rung;
+
+        impl Configuration for $Rung {
+            const CHOICE: Choice = Choice::Rung(Rung::$Rung);
+        })*
+    };
+}
+
+rungs! {
+    /// Each thread moves elements by itself; a warp writes 32 rows of D.
+    Naive = "naive";
+    /// Through a tile in shared memory, and still 32 rows of D at a time.
+    Tiled = "tiled";
+    /// Warps write neighbours; the tile's columns lie on one bank.
+    Coalesced = "coalesced";
+    /// One element between columns puts them on all banks.
+    Padded = "padded";
+    /// Every access is 16 bytes wide; what [`Auto`](crate::desc::Auto) takes.
+    Vectorized = "vectorized";
+}
+
+impl Rung {
+    /// The rung's kernel.
+    pub const fn desc(self, combine: Combine, element_bytes: u32) -> TransposeDesc {
+        let (staging, lanes) = match self {
+            Self::Naive => (Staging::Direct, Lanes::Along),
+            Self::Tiled => (Staging::Padded(0), Lanes::Across),
+            Self::Coalesced => (Staging::Padded(0), Lanes::Along),
+            Self::Padded => (Staging::Padded(1), Lanes::Along),
+            Self::Vectorized => return auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes),
+        };
+        TransposeDesc {
+            combine,
+            element_bytes,
+            rows: 32,
+            columns: 32,
+            threads: 256,
+            access_a: 1,
+            turn: 1,
+            access_d: 1,
+            staging,
+            lanes,
+            order: SwizzleKind::Identity(1),
+            read_once: false,
+            write_stream: false,
+            blocks_per_sm: 4,
+        }
+    }
+}
+
+// Every rung of every width is a kernel.
+const _: () = {
+    let mut i = 0;
+    while i < Rung::ALL.len() {
+        let mut bytes = 1;
+        while bytes <= 8 {
+            Rung::ALL[i].desc(Combine::Move, bytes).expect();
+            bytes *= 2;
+        }
+        Rung::ALL[i].desc(Combine::F32, 4).expect();
+        Rung::ALL[i].desc(Combine::F64, 8).expect();
+        i += 1;
+    }
+};
