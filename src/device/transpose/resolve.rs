@@ -42,15 +42,17 @@ impl Choice {
 
 /// The kernel for elements that can be accessed so many at a time.
 pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
-    let wide = access_a * element_bytes >= 8 && access_d * element_bytes >= 8;
-    let (rows, columns, turn, threads) = match element_bytes {
-        8 => (64, 32, 2, 256),
-        4 => (64, 64, 4, 256),
-        2 if wide => (128, 128, 8, 256),
-        2 => (64, 64, 8, 256),
-        _ if wide => (128, 128, 8, 128),
-        _ => (128, 64, 16, 256),
+    let (rows, columns, turn) = match (element_bytes, access_a) {
+        (8, _) => (64, 32, 2),
+        (4, _) => (64, 64, 4),
+        (2, 1 | 2) => (64, 64, 8),
+        (2, _) => (128, 128, 8),
+        (_, 1 | 2) => (128, 64, 16),
+        (_, 4) => (128, 128, 16),
+        (_, _) => (128, 128, 8),
     };
+    let pieces = rows / turn * columns / access_a;
+    let threads = if pieces < 256 { pieces } else { 256 };
     let chunk = if turn > access_d { turn } else { access_d };
     TransposeDesc {
         combine,

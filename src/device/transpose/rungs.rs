@@ -88,17 +88,26 @@ impl Rung {
     }
 }
 
-// Every rung of every width is a kernel.
+// Every rung of every width is a kernel, and so is what the resolver makes of it where accesses are narrow.
 const _: () = {
+    let combines = [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)];
     let mut i = 0;
-    while i < Rung::ALL.len() {
-        let mut bytes = 1;
-        while bytes <= 8 {
-            Rung::ALL[i].desc(Combine::Move, bytes).expect();
-            bytes *= 2;
+    while i < combines.len() {
+        let (combine, bytes) = combines[i];
+        let mut rung = 0;
+        while rung < Rung::ALL.len() {
+            Rung::ALL[rung].desc(combine, bytes).expect();
+            rung += 1;
         }
-        Rung::ALL[i].desc(Combine::F32, 4).expect();
-        Rung::ALL[i].desc(Combine::F64, 8).expect();
+        let mut access_a = 1;
+        while access_a * bytes <= 16 {
+            let mut access_d = 1;
+            while access_d * bytes <= 16 {
+                auto(combine, bytes, access_a, access_d).expect();
+                access_d *= 2;
+            }
+            access_a *= 2;
+        }
         i += 1;
     }
 };
