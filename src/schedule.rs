@@ -138,7 +138,8 @@ impl Schedule {
 
     /// The schedule of a transpose's tile, through shared memory or through registers alone.
     pub fn of_transpose(staged: bool) -> Self {
-        let body = if staged { vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write] } else { vec![Step::Fetch, Step::Write] };
+        let body =
+            if staged { vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write] } else { vec![Step::Fetch, Step::Write] };
         Self { body, ..Self::default() }
     }
 

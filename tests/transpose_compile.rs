@@ -8,7 +8,11 @@ use common::transposes::{drawn, named};
 use falchion::{
     arch::ArchKind,
     device::{
-        cuda::{cache::{Cache, CacheDir}, compile, report::Report},
+        cuda::{
+            cache::{Cache, CacheDir},
+            compile,
+            report::Report,
+        },
         transpose::{TransposeDesc, translation_unit},
     },
 };
@@ -28,7 +32,13 @@ fn check(descs: &[TransposeDesc], sm: u32) {
         assert!(report.is_clean(), "{desc} on sm_{sm}: {report:?}");
         // What the resolver counts on when it asks for so many blocks a multiprocessor.
         assert!(report.registers <= 65_536 / (desc.threads * desc.blocks_per_sm), "{desc} on sm_{sm}: {report:?}");
-        println!("{desc} {:?} {}: {} registers, estimated {}", desc.combine, desc.element_bytes, report.registers, desc.registers());
+        println!(
+            "{desc} {:?} {}: {} registers, estimated {}",
+            desc.combine,
+            desc.element_bytes,
+            report.registers,
+            desc.registers()
+        );
         most = most.max(report.registers);
     }
     println!("{} kernels for sm_{sm} are clean; at most {most} registers", descs.len());

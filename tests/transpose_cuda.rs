@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::transposes::{TransposeCase, Transposer, drawn, named};
+use common::transposes::{TransposeCase, Transposer, any_extents, drawn, named};
 use falchion::{
     Error,
     device::{
@@ -26,7 +26,14 @@ impl OnDevice {
 }
 
 impl Transposer for OnDevice {
-    fn run(&self, choice: Choice, combine: Combine, shapes: &TransposeShapes, whole: TransposeMatrices<'_>, first: [usize; 3]) -> Result<(), Error> {
+    fn run(
+        &self,
+        choice: Choice,
+        combine: Combine,
+        shapes: &TransposeShapes,
+        whole: TransposeMatrices<'_>,
+        first: [usize; 3],
+    ) -> Result<(), Error> {
         let mut resident = ResidentTranspose::new(&self.0, &whole)?;
         resident.run(choice, combine, shapes, first)?;
         resident.download(whole.d)
@@ -50,14 +57,14 @@ fn check(device: &OnDevice, descs: &[TransposeDesc], problems: u64, choice: impl
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn drawn_descriptions_are_the_definition_on_the_device() {
-    check(&OnDevice::new(), &drawn(100, 1), 6, Choice::Desc);
+    check(&OnDevice::new(), &drawn(100, 1), 6, any_extents);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_resolvers_and_the_ladders_descriptions_are_the_definition_on_the_device() {
     let device = OnDevice::new();
-    check(&device, &named(), 12, Choice::Desc);
+    check(&device, &named(), 12, any_extents);
     check(&device, &named(), 12, |_| Choice::Auto);
 }
 
@@ -101,7 +108,10 @@ fn under_capture_a_kernel_has_to_be_prepared() {
     transpose.prepare(stream.context(), &TransposeArguments::new((8, 8), &a, &mut d)).expect("a kernel");
     stream.begin_capture(mode).expect("a capture");
     transpose.run(TransposeArguments::new((8, 8), &a, &mut d)).expect("it is prepared");
-    let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH).expect("a graph").expect("a graph");
+    let graph = stream
+        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+        .expect("a graph")
+        .expect("a graph");
     graph.launch().expect("a launch");
     let expected: Vec<i8> = (0..64).map(|i| i % 8 * 8 + i / 8).collect();
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);

@@ -81,7 +81,7 @@ impl Device {
         run: &Run,
         measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let bench = TransposeBench::new(&self.stream, run.with_peer)?;
+        let mut bench = TransposeBench::new(&self.stream, run.with_peer)?;
         let mut timer = EventTimer::new(&self.stream)?;
         let mut session = Session::new(&mut timer, Settings::default());
         problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))

@@ -16,15 +16,18 @@ struct PieceMap {
   static constexpr int kRows = Threads;
   static constexpr int kColumns = Lines * Pieces / Threads;
 
-  static __device__ __forceinline__ constexpr int line(int thread, int step) {
-    if constexpr (Across) return Threads % Lines == 0 ? thread % Lines : (thread + step * Threads) % Lines;
-    // Apart, so that what a thread knows once is computed once.
-    return Threads % Pieces == 0 ? thread / Pieces + step * (Threads / Pieces) : (thread + step * Threads) / Pieces;
+  // Pieces that neighbouring threads take before the next line, or column of pieces, begins: a part of the block, or a whole
+  // number of blocks. What a thread knows once stands apart from what is known while compiling.
+  static constexpr int kRun = Across ? Lines : Pieces;
+  static constexpr int kBlocks = kRun > Threads ? kRun / Threads : 1;
+  static __device__ __forceinline__ constexpr int slow(int thread, int step) {
+    return Threads >= kRun ? thread / kRun + step * (Threads / kRun) : step / kBlocks;
   }
-  static __device__ __forceinline__ constexpr int piece(int thread, int step) {
-    if constexpr (Across) return Threads % Lines == 0 ? thread / Lines + step * (Threads / Lines) : (thread + step * Threads) / Lines;
-    return Threads % Pieces == 0 ? thread % Pieces : (thread + step * Threads) % Pieces;
+  static __device__ __forceinline__ constexpr int fast(int thread, int step) {
+    return Threads >= kRun ? thread % kRun : thread + step % kBlocks * Threads;
   }
+  static __device__ __forceinline__ constexpr int line(int thread, int step) { return Across ? fast(thread, step) : slow(thread, step); }
+  static __device__ __forceinline__ constexpr int piece(int thread, int step) { return Across ? slow(thread, step) : fast(thread, step); }
   static __device__ constexpr unsigned at(int thread, int step) { return line(thread, step) * Pieces + piece(thread, step); }
 };
 
@@ -92,7 +95,7 @@ struct Transpose {
     return Fetch::line(thread, number / kAccessA) * kTurn;
   }
 
-  // An extent is a multiple of the accesses along it: there is no partial access.
+  // Unless accesses are peeled, an extent is a multiple of them: there is no partial access.
   __device__ __forceinline__ bool exists(int down, int across) const { return down < params.rows && across < params.columns; }
 
   __device__ __forceinline__ void fetch() {
@@ -103,8 +106,14 @@ struct Transpose {
         int const down = row + Fetch::line(thread, step) * kTurn;
         char const* const first = a + (down * params.lda + across) * kBytes;
 #pragma unroll
-        for (int i = 0; i < kTurn; ++i)
-          if (exists(down + i, across)) rows[step][i] = thread::read<kAccessA * kBytes, Config::kReadOnce>(first + i * params.lda * kBytes);
+        for (int i = 0; i < kTurn; ++i) {
+          char const* const address = first + i * params.lda * kBytes;
+          if (!exists(down + i, across)) continue;
+          if constexpr (Config::kPeelA)
+            rows[step][i] = thread::read_peeled<kBytes, kAccessA>(address, across, params.columns);
+          else
+            rows[step][i] = thread::read<kAccessA * kBytes, Config::kReadOnce>(address);
+        }
       }
     }
     if constexpr (Config::kLinear) {
@@ -147,9 +156,49 @@ struct Transpose {
     return taken;
   }
 
+  // The neighbours of a row of D that are one aligned access: those from element `from` of the tile on. What they lack
+  // at one end of the row stands at the other, so the pieces of a row are as many and as large as ever.
+  __device__ __forceinline__ void write_peeled(int number) {
+    using Element = thread::Words<kBytes>;
+    using Type = typename Piece<kBytes>::Type;
+    int const across = tile_column(thread, number);
+    if (column + across >= params.columns) return;
+    char* const first = d + ((column + across) * params.ldd + row) * kBytes;
+    int const shift = int(reinterpret_cast<unsigned long long>(first) / kBytes % kAccessD);
+    int const from = tile_row(thread, number) - shift;
+    Type const* const tile = reinterpret_cast<Type const*>(shared_memory);
+    if (from >= 0 && row + from + kAccessD <= params.rows) {
+      Stored value;
+#pragma unroll
+      for (int w = 0; w < Stored::kCount; ++w) value.word[w] = 0;
+#pragma unroll
+      for (int i = 0; i < kAccessD; ++i) {
+        Type const element = tile[Smem::at(from + i, across)];
+        if constexpr (kBytes == 8) value.word[2 * i] = element.x, value.word[2 * i + 1] = element.y;
+        else value.word[i * kBytes / 4] |= unsigned(element) << (i * kBytes % 4 * 8);
+      }
+      thread::write<kAccessD * kBytes, Config::kWriteStream>(first + from * kBytes, value);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kAccessD; ++i) {
+        int const down = from + i < 0 ? from + i + Config::kTileRows : from + i;
+        if (row + down >= params.rows) continue;
+        Type const element = tile[Smem::at(down, across)];
+        Element value;
+        if constexpr (kBytes == 8) value.word[0] = element.x, value.word[1] = element.y;
+        else value.word[0] = element;
+        thread::write<kBytes, Config::kWriteStream>(first + down * kBytes, value);
+      }
+    }
+  }
+
   __device__ __forceinline__ void write() {
 #pragma unroll
     for (int number = 0; number < kStores; ++number) {
+      if constexpr (Config::kPeelD) {
+        write_peeled(number);
+        continue;
+      }
       int const down = row + tile_row(thread, number), across = column + tile_column(thread, number);
       Stored value = taken(number);
       if constexpr (Config::kLinear) value = Config::Combine::apply(value, source[number], params);

@@ -30,7 +30,19 @@ const CUBLAS: Wanted = Wanted {
 type Handle = *mut c_void;
 /// Handle, whether A and B are transposed, rows, columns, alpha, A, lda, beta, B, ldb, C, ldc; C is column-major.
 type Geam<T> = unsafe extern "C" fn(
-    Handle, c_int, c_int, c_int, c_int, *const T, *const T, c_int, *const T, *const T, c_int, *mut T, c_int,
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const T,
+    *const T,
+    c_int,
+    *const T,
+    *const T,
+    c_int,
+    *mut T,
+    c_int,
 ) -> c_int;
 
 /// `CUBLAS_OP_N`: a matrix as it is.
@@ -157,5 +169,7 @@ pub fn copy(stream: &CudaStream, from: Region<'_>, to: Region<'_>, bytes: usize)
     }
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     // SAFETY: both regions are as long, of this stream's device, and alive as long as the stream's work, as their own rules say.
-    unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream()) }.result().map_err(driver("cuMemcpyDtoDAsync"))
+    unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyDtoDAsync"))
 }

@@ -62,10 +62,23 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
 /// # Errors
 ///
 /// [`Refusal::TooShort`] when D was of another length before.
-pub fn verdict(combine: Combine, shapes: &TransposeShapes, [a, b, before]: [HostSlice<'_>; 3], d: HostSlice<'_>) -> Result<TransposeVerdict, Error> {
+pub fn verdict(
+    combine: Combine,
+    shapes: &TransposeShapes,
+    [a, b, before]: [HostSlice<'_>; 3],
+    d: HostSlice<'_>,
+) -> Result<TransposeVerdict, Error> {
     if before.length() != d.length() {
         let (rows, columns, leading) = (shapes.columns, shapes.rows, shapes.d.leading);
-        return Err(Refusal::TooShort { operand: "D", length: d.length(), needed: before.length() as u128, rows, columns, leading }.into());
+        return Err(Refusal::TooShort {
+            operand: "D",
+            length: d.length(),
+            needed: before.length() as u128,
+            rows,
+            columns,
+            leading,
+        }
+        .into());
     }
     let width = d.kind().bytes() as usize;
     let judge = Judge { combine, shapes, width, a: a.bytes(), b: b.bytes(), before: before.bytes(), d: d.bytes() };
@@ -199,10 +212,12 @@ mod tests {
             for matrix in 0..2 {
                 for (i, j) in (0..5).flat_map(|i| (0..3).map(move |j| (i, j))) {
                     let x = from.bytes()[(matrix * 20 + j * 5 + i) * 4..][..4].to_vec();
-                    right.slice_mut(0..40).unwrap().bytes_mut()[(matrix * d.stride + i * d.leading + j) * 4..][..4].copy_from_slice(&x);
+                    right.slice_mut(0..40).unwrap().bytes_mut()[(matrix * d.stride + i * d.leading + j) * 4..][..4]
+                        .copy_from_slice(&x);
                 }
             }
-            let judged = |d: &HostBuffer| verdict(Combine::Move, &shapes, [whole(&from), whole(&from), whole(&before)], whole(d)).unwrap();
+            let judged =
+                |d: &HostBuffer| verdict(Combine::Move, &shapes, [whole(&from), whole(&from), whole(&before)], whole(d)).unwrap();
             assert!(judged(&right).is_right(), "{:?}", judged(&right));
             assert_eq!(judged(&right).elements, 30);
             for element in 0..40 {
@@ -216,7 +231,12 @@ mod tests {
     /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is not.
     #[test]
     fn sums_are_held_to_their_bound() {
-        let shapes = TransposeShapes { alpha: 3.0, beta: -0.3, b: Source::Matrix(TransposeShapes::packed(4, 4).d), ..TransposeShapes::packed(4, 4) };
+        let shapes = TransposeShapes {
+            alpha: 3.0,
+            beta: -0.3,
+            b: Source::Matrix(TransposeShapes::packed(4, 4).d),
+            ..TransposeShapes::packed(4, 4)
+        };
         let [mut a, mut b, mut d] = [16; 3].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
         fill(Combine::F32, &mut a, 1).unwrap();
         fill(Combine::F32, &mut b, 2).unwrap();

@@ -7,7 +7,8 @@ use falchion::{
         HostSlice, Source,
         host::Mode,
         transpose::{
-            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes, run_transpose_on_host,
+            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
+            run_transpose_on_host,
         },
     },
     numeric::ElementKind,
@@ -18,7 +19,9 @@ use falchion::{
 /// What the resolver chooses for each width of element and access, and every rung.
 pub fn named() -> Vec<TransposeDesc> {
     let mut descs = Vec::new();
-    for (bytes, combine) in [(1, Combine::Move), (2, Combine::Move), (4, Combine::Move), (8, Combine::Move), (4, Combine::F32), (8, Combine::F64)] {
+    for (bytes, combine) in
+        [(1, Combine::Move), (2, Combine::Move), (4, Combine::Move), (8, Combine::Move), (4, Combine::F32), (8, Combine::F64)]
+    {
         for rows in [1usize, 2, 4, 8, 16] {
             for columns in [1usize, 2, 4, 8, 16] {
                 let shapes = TransposeShapes::packed(rows * 240 + rows, columns * 240 + columns);
@@ -28,8 +31,18 @@ pub fn named() -> Vec<TransposeDesc> {
         descs.extend(Rung::ALL.into_iter().map(|rung| rung.desc(combine, bytes)));
     }
     let mut seen = Vec::new();
-    descs.retain(|desc| !seen.contains(desc) && { seen.push(*desc); true });
+    descs.retain(|desc| {
+        !seen.contains(desc) && {
+            seen.push(*desc);
+            true
+        }
+    });
     descs
+}
+
+/// A description for problems of any extents: itself, or the resolver's choice where its narrowest form is no kernel.
+pub fn any_extents(desc: TransposeDesc) -> Choice {
+    if desc.narrowed(1, 1).check().is_ok() { Choice::Desc(desc) } else { Choice::Auto }
 }
 
 /// Descriptions drawn from all that `check` accepts.
@@ -43,7 +56,11 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
         let staging = match draw.below(3) {
             0 => Staging::Direct,
             1 => Staging::Padded(draw.pick(&[0, 1, 2, 4, 8, 16])),
-            _ => Staging::Swizzled { bits: draw.pick(&[1, 2, 3, 4]), base: draw.pick(&[0, 1, 2, 3, 4]), shift: draw.pick(&[0, 1, 2, 3]) },
+            _ => Staging::Swizzled {
+                bits: draw.pick(&[1, 2, 3, 4]),
+                base: draw.pick(&[0, 1, 2, 3, 4]),
+                shift: draw.pick(&[0, 1, 2, 3]),
+            },
         };
         let desc = TransposeDesc {
             combine: match element_bytes {
@@ -58,6 +75,8 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
             access_a: draw.pick(&widths),
             turn,
             access_d: if staging == Staging::Direct { turn } else { draw.pick(&widths) },
+            peel_a: draw.once_in(3),
+            peel_d: draw.once_in(3),
             staging,
             lanes: draw.pick(&[Lanes::Along, Lanes::Across]),
             order: draw.pick(&[SwizzleKind::Horizontal, SwizzleKind::Identity(1), SwizzleKind::Identity(3)]),
@@ -77,14 +96,28 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
 pub trait Transposer: Sync {
     /// Runs it. The slices are whole buffers, guard zones included; A, B and D begin at their elements `first`. What it writes to
     /// D's buffer, wherever that is, has to be there afterwards.
-    fn run(&self, choice: Choice, combine: Combine, shapes: &TransposeShapes, whole: TransposeMatrices<'_>, first: [usize; 3]) -> Result<(), Error>;
+    fn run(
+        &self,
+        choice: Choice,
+        combine: Combine,
+        shapes: &TransposeShapes,
+        whole: TransposeMatrices<'_>,
+        first: [usize; 3],
+    ) -> Result<(), Error>;
 }
 
 /// The host, in a mode.
 pub struct OnHost(pub Mode);
 
 impl Transposer for OnHost {
-    fn run(&self, choice: Choice, combine: Combine, shapes: &TransposeShapes, whole: TransposeMatrices<'_>, first: [usize; 3]) -> Result<(), Error> {
+    fn run(
+        &self,
+        choice: Choice,
+        combine: Combine,
+        shapes: &TransposeShapes,
+        whole: TransposeMatrices<'_>,
+        first: [usize; 3],
+    ) -> Result<(), Error> {
         let TransposeMatrices { a, b, d } = whole;
         let length = d.length();
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
@@ -95,7 +128,8 @@ impl Transposer for OnHost {
             Source::InPlace => Source::InPlace,
             Source::None => Source::None,
         };
-        let matrices = TransposeMatrices { a: from(a, first[0]), b, d: d.get(first[2]..length).expect("the buffer reaches as far") };
+        let matrices =
+            TransposeMatrices { a: from(a, first[0]), b, d: d.get(first[2]..length).expect("the buffer reaches as far") };
         run_transpose_on_host(choice, combine, self.0, shapes, matrices)
     }
 }
@@ -111,7 +145,8 @@ pub struct TransposeCase {
 }
 
 /// The types that transposes are tested with: one or two of each width.
-pub const KINDS: [ElementKind; 6] = [ElementKind::I8, ElementKind::U8, ElementKind::F16, ElementKind::F32, ElementKind::I32, ElementKind::F64];
+pub const KINDS: [ElementKind; 6] =
+    [ElementKind::I8, ElementKind::U8, ElementKind::F16, ElementKind::F32, ElementKind::I32, ElementKind::F64];
 
 impl TransposeCase {
     /// A problem around a description's own edges: one tile and a few elements, gaps between rows and matrices, an offset.
@@ -240,7 +275,12 @@ impl TransposeCase {
 }
 
 /// `alpha x + beta y`, each operation rounded, without what a scalar of zero takes out.
-fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::Add<Output = T>>(alpha: T, x: T, beta: T, y: T) -> T {
+fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::Add<Output = T>>(
+    alpha: T,
+    x: T,
+    beta: T,
+    y: T,
+) -> T {
     let zero = T::default();
     match (alpha != zero, beta != zero) {
         (true, true) => alpha * x + beta * y,

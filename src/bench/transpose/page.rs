@@ -8,7 +8,8 @@ use std::fmt::Write;
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
     let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{}", summary(lines));
-    text += "\n| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |\n";
+    text +=
+        "\n| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |\n";
     text += "|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n";
     for line in lines {
         // Writing to a string does not fail.
@@ -30,7 +31,9 @@ fn summary(lines: &[TransposeLine]) -> String {
             said.push(format!("**{mean:.3} of {what} in the geometric mean, {worst:.3} at worst**, over {}.", ratios.len()));
         }
     }
-    said.push("Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned());
+    said.push(
+        "Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned(),
+    );
     let noisy = lines.iter().filter(|line| line.noisy).count();
     if noisy > 0 {
         said.push(format!("{noisy} marked ~ did not settle to 1 %."));

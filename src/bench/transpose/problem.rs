@@ -8,8 +8,8 @@
 
 use crate::{
     bench::suite::parse_lines,
-    device::transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
     device::Source,
+    device::transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
     error::Error,
     numeric::ElementKind,
 };

@@ -196,7 +196,11 @@ impl TransposeExecutor for Cuda {
     }
 }
 
-fn enqueue<T: Element>(choice: Choice, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+fn enqueue<T: Element>(
+    choice: Choice,
+    stream: &Arc<CudaStream>,
+    arguments: TransposeArguments<'_, Cuda, T>,
+) -> Result<(), Error> {
     let (shapes, combine) = (Cuda::transpose_shapes(&arguments), arguments.combine);
     let operands = TransposeOperands {
         a: DeviceMatrix::read::<T>(arguments.a.0, stream),

@@ -28,5 +28,5 @@ pub use fault::Fault;
 pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
-pub use transpose::TransposeProgram;
 pub(crate) use run::{Inputs, Problem, composed, execute};
+pub use transpose::TransposeProgram;

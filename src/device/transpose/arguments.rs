@@ -170,7 +170,8 @@ impl Strided {
     /// Whether two matrices of the batch share an element; rows may be interleaved.
     fn overlaps(&self, rows: usize, columns: usize, batch: usize) -> bool {
         let apart = self.stride as u128 >= self.elements(rows, columns, 1);
-        let interleaved = self.stride >= columns && Self { leading: 0, ..*self }.elements(1, columns, batch) <= self.leading as u128;
+        let interleaved =
+            self.stride >= columns && Self { leading: 0, ..*self }.elements(1, columns, batch) <= self.leading as u128;
         batch > 1 && rows > 0 && columns > 0 && !apart && !interleaved
     }
 }
@@ -290,12 +291,19 @@ impl TransposeShapes {
     pub(crate) fn widths(&self, desc: &TransposeDesc, [a, b, d]: [u64; 3]) -> (u32, u32) {
         let batch_strides = |matrix: Strided| if self.batch > 1 { matrix.stride as u64 } else { 0 };
         // What is read by no access limits none. A single row has no next.
-        let of = |matrix: Strided, first: u64, rows: usize| [first, if rows > 1 { matrix.leading as u64 } else { 0 }, batch_strides(matrix)];
+        let of = |matrix: Strided, first: u64, rows: usize| {
+            [first, if rows > 1 { matrix.leading as u64 } else { 0 }, batch_strides(matrix)]
+        };
         let mut access_a = desc.access_a;
-        if self.reads_a() {
+        if self.reads_a() && !desc.peel_a {
             access_a = dividing(access_a, &of(self.a, a, self.rows));
         }
-        access_a = dividing(access_a, &[self.columns as u64]);
+        if !desc.peel_a {
+            access_a = dividing(access_a, &[self.columns as u64]);
+        }
+        if desc.peel_d {
+            return (access_a, desc.access_d);
+        }
         let mut access_d = dividing(desc.access_d, &of(self.d, d, self.columns));
         if let Some(matrix) = self.source() {
             access_d = dividing(access_d, &of(matrix, if matches!(self.b, Source::InPlace) { d } else { b }, self.columns));

@@ -87,6 +87,12 @@ pub struct TransposeDesc {
     pub turn: u32,
     /// Elements in one access to D and to B, up to 16 bytes.
     pub access_d: u32,
+    /// Whether accesses to A need no alignment: those within a row are two aligned words, of which a thread takes the part that
+    /// it wants; those at its ends go element by element. For accesses of 4 bytes to elements of 1 or 2.
+    pub peel_a: bool,
+    /// Whether accesses to D need no alignment: each row of a tile is cut where accesses are aligned, and what is left over at
+    /// its two ends goes element by element.
+    pub peel_d: bool,
     /// Where the tile waits.
     pub staging: Staging,
     /// Which way lanes run over D.
@@ -103,6 +109,9 @@ pub struct TransposeDesc {
 
 /// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/transpose_compile.rs`.
 const REGISTERS_BESIDES: u32 = 20;
+
+/// Reads that a thread may have under way: each holds an address and a condition besides its data.
+const MOST_READS: u32 = 64;
 
 /// The largest extent of a tile.
 const LARGEST_TILE: u32 = 512;
@@ -139,17 +148,27 @@ impl TransposeDesc {
         if self.is_staged() { self.smem().elements().saturating_mul(self.element_bytes) } else { 0 }
     }
 
+    /// Accesses of a thread to D, and to B.
+    const fn stores(&self) -> u32 {
+        if self.is_staged() { self.write().steps() } else { self.fetch().steps() * self.access_a }
+    }
+
+    /// Accesses of a thread to A and B: all are under way at once.
+    pub const fn reads(&self) -> u32 {
+        self.fetch().steps() * self.turn + if matches!(self.combine, Combine::Move) { 0 } else { self.stores() }
+    }
+
     /// Registers a thread needs, about.
     pub const fn registers(&self) -> u32 {
         const fn words(elements: u32, bytes: u32) -> u32 {
             (elements * bytes).div_ceil(4)
         }
         let data = self.fetch().steps() * self.turn * words(self.access_a, self.element_bytes);
-        let stores = if self.is_staged() { self.write().steps() } else { self.fetch().steps() * self.access_a };
-        let source = if matches!(self.combine, Combine::Move) { 0 } else { stores * words(self.access_d, self.element_bytes) };
-        // The addresses of accesses that are under way at once, too.
+        let source =
+            if matches!(self.combine, Combine::Move) { 0 } else { self.stores() * words(self.access_d, self.element_bytes) };
+        // The addresses of accesses that are under way at once, too: beyond some, each word's own.
         let all = data + source;
-        all + all / 4 + words(self.turn, self.element_bytes) + REGISTERS_BESIDES
+        all + all / 4 + all.saturating_sub(64) + words(self.turn, self.element_bytes) + REGISTERS_BESIDES
     }
 
     /// Whether this is a kernel for the newest machine that there is a tag of.
@@ -206,11 +225,33 @@ impl TransposeDesc {
             }
             i += 1;
         }
+        if self.peel_a && !(self.access_a * bytes == 4 && bytes < 4) {
+            let nearest = (4 / bytes) as u64;
+            return Err(Refusal::NotOneOf {
+                field: "access to A, when peeled,",
+                value: self.access_a as u64,
+                legal: "4 bytes of elements of 1 or 2",
+                nearest,
+            });
+        }
+        if self.peel_d && (!self.is_staged() || self.combine.kind().is_some()) {
+            return Err(Refusal::NotPeeled {
+                what: if self.is_staged() {
+                    "B would be read unaligned too"
+                } else {
+                    "there is no shared memory to cut rows anew"
+                },
+            });
+        }
         Ok(())
     }
 
     const fn check_tile(&self) -> Result<(), Refusal> {
-        let fields = [("rows of a tile", self.rows, LARGEST_TILE), ("columns of a tile", self.columns, LARGEST_TILE), ("threads of a block", self.threads, 1024)];
+        let fields = [
+            ("rows of a tile", self.rows, LARGEST_TILE),
+            ("columns of a tile", self.columns, LARGEST_TILE),
+            ("threads of a block", self.threads, 1024),
+        ];
         let mut i = 0;
         while i < fields.len() {
             let (field, value, most) = fields[i];
@@ -248,7 +289,27 @@ impl TransposeDesc {
             }
             if !pieces.is_multiple_of(threads) {
                 let nearest = pieces.next_multiple_of(threads);
-                return Err(Refusal::DoesNotNest { outer: field, inner: "block of threads", axis: "", value: pieces, of: threads, nearest });
+                return Err(Refusal::DoesNotNest {
+                    outer: field,
+                    inner: "block of threads",
+                    axis: "",
+                    value: pieces,
+                    of: threads,
+                    nearest,
+                });
+            }
+            // Then a thread's steps are a constant apart, and what it knows of one it knows of all.
+            let run = map.run();
+            if !threads.is_multiple_of(run) && !run.is_multiple_of(threads) {
+                let nearest = threads.next_multiple_of(run);
+                return Err(Refusal::DoesNotNest {
+                    outer: "threads of a block",
+                    inner: "line of pieces",
+                    axis: "",
+                    value: threads,
+                    of: run,
+                    nearest,
+                });
             }
             i += 1;
         }
@@ -261,7 +322,12 @@ impl TransposeDesc {
                 if self.access_d != self.turn {
                     // A thread writes what it has turned.
                     let of = self.turn as u64;
-                    return Err(Refusal::OutOfRange { field: "access to D without shared memory", value: self.access_d as u64, least: of, most: of });
+                    return Err(Refusal::OutOfRange {
+                        field: "access to D without shared memory",
+                        value: self.access_d as u64,
+                        least: of,
+                        most: of,
+                    });
                 }
                 return Ok(());
             }
@@ -291,7 +357,8 @@ impl TransposeDesc {
         while i < accesses.len() {
             let (field, access) = accesses[i];
             let run = self.smem().vector(access);
-            if run < access {
+            // Elements of a peeled access leave shared memory one by one.
+            if run < access && !(i == 1 && self.peel_d) {
                 return Err(Refusal::AccessApart { field, access, run });
             }
             i += 1;
@@ -300,6 +367,9 @@ impl TransposeDesc {
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
+        if let Err(refusal) = within("reads of a thread", self.reads(), 1, MOST_READS) {
+            return Err(refusal);
+        }
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
         if let Err(refusal) = within("blocks per multiprocessor", blocks, 1, 32) {
             return Err(refusal);
@@ -319,7 +389,15 @@ impl TransposeDesc {
         }
         let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(blocks));
         if needed > available {
-            return Err(Refusal::SharedMemory { needed, available, stages: 1, stage: needed, deposit: 0, blocks, arch: machine.sm });
+            return Err(Refusal::SharedMemory {
+                needed,
+                available,
+                stages: 1,
+                stage: needed,
+                deposit: 0,
+                blocks,
+                arch: machine.sm,
+            });
         }
         Ok(())
     }
@@ -329,7 +407,9 @@ impl fmt::Display for TransposeDesc {
     /// The configuration in one word: tile, threads, accesses, staging, order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rows, columns, threads, access_a, turn, access_d, blocks_per_sm, .. } = self;
-        write!(f, "{rows}x{columns}_t{threads}_a{access_a}x{turn}x{access_d}")?;
+        let peeled = |peel: bool| if peel { "p" } else { "" };
+        let (peel_a, peel_d) = (peeled(self.peel_a), peeled(self.peel_d));
+        write!(f, "{rows}x{columns}_t{threads}_a{access_a}{peel_a}x{turn}x{access_d}{peel_d}")?;
         match self.staging {
             Staging::Direct => f.write_str("_direct")?,
             Staging::Padded(padding) => write!(f, "_p{padding}")?,

@@ -20,6 +20,14 @@ pub struct PieceMap {
 }
 
 impl PieceMap {
+    /// Pieces that neighbouring threads take before the next line, or column of pieces, begins.
+    pub const fn run(&self) -> u32 {
+        match self.lanes {
+            Lanes::Along => self.pieces,
+            Lanes::Across => self.lines,
+        }
+    }
+
     /// Pieces that a thread moves.
     pub const fn steps(&self) -> u32 {
         (self.lines * self.pieces).div_ceil(self.threads)

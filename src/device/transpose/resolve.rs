@@ -27,7 +27,8 @@ impl Choice {
     /// The kernel for a problem whose A, B and D begin at such elements, counted from address 0.
     pub fn desc(&self, combine: Combine, element_bytes: u32, shapes: &TransposeShapes, first: [u64; 3]) -> TransposeDesc {
         let wanted = match *self {
-            Self::Auto => {
+            // The top rung is the resolver's choice.
+            Self::Auto | Self::Rung(Rung::Vectorized) => {
                 let widest = auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes);
                 let (access_a, access_d) = shapes.widths(&widest, first);
                 return auto(combine, element_bytes, access_a, access_d);
@@ -63,6 +64,8 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
         access_a,
         turn,
         access_d,
+        peel_a: false,
+        peel_d: false,
         staging: Staging::Swizzled { bits: 3, base: chunk.trailing_zeros(), shift: access_a.trailing_zeros() },
         lanes: Lanes::Along,
         order: SwizzleKind::Identity(1),
@@ -73,10 +76,13 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
 }
 
 impl TransposeDesc {
-    /// The same kernel with accesses no wider than `access_a` and `access_d`.
+    /// The same kernel with accesses no wider than `access_a` and `access_d`, except for those that need no alignment.
     #[must_use]
     pub fn narrowed(self, access_a: u32, access_d: u32) -> Self {
-        let mut narrow = Self { access_a: self.access_a.min(access_a), access_d: self.access_d.min(access_d), ..self };
+        let width = |peeled: bool, own: u32, other: u32| if peeled { own } else { own.min(other) };
+        let mut narrow = self;
+        narrow.access_a = width(self.peel_a, self.access_a, access_a);
+        narrow.access_d = width(self.peel_d, self.access_d, access_d);
         if !narrow.is_staged() {
             narrow.turn = narrow.access_d;
         }

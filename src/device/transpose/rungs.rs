@@ -78,6 +78,8 @@ impl Rung {
             access_a: 1,
             turn: 1,
             access_d: 1,
+            peel_a: false,
+            peel_d: false,
             staging,
             lanes,
             order: SwizzleKind::Identity(1),
@@ -90,7 +92,8 @@ impl Rung {
 
 // Every rung of every width is a kernel, and so is what the resolver makes of it where accesses are narrow.
 const _: () = {
-    let combines = [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)];
+    let combines =
+        [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)];
     let mut i = 0;
     while i < combines.len() {
         let (combine, bytes) = combines[i];

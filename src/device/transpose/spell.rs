@@ -83,6 +83,8 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kStaged", d.is_staged()),
         ("kAcross", matches!(d.lanes, Lanes::Across)),
         ("kLinear", d.combine.kind().is_some()),
+        ("kPeelA", d.peel_a),
+        ("kPeelD", d.peel_d),
         ("kReadOnce", d.read_once),
         ("kWriteStream", d.write_stream),
     ];

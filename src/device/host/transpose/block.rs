@@ -18,6 +18,8 @@ use crate::{
 pub(super) struct Tile<'a, V> {
     /// Rows and columns of A that exist.
     pub extents: (u32, u32),
+    /// By how many elements the tile's part of a row of D, a column of A, begins beyond an aligned access.
+    pub shift: &'a dyn Fn(u32) -> u32,
     /// Element (row, column) of A's tile.
     pub source: &'a dyn Fn(u32, u32) -> V,
     /// Takes what becomes element (row, column) of A's tile, transposed.
@@ -69,7 +71,8 @@ pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, 
 /// Whether accesses to shared memory of more than one element are what they are taken for: neighbours, and aligned.
 pub(super) fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
-    for width in [d.turn, d.access_d] {
+    // Elements of a peeled access leave shared memory one by one.
+    for width in [d.turn, if d.peel_d { 1 } else { d.access_d }] {
         for point in points(program.smem.as_ref()).filter(|point| d.is_staged() && point.row.is_multiple_of(width)) {
             if !side_by_side(width, |i| program.smem.at(at(point.row + i, point.column))) {
                 return Err(Fault::VectorApart { operand: OperandKind::A, mn: point.row, k: point.column });
@@ -158,9 +161,13 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         let (map, across) = (self.program.write.clone(), d.rows / d.access_d);
         for number in (0..map.domain().column).filter_map(|step| map.at(at(thread, step))) {
             let (column, first) = (number / across, number % across * d.access_d);
-            let (rows, columns) = self.tile.extents;
-            let end = if column < columns { rows.min(first + d.access_d) } else { first };
-            for row in first..end {
+            let shift = if d.peel_d { (self.tile.shift)(column) } else { 0 };
+            for i in 0..d.access_d {
+                // What lies before the tile's first row stands for its last.
+                let row = (first + i + d.rows - shift) % d.rows;
+                if !self.exists(row, column) {
+                    continue;
+                }
                 let place = self.place(thread, row, column)?;
                 let value = self.shared.read(place)?;
                 self.put(row, column, value)?;

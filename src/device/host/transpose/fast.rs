@@ -11,7 +11,13 @@ const BLOCK: usize = 32;
 const SMALL: usize = 1 << 16;
 
 /// One batch of transposes.
-pub(super) fn run<T: Copy + Send + Sync>(shapes: &TransposeShapes, a: &[T], b: Option<(&[T], Strided)>, d: &mut [T], rule: &impl Rule<T>) {
+pub(super) fn run<T: Copy + Send + Sync>(
+    shapes: &TransposeShapes,
+    a: &[T],
+    b: Option<(&[T], Strided)>,
+    d: &mut [T],
+    rule: &impl Rule<T>,
+) {
     let TransposeShapes { rows, columns, batch, .. } = *shapes;
     let (length, stride) = ((columns - 1) * shapes.d.leading + rows, shapes.d.stride);
     let of = |number: usize| One {

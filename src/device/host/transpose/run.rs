@@ -24,7 +24,12 @@ use std::{
 static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
 
 /// Runs a description that has been checked, on a problem that has been checked.
-pub(crate) fn run(desc: &TransposeDesc, mode: Mode, shapes: &TransposeShapes, matrices: TransposeMatrices<'_>) -> Result<(), Error> {
+pub(crate) fn run(
+    desc: &TransposeDesc,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+) -> Result<(), Error> {
     let program = TransposeProgram::of(desc);
     let known = || COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(desc);
     if mode == Mode::Fast && !known() {
@@ -58,11 +63,17 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     };
     let source = |row, column| (row, column);
     block::whole(program)?;
-    block::run(program, Tile { extents: (d.rows, d.columns), source: &source, sink: &mut sink }, 0)?;
+    let shift = |column| column % d.access_d;
+    block::run(program, Tile { extents: (d.rows, d.columns), shift: &shift, source: &source, sink: &mut sink }, 0)?;
     misplaced.map_or(Ok(()), Err)
 }
 
-fn execute(program: &TransposeProgram, mode: Mode, shapes: &TransposeShapes, matrices: TransposeMatrices<'_>) -> Result<(), Error> {
+fn execute(
+    program: &TransposeProgram,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+) -> Result<(), Error> {
     if shapes.is_empty() {
         return Ok(());
     }
@@ -156,7 +167,11 @@ fn checked<T: Copy + Default>(
                 *place = rule.of(|| value, || b.map_or(old, |(b, at)| b[matrix * at.stride + j * at.leading + i]));
             };
             let seed = seed ^ (matrix as u64) << 32 ^ u64::from(block);
-            block::run(program, Tile { extents, source: &source, sink: &mut sink }, seed)?;
+            let shift = |j: u32| {
+                let first = matrix * shapes.d.stride + (column + j as usize) * shapes.d.leading + row;
+                (first % desc.access_d as usize) as u32
+            };
+            block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink }, seed)?;
         }
     }
     Ok(())
