@@ -32,6 +32,7 @@
 #![deny(missing_docs)]
 
 pub mod arch;
+pub mod banks;
 #[cfg(feature = "bench-cublaslt")]
 pub mod bench;
 pub mod desc;
@@ -39,6 +40,7 @@ pub mod device;
 pub mod epilogue;
 mod error;
 pub mod index;
+pub mod ladder;
 pub mod layout;
 pub mod mirror;
 pub mod numeric;

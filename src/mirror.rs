@@ -65,7 +65,7 @@ macro_rules! mirrored {
 
         impl $Name {
             /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
-            pub(crate) fn declaration() -> String {
+            pub fn declaration() -> String {
                 let mut text = concat!("struct ", stringify!($Name), " {\n").to_owned();
                 $(
                     $(text.push_str(concat!("  //", $field_doc, "\n"));)*
@@ -163,12 +163,24 @@ mirrored! {
     }
 }
 
+mirrored! {
+    /// What a probe of shared memory is launched with.
+    ProbeParams {
+        /// Address of a table: each lane's offset in shared memory, in bytes.
+        offsets: u64,
+        /// Address of a word for each lane, to be written.
+        results: u64,
+    }
+}
+
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
+    ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
     ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
     ("device/transpose.cuh", include_str!("../kernels/device/transpose.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../kernels/index.cuh")),
+    ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),
     ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
     ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
     ("thread/access.cuh", include_str!("../kernels/thread/access.cuh")),
@@ -177,6 +189,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/mma.cuh", include_str!("../kernels/threadblock/mma.cuh")),
     ("threadblock/mma_multistage.cuh", include_str!("../kernels/threadblock/mma_multistage.cuh")),
     ("threadblock/mma_pipelined.cuh", include_str!("../kernels/threadblock/mma_pipelined.cuh")),
+    ("threadblock/mma_single_stage.cuh", include_str!("../kernels/threadblock/mma_single_stage.cuh")),
     ("threadblock/smem_layout.cuh", include_str!("../kernels/threadblock/smem_layout.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../kernels/threadblock/swizzle.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
@@ -185,7 +198,7 @@ pub const KERNELS: &[(&str, &str)] = &[
 ];
 
 /// The name of the entry point of products.
-const ENTRY: &str = "gemm";
+pub const ENTRY: &str = "gemm";
 
 /// One operand's facts, as a C++ struct.
 fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
@@ -242,6 +255,7 @@ pub fn header(d: &GemmDesc) -> String {
         ("kAbreast", d.swizzle.abreast()),
         ("kStoreAccess", d.store_access()),
         ("kBlocksPerSm", d.blocks_per_sm),
+        ("kUnroll", d.groups_a_turn()),
     ];
     let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
     text.push_str(&GemmParams::declaration());

@@ -23,7 +23,9 @@ pub enum Refusal {
     OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
     NotOneOf { field: &'static str, value: u64, legal: &'static str, nearest: u64 },
     NotEven { field: &'static str, value: u32 },
+    NotMultiple { field: &'static str, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
+    NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
     CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
@@ -45,7 +47,6 @@ pub enum Refusal {
     Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
     OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: &'static str },
-    Misaligned { operand: &'static str, align: u32, what: &'static str, value: u64, nearest: u32 },
     BatchOverlaps { value: usize, nearest: u64 },
     NotScaled { scalar: &'static str },
     NotFinite { scalar: &'static str },
@@ -144,10 +145,24 @@ impl Refusal {
                 .number(value as u64)
                 .say(" is odd, and fragments alternate between two buffers; the nearest is ")
                 .number(value as u64 + 1),
+            Self::NotMultiple { field, value, of, nearest } => s
+                .say(field)
+                .say(" = ")
+                .number(value)
+                .say(" is no multiple of ")
+                .number(of)
+                .say("; the nearest is ")
+                .number(nearest),
             Self::PipelinedStages { stages } => s
                 .say("stages = ")
                 .number(stages as u64)
                 .say(", and the pipelined main loop has 2; the multistage one, on sm80 and newer, takes 2 to 16"),
+            Self::NoLoopToUnroll { groups, mainloop } => s
+                .say("unroll = ")
+                .number(groups as u64)
+                .say(", and the ")
+                .say(mainloop)
+                .say(" main loop schedules every k-group; unroll is full, or take the single-stage main loop"),
             Self::NoAsynchronousCopy { arch } => s
                 .say("the multistage main loop copies asynchronously, which ")
                 .say(arch.name())
@@ -215,7 +230,7 @@ impl Refusal {
                 .say(if blocks == 1 { " block" } else { " blocks" })
                 .say(" a multiprocessor it can have ")
                 .number(available as u64)
-                .say("; take a smaller warp tile, or fewer blocks"),
+                .say("; take a smaller warp tile, fewer blocks, or allow spills"),
             Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
                 let s = if deposit == needed {
@@ -315,19 +330,6 @@ impl Refusal {
                 .say("D overlaps ")
                 .say(operand)
                 .say(", which is read while D is written; give D memory of its own"),
-            Self::Misaligned { operand, align, what, value, nearest } => s
-                .say("accesses to ")
-                .say(operand)
-                .say(" of ")
-                .number(align as u64)
-                .say(" elements need its ")
-                .say(what)
-                .say(" to be a multiple of ")
-                .number(align as u64)
-                .say(", and it is ")
-                .number(value)
-                .say("; the nearest alignment is ")
-                .number(nearest as u64),
             Self::BatchOverlaps { value, nearest } => s
                 .say("the stride of D = ")
                 .number(value as u64)

@@ -43,6 +43,8 @@ pub enum Step {
         /// Which k of the warp's tile.
         group: u8,
     },
+    /// Every k-group of tile `read`, one after the other: both fragments are loaded, then multiplied.
+    MultiplyTile,
     /// `read` is one more.
     Advance,
     /// Slice `slice` of K puts its accumulators into shared memory.
@@ -71,6 +73,7 @@ impl Step {
             Self::Barrier => "Barrier",
             Self::Load { .. } => "Load",
             Self::Multiply { .. } => "Multiply",
+            Self::MultiplyTile => "MultiplyTile",
             Self::Advance => "Advance",
             Self::Deposit { .. } => "Deposit",
             Self::Collect { .. } => "Collect",

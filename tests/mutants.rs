@@ -35,6 +35,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let default = |arch, ab, acc, c| default_description(OpKind::Simt, arch, types(ab, acc, c), TURNED).expect("a row");
     let classic = default_f32(ArchKind::Sm70, TURNED);
     let ring = ring(ROWS);
+    let single = GemmDesc { mainloop: MainloopKind::SingleStage, stages: 1, ..classic }.expect();
     let sliced = |d: GemmDesc, slices: u32| {
         GemmDesc { threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8), ..d }.expect()
     };
@@ -49,6 +50,8 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("3 stages", GemmDesc { stages: 3, ..ring }.expect()),
         ("2 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..classic }, 2)),
         ("3 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..classic }, 3)),
+        ("1 stage", single),
+        ("1 stage, 2 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..single }, 2)),
         ("4 slices of 3 stages", sliced(GemmDesc { stages: 3, blocks_per_sm: 1, ..ring }, 4)),
     ]
 }

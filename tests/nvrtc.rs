@@ -165,3 +165,19 @@ fn a_cubin_from_disk_is_the_one_that_was_compiled() {
     assert_eq!(compiled, read);
     assert_eq!((cold.compilations(), warm.compilations(), warm.disk_hits()), (1, 0, 1));
 }
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
+    use falchion::banks::{Direction, probe};
+    for sm in [75, 80, 90] {
+        let compiled = nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));
+        assert!(!compiled.log.contains("warning"), "{}", compiled.log);
+        for direction in [Direction::Load, Direction::Store] {
+            for bytes in [1, 2, 4, 8, 16] {
+                let name = probe::entry(direction, bytes);
+                assert!(compiled.cubin.windows(name.len()).any(|text| text == name.as_bytes()), "{name} is in the cubin");
+            }
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Every refusal that safe code on the host can meet: its sentence names the field, the value and the limit, and the nearest
 //! legal value that it names is legal.
 //!
-//! `Misaligned`, `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
+//! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
 //! read here, and the tests of the CUDA executor meet them.
 
 mod drawn;
@@ -23,6 +23,7 @@ use falchion::{
     prelude::{ColMajor, RowMajor},
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout},
+    warp::{InterleaveKind, UnrollKind},
 };
 use proptest::prelude::*;
 
@@ -33,6 +34,14 @@ fn changed(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
     let mut d = default_f32(ArchKind::Sm70, ROWS);
     change(&mut d);
     d
+}
+
+/// The same, with one stage.
+fn single(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
+    changed(|d| {
+        (d.mainloop, d.stages) = (MainloopKind::SingleStage, 1);
+        change(d);
+    })
 }
 
 /// The same, of the ring of asynchronous copies.
@@ -88,6 +97,8 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
             "swizzle" => e.swizzle = falchion::threadblock::SwizzleKind::Identity(x),
             "blocks per multiprocessor" => e.blocks_per_sm = x,
             "stages" => e.stages = x,
+            "interleave" => e.interleave = InterleaveKind::Elements(x),
+            "unroll" => e.unroll = UnrollKind::By(x),
             "alignment of A" => e.align_a = x,
             "alignment of B" => e.align_b = x,
             "alignment of C" => e.align_c = x,
@@ -107,6 +118,10 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::NotEven { field, value } => set(field, value + 1),
         Refusal::DoesNotNest { axis, nearest, .. } => set(&format!("threadblock {axis}"), nearest),
         Refusal::PipelinedStages { .. } => set("stages", 2),
+        Refusal::NoLoopToUnroll { .. } => {
+            e.unroll = UnrollKind::Full;
+            true
+        }
         Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => return Some(aligned(d, operand, nearest)),
         Refusal::CopyWidth { operand, nearest, .. } | Refusal::CopyNotWhole { operand, nearest, .. } if nearest > 0 => {
             return Some(aligned(d, operand, nearest));
@@ -140,7 +155,11 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "nearest is 2"], true),
         (ring(|d| d.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "nearest is 16"], true),
         (changed(|d| d.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "nearest is 256"], true),
-        (changed(|d| d.warp.k = 34), "OutOfRange", &["warp K = 34", "8 to 32", "nearest is 32"], true),
+        (changed(|d| d.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "nearest is 64"], true),
+        (changed(|d| d.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "nearest is 4"], true),
+        (changed(|d| d.unroll = UnrollKind::By(2)), "NoLoopToUnroll", &["unroll = 2", "pipelined main loop", "unroll is full"], true),
+        (single(|d| d.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "nearest is 8"], true),
+        (single(|d| d.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "nearest is 1"], true),
         (changed(|d| d.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "nearest is 64"], true),
         (changed(|d| d.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "nearest is 1"], true),
         (changed(|d| d.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "nearest is 64"], true),
@@ -299,12 +318,7 @@ fn what_can_be_implemented_is_what_runs() {
 
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
-    let misaligned = Refusal::Misaligned { operand: "B", align: 4, what: "leading dimension", value: 6, nearest: 2 };
     for (refusal, words) in [
-        (
-            misaligned,
-            "accesses to B of 4 elements need its leading dimension to be a multiple of 4, and it is 6; the nearest alignment is 2",
-        ),
         (Refusal::Overlap { operand: "A" }, "D overlaps A, which is read while D is written"),
         (Refusal::NoSuchElement { kind: ElementKind::E4m3 }, "matrices of e4m3 have no form in host memory yet"),
         (Refusal::PartlyShared, "D and C share some of their memory but not all of it"),

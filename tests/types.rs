@@ -6,8 +6,8 @@ use falchion::{
     arch::ArchKind,
     desc::{
         AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knobs, Loop,
-        SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB, WithBlocks,
-        WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock, WithTileOrdering, WithWarp,
+        NoSpills, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB,
+        WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock, WithTileOrdering, WithWarp,
     },
     device::{
         Arguments, Gemm,
@@ -21,6 +21,7 @@ use falchion::{
     threadblock::{
         HorizontalSwizzle, IdentitySwizzle, MainloopKind, MmaMultistage, MmaPipelined, SmemAuto, SmemPadded, SmemSwizzled,
     },
+    warp::{FullUnroll, VectorInterleave},
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_type_eq_all, const_assert};
 use typenum::{U1, U2, U4, U8};
@@ -43,6 +44,9 @@ type Pipelined<Tile, WarpTile, A, C> = Config<
     SmemAuto,
     SmemAuto,
     BlocksPerSm<1>,
+    VectorInterleave,
+    FullUnroll,
+    NoSpills,
     LinearCombination,
 >;
 type Classic<A, C> = Pipelined<GemmShape<128, 128, 8>, GemmShape<32, 64, 8>, A, C>;
@@ -60,6 +64,9 @@ type Ring = Config<
     SmemAuto,
     SmemAuto,
     BlocksPerSm<1>,
+    VectorInterleave,
+    FullUnroll,
+    NoSpills,
     LinearCombination,
 >;
 

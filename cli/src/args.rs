@@ -26,8 +26,14 @@ pub struct Cli {
 pub enum Command {
     /// D = epilogue(alpha * A*B, beta * C).
     Gemm(Box<GemmArgs>),
+    /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared memory.
+    Banks(Box<BanksArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
+    /// Climb from three loops to the ring of asynchronous copies, rung by rung.
+    Ladder(LadderArgs),
+    /// Evaluate an expression of layouts, and draw what it stands for.
+    Layout(LayoutArgs),
     /// Find out, in order, what is missing.
     Doctor,
 }
@@ -56,30 +62,9 @@ pub struct GemmArgs {
     /// Columns of A, rows of B.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub k: Option<usize>,
-    /// Elements and layout of A.
-    #[arg(long, value_name = "TYPE:ORDER")]
-    pub a: Option<MatrixType>,
-    /// Elements and layout of B.
-    #[arg(long, value_name = "TYPE:ORDER")]
-    pub b: Option<MatrixType>,
-    /// Elements and layout of C and D.
-    #[arg(long, value_name = "TYPE:ORDER")]
-    pub c: Option<MatrixType>,
-    /// What products are accumulated in.
-    #[arg(long, value_name = "TYPE", value_parser = element)]
-    pub acc: Option<ElementKind>,
-    /// Which units multiply: the CUDA cores, or the tensor cores.
-    #[arg(long, value_parser = PossibleValuesParser::new(OPS.map(OpKind::name)).map(op))]
-    pub op: Option<OpKind>,
-    /// Which instructions the kernel may use.
-    #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
-    pub arch: Option<ArchKind>,
-    /// Everything at once: a description in JSON, or a file of one.
-    #[arg(long, value_name = "FILE|JSON")]
-    pub desc: Option<String>,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
-    pub knobs: KnobFlags,
+    pub kernel: KernelArgs,
     /// Scales A*B.
     #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
     pub alpha: f64,
@@ -127,6 +112,35 @@ pub struct GemmArgs {
     pub later: LaterArgs,
 }
 
+/// What is said of a kernel; what is not said is chosen.
+#[derive(Args, Debug)]
+pub struct KernelArgs {
+    /// Elements and layout of A.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub a: Option<MatrixType>,
+    /// Elements and layout of B.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub b: Option<MatrixType>,
+    /// Elements and layout of C and D.
+    #[arg(long, value_name = "TYPE:ORDER")]
+    pub c: Option<MatrixType>,
+    /// What products are accumulated in.
+    #[arg(long, value_name = "TYPE", value_parser = element)]
+    pub acc: Option<ElementKind>,
+    /// Which units multiply: the CUDA cores, or the tensor cores.
+    #[arg(long, value_parser = PossibleValuesParser::new(OPS.map(OpKind::name)).map(op))]
+    pub op: Option<OpKind>,
+    /// Which instructions the kernel may use.
+    #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
+    pub arch: Option<ArchKind>,
+    /// Everything at once: a description in JSON, or a file of one.
+    #[arg(long, value_name = "FILE|JSON")]
+    pub desc: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub knobs: KnobFlags,
+}
+
 /// Flags whose time has not come: known, so that they can be refused by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
@@ -147,6 +161,36 @@ pub struct LaterArgs {
     pub order: Option<String>,
 }
 
+/// Accesses to shared memory: one, of a layout, or else all of a description.
+#[derive(Args, Debug)]
+pub struct BanksArgs {
+    /// Where an index of the data lies, in elements, in CuTe's notation: '(32,32):(33,1)'.
+    #[arg(long, value_name = "LAYOUT", requires = "threads", help_heading = "One access")]
+    pub layout: Option<String>,
+    /// At which index of the data each lane begins: '32:1' goes through the first mode.
+    #[arg(long, value_name = "LAYOUT", requires = "layout", help_heading = "One access")]
+    pub threads: Option<String>,
+    /// The elements of the data; f32 if not given.
+    #[arg(long, value_name = "TYPE", value_parser = element, requires = "layout", help_heading = "One access")]
+    pub element: Option<ElementKind>,
+    /// Consecutive elements that each lane touches; 1 if not given.
+    #[arg(long, value_name = "N", value_parser = elements, allow_hyphen_values = true, requires = "layout", help_heading = "One access")]
+    pub access: Option<u32>,
+    /// The lanes store; otherwise they load.
+    #[arg(long, requires = "layout", help_heading = "One access")]
+    pub store: bool,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub kernel: KernelArgs,
+    /// Draw the access, or the worst of each step, to this file: banks as columns, lanes as colours, wavefronts below.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Make the accesses that the rule is held against on a GPU, one launch each, and list what is predicted: see
+    /// scripts/banks.sh.
+    #[arg(long, hide = true)]
+    pub probe: bool,
+}
+
 /// A measurement.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
@@ -162,6 +206,43 @@ pub struct BenchArgs {
     /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// A climb.
+#[derive(Args, Debug)]
+pub struct LadderArgs {
+    /// M, N and K; a multiple of 256.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
+    pub size: usize,
+    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted from the counts of its accesses.
+    #[arg(long, value_enum, default_value_t)]
+    pub on: On,
+    /// The chart as a picture.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// An expression of the layout algebra.
+#[derive(Args, Debug)]
+pub struct LayoutArgs {
+    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2), (4,3):(3,1)).
+    #[arg(value_name = "EXPR", allow_hyphen_values = true)]
+    pub expression: String,
+    /// Print the table of offsets instead.
+    #[arg(long)]
+    pub table: bool,
+    /// Draw the layout, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Colour the drawing by threads: a layout of threads, laid over the cells again and again.
+    #[arg(long, value_name = "EXPR", requires = "svg")]
+    pub threads: Option<String>,
+    /// Show the drawing's banks of shared memory, for elements of so many bytes.
+    #[arg(long, value_name = "N", requires = "svg")]
+    pub element_bytes: Option<u32>,
+    /// The drawing's title; by default what the expression stands for.
+    #[arg(long, requires = "svg")]
+    pub title: Option<String>,
 }
 
 /// Every operation class.
@@ -181,6 +262,10 @@ fn element(name: &str) -> Result<ElementKind, String> {
 
 fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
+}
+
+fn elements(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -70,7 +70,7 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
     let run = Run {
         suite: name.to_owned(),
         with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
-        desc: None,
+        kernel: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),
     };

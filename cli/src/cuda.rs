@@ -20,6 +20,7 @@ use falchion::{
             resident::Resident,
         },
     },
+    ladder::{Climb, Machine, measure::climb},
     sys::{driver, nvrtc::Nvrtc, timing},
 };
 use std::sync::Arc;
@@ -59,6 +60,15 @@ impl Device {
     pub fn prepare(&self, desc: &GemmDesc) -> Result<Kernel, Failure> {
         let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
         Ok(Kernel { stream: self.stream.clone(), kernel })
+    }
+
+    /// Climbs the ladder beside cuBLASLt; `reached` hears of each rung's number as it is done.
+    pub fn climb(&self, size: usize, reached: &mut dyn FnMut(usize)) -> Result<Climb, Failure> {
+        let bench = Bench::new(&self.stream, true)?;
+        let mut timer = EventTimer::new(&self.stream)?;
+        let mut session = Session::new(&mut timer, Settings::default());
+        let at = (size, &Machine::H200, self.name.as_str());
+        Ok(climb(self.stream.context(), &bench, &mut session, at, reached)?)
     }
 
     /// Measures problems beside a peer; `measured` hears of each line as it comes.

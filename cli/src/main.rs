@@ -4,6 +4,7 @@
 #![deny(missing_docs, unsafe_code)]
 
 mod args;
+mod banks;
 mod bare;
 mod bench;
 mod cuda;
@@ -11,9 +12,12 @@ mod doctor;
 mod failure;
 mod gemm;
 mod knob_flags;
+mod ladder;
+mod layout;
 mod npy;
 mod print;
 mod progress;
+mod request;
 mod text;
 
 use args::{Cli, Command};
@@ -30,6 +34,9 @@ fn main() -> ExitCode {
         None => bare::run(cli.json),
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Banks(args)) => banks::run(&args, cli.json),
+        Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
+        Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

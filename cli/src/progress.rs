@@ -43,3 +43,29 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let result = work();
     (result, began.elapsed().as_secs_f64())
 }
+
+/// Steps of work, counted for a terminal that looks on.
+pub struct Steps(ProgressBar);
+
+impl Steps {
+    /// So many steps, none done.
+    pub fn new(count: usize) -> Self {
+        // A target that is no terminal hides the bar.
+        let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{elapsed}]") {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// So many are done.
+    pub fn done(&self, count: usize) {
+        self.0.set_position(count as u64);
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -5,6 +5,7 @@
 #include "index.cuh"
 #include "threadblock/mma_multistage.cuh"
 #include "threadblock/mma_pipelined.cuh"
+#include "threadblock/mma_single_stage.cuh"
 #include "threadblock/swizzle.cuh"
 
 // The maps that have a Rust twin, by the names of src/device/host/program.rs.

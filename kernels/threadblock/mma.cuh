@@ -54,6 +54,8 @@ struct Mma {
       if (First != 0 || read < tiles) warp_mma.template load<First>();
     } else if constexpr (Kind == StepKind::Multiply) {
       warp_mma.template multiply<First>();
+    } else if constexpr (Kind == StepKind::MultiplyTile) {
+      warp_mma.multiply_tile();
     } else if constexpr (Kind == StepKind::Advance) {
       ++read;
       warp_mma.advance(next(read_stage));

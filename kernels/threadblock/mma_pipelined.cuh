@@ -4,9 +4,10 @@
 
 namespace threadblock {
 
-template <class Config>
-struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
-  using Base = Mma<Config, MmaPipelined<Config>>;
+// Copies that wait in registers on their way to shared memory.
+template <class Config, class Derived>
+struct ThroughRegisters : Mma<Config, Derived> {
+  using Base = Mma<Config, Derived>;
   using Base::Base;
 
   template <class Operand>
@@ -58,6 +59,11 @@ struct MmaPipelined : Mma<Config, MmaPipelined<Config>> {
         *reinterpret_cast<Packed<width * bytes>*>(Base::place(to, from, i, j)) = piece_of<width * bytes>(staging.access[i], j * bytes);
     }
   }
+};
+
+template <class Config>
+struct MmaPipelined : ThroughRegisters<Config, MmaPipelined<Config>> {
+  using ThroughRegisters<Config, MmaPipelined<Config>>::ThroughRegisters;
 };
 
 }  // namespace threadblock

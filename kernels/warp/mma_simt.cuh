@@ -93,23 +93,41 @@ struct MmaSimt {
   // Both fragments of a k-group.
   template <int Group>
   __device__ __forceinline__ void load() {
-    load_operand<A, MapA, Group>(from_a, mn_a, a[Group % 2]);
-    load_operand<B, MapB, Group>(from_b, mn_b, b[Group % 2]);
+    load_operand<A, MapA>(from_a, mn_a, Group, a[Group % 2]);
+    load_operand<B, MapB>(from_b, mn_b, Group, b[Group % 2]);
   }
 
   template <int Group>
   __device__ __forceinline__ void multiply() {
     thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], sums);
     // The compiler turns products of bytes in four k-groups into one dp4a. Left alone it gathers all k-groups first, and spills.
-    if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) {
+    if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
+  }
+
+  // Every k-group of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
+  __device__ __forceinline__ void multiply_tile() {
+#pragma unroll Config::kUnroll
+    for (int group = 0; group < Config::kWarpK; ++group) {
+      load_operand<A, MapA>(from_a, mn_a, group, a[0]);
+      load_operand<B, MapB>(from_b, mn_b, group, b[0]);
+      thread::outer_product<A::kThreadMn, B::kThreadMn>(a[0], b[0], sums);
+      if constexpr (sizeof(typename A::Element) == 1) {
+        if (group % 4 == 3) hold();
+      }
+    }
+  }
+
+ private:
+  // The sums, as the compiler has to have them here.
+  __device__ __forceinline__ void hold() {
+    if constexpr (sizeof(typename A::Element) == 1) {
 #pragma unroll
       for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) asm volatile("" : "+r"(sums[i]));
     }
   }
 
- private:
-  template <class Operand, class Map, int Group>
-  __device__ __forceinline__ void load_operand(char const* from, int mn, Accumulator (&fragment)[Operand::kThreadMn]) {
+  template <class Operand, class Map>
+  __device__ __forceinline__ void load_operand(char const* from, int mn, int group, Accumulator (&fragment)[Operand::kThreadMn]) {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
     using Tile = threadblock::SmemTile<Operand>;
@@ -117,7 +135,7 @@ struct MmaSimt {
     int const here_mn = Tile::here(mn), here_k = Config::kWarpsK > 1 ? Tile::here(k) : k;
 #pragma unroll
     for (int i = 0; i < Operand::kThreadMn; i += width) {
-      int const at = Tile::rest(here_mn, here_k, Map::of_element(i), Group);
+      int const at = Tile::rest(here_mn, here_k, Map::of_element(i), group);
       auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
 #pragma unroll
       for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);

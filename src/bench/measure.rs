@@ -40,14 +40,14 @@ pub struct Bench {
 }
 
 /// What is measured of a problem, apart from the clock.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Run {
     /// The suite's name.
     pub suite: String,
     /// Whether the peer is asked.
     pub with_peer: bool,
-    /// A description instead of the default one.
-    pub desc: Option<GemmDesc>,
+    /// A kernel instead of the default one.
+    pub kernel: Option<CudaKernel>,
     /// The day.
     pub date: String,
     /// The commit.
@@ -76,8 +76,11 @@ impl Bench {
             return Err(measurement("batches are not supported yet"));
         }
         let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
-        let desc = run.desc.map_or_else(|| description(problem, newest), Ok)?;
-        let kernel = CudaKernel::prepare(self.stream.context(), &desc)?;
+        let kernel = match &run.kernel {
+            Some(kernel) => kernel.clone(),
+            None => CudaKernel::prepare(self.stream.context(), &description(problem, newest)?)?,
+        };
+        let desc = *kernel.desc();
         let shapes = shapes(problem);
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
         let [a, b, c] = operands(&shapes, types, seed)?;

@@ -76,6 +76,30 @@ pub struct SuiteProblem {
 }
 
 impl SuiteProblem {
+    /// `D = A·B` of m, n, k, with the types and orders of A, B and C; all else by default.
+    #[must_use]
+    pub fn new((m, n, k): (usize, usize, usize), [a, b, c]: [Operand; 3]) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            a,
+            b,
+            c,
+            op: None,
+            acc: None,
+            lda: None,
+            ldb: None,
+            ldc: None,
+            alpha: None,
+            beta: None,
+            batch: None,
+            epilogue: None,
+            accumulate: None,
+            seed: None,
+        }
+    }
+
     /// Products and sums: `2 m n k` for each of the batch.
     #[must_use]
     pub fn operations(&self) -> f64 {

@@ -3,12 +3,14 @@
 use super::{
     derived::{OperandDesc, OperandKind},
     knobs::GemmDesc,
+    spills::SpillKind,
 };
 use crate::{
     arch::{Machine, OpKind},
     numeric::{ComputeKind, combinations_with},
     refusal::Refusal,
     threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
 
 /// Legal extents of a warp tile along M and N.
@@ -96,7 +98,7 @@ impl GemmDesc {
         if let Err(refusal) = within("warp M x N", warp.m * warp.n, 128, 4096) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("warp K", warp.k, 8, 32) {
+        if let Err(refusal) = within("warp K", warp.k, 8, 64) {
             return Err(refusal);
         }
         if !warp.k.is_multiple_of(2) {
@@ -134,7 +136,22 @@ impl GemmDesc {
         if let Err(refusal) = within("blocks per multiprocessor", self.blocks_per_sm, 1, 16) {
             return Err(refusal);
         }
+        if let InterleaveKind::Elements(elements) = self.interleave
+            && !(elements.is_power_of_two() && elements <= 64)
+        {
+            let (legal, nearest) = ("1, 2, 4, 8, 16, 32, 64", nearest_power_of_two(elements, 1, 64) as u64);
+            return Err(Refusal::NotOneOf { field: "interleave", value: elements as u64, legal, nearest });
+        }
+        if let UnrollKind::By(groups) = self.unroll {
+            if !matches!(self.mainloop, MainloopKind::SingleStage) {
+                return Err(Refusal::NoLoopToUnroll { groups, mainloop: self.mainloop.name() });
+            }
+            if let Err(refusal) = within("unroll", groups, 1, self.warp.k) {
+                return Err(refusal);
+            }
+        }
         match self.mainloop {
+            MainloopKind::SingleStage => within("stages", self.stages, 1, 1),
             MainloopKind::Pipelined if self.stages < 2 => within("stages", self.stages, 2, 2),
             MainloopKind::Pipelined if self.stages != 2 => Err(Refusal::PipelinedStages { stages: self.stages }),
             MainloopKind::Pipelined => Ok(()),
@@ -232,7 +249,7 @@ impl GemmDesc {
             return Err(refusal);
         }
         let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
-        if needed > available {
+        if needed > available && matches!(self.spills, SpillKind::Refused) {
             return Err(Refusal::Registers { needed, available, threads, blocks: self.blocks_per_sm });
         }
         if let Err(refusal) =

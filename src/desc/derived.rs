@@ -8,8 +8,8 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::Mnk,
-    threadblock::{Along, SmemLayout, SmemTile, ThreadMap, thread_map::WARP},
-    warp::{self, LaneArrangement},
+    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, ThreadMap, thread_map::WARP},
+    warp::{self, InterleaveKind, LaneArrangement, UnrollKind},
 };
 
 /// What the types of a GEMM say, apart from its configuration.
@@ -38,6 +38,14 @@ pub enum OperandKind {
 impl OperandKind {
     /// Both, in order.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    /// B for A, A for B.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
 
     /// 0 for A, 1 for B.
     pub const fn index(self) -> usize {
@@ -70,6 +78,8 @@ pub struct OperandDesc {
     pub warp_mn: u32,
     /// Lanes of the warp along M or N.
     pub lanes: u32,
+    /// How many neighbours a lane holds, as chosen.
+    pub interleave: InterleaveKind,
 }
 
 impl OperandDesc {
@@ -122,8 +132,11 @@ impl OperandDesc {
 
     /// Neighbouring elements along M or N that a thread holds before the next lane's begin.
     pub const fn interleave(&self) -> u32 {
-        let mut width = 16 / self.element.bytes();
-        while !self.thread_mn().is_multiple_of(width) {
+        let mut width = match self.interleave {
+            InterleaveKind::Vector => 16 / self.element.bytes(),
+            InterleaveKind::Elements(elements) => elements,
+        };
+        while width > 1 && !self.thread_mn().is_multiple_of(width) {
             width /= 2;
         }
         width
@@ -131,7 +144,8 @@ impl OperandDesc {
 
     /// Elements in one access to shared memory when fragments load.
     pub const fn fragment_access(&self) -> u32 {
-        if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(self.interleave()) }
+        let (run, most) = (self.interleave(), 16 / self.element.bytes());
+        if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(if run < most { run } else { most }) }
     }
 
     /// Registers that a thread's part of a tile takes on its way to shared memory.
@@ -202,12 +216,20 @@ impl GemmDesc {
         let turns = k_contiguous != smem.along.is(Along::K);
         // An asynchronous copy cannot take a vector apart: it moves one element at a time.
         let access = if turns && self.copies_asynchronously() { 1 } else { align };
-        OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes }
+        OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes, interleave: self.interleave }
     }
 
     /// Whether tiles come without passing through registers.
     pub const fn copies_asynchronously(&self) -> bool {
-        matches!(self.mainloop, crate::threadblock::MainloopKind::Multistage)
+        matches!(self.mainloop, MainloopKind::Multistage)
+    }
+
+    /// K-groups in one turn of the loop over a tile's.
+    pub const fn groups_a_turn(&self) -> u32 {
+        match self.unroll {
+            UnrollKind::Full => self.warp.k,
+            UnrollKind::By(groups) => groups,
+        }
     }
 
     /// What a warp does.
@@ -267,7 +289,9 @@ impl GemmDesc {
     /// tiles lie along K, the four that one access loads.
     const fn fragments(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        if self.a.bytes() == 1 {
+        if matches!(self.mainloop, MainloopKind::SingleStage) {
+            2
+        } else if self.a.bytes() == 1 {
             6
         } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {
             4

@@ -3,7 +3,11 @@
 //! One row of the table makes the associated type of [`GemmConfig`], the knob's marker and its `With` alias, the field of
 //! [`GemmDesc`], its JSON name and its command-line flag. A new knob is a new row; what it does is said where it is read.
 
-use super::{derived::Typed, words::Words};
+use super::{
+    derived::Typed,
+    spills::{SpillKind, Spilling},
+    words::Words,
+};
 use crate::{
     arch::{ArchKind, OpKind},
     epilogue::{EpilogueDesc, Node},
@@ -12,6 +16,7 @@ use crate::{
     numeric::{ComputeKind, ElementKind},
     shape::{BlockCount, Mnk, Shape, StageCount, TiledBy},
     threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
+    warp::{InterleaveChoice, InterleaveKind, Unroll, UnrollKind},
 };
 use core::marker::PhantomData;
 use typenum::Unsigned;
@@ -198,6 +203,12 @@ knobs! {
     SharedB(SmemChoice) as WithSharedB => smem_b: SmemLayout = <C::SharedB as SmemChoice>::LAYOUT, flag "--smem-b";
     /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
     Blocks(BlockCount) as WithBlocks => blocks_per_sm: u32 = <C::Blocks as BlockCount>::BLOCKS, flag "--blocks-per-sm";
+    /// Neighbours along M or N that a lane holds before the next lane's begin.
+    Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
+    /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
+    Unrolling(Unroll) as WithUnrolling => unroll: UnrollKind = <C::Unrolling as Unroll>::KIND, flag "--unroll";
+    /// Whether a kernel may need more registers than its threads can have.
+    Spills(Spilling) as WithSpills => spills: SpillKind = <C::Spills as Spilling>::KIND, flag "--spills";
     /// What becomes of an accumulator on its way to D.
     EpilogueTree(Node) as WithEpilogueTree => epilogue: EpilogueDesc = <C::EpilogueTree as Node>::DESC, flag "--epilogue";
 }

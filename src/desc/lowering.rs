@@ -2,14 +2,16 @@
 
 use super::{
     derived::Typed,
-    knobs::{Blocks, GemmConfig, GemmDesc, Knob, Knobs, Loop, StageNumber, TileOrdering, With},
+    knobs::{Blocks, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Spills, StageNumber, TileOrdering, Unrolling, With},
+    spills::{NoSpills, SpillsAllowed},
 };
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind},
     layout::{Layout, Operands, Order},
     numeric::{Combined, Element},
     shape::{BlocksPerSm, Stages},
-    threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined},
+    threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage},
+    warp::{FullUnroll, Interleave, UnrollBy, VectorInterleave},
 };
 
 /// The description that row-major operands and a configuration name. Not checked yet.
@@ -55,8 +57,15 @@ leaves! {
     BlocksPerSm<N> as Blocks, const N;
     IdentitySwizzle<N> as TileOrdering, const N;
     HorizontalSwizzle as TileOrdering;
+    MmaSingleStage as Loop;
     MmaPipelined as Loop;
     MmaMultistage as Loop;
+    VectorInterleave as Interleaving;
+    Interleave<N> as Interleaving, const N;
+    FullUnroll as Unrolling;
+    UnrollBy<N> as Unrolling, const N;
+    NoSpills as Spills;
+    SpillsAllowed as Spills;
 }
 
 impl GemmDesc {

@@ -13,14 +13,16 @@ mod knobs;
 pub use derived::{OperandDesc, OperandKind};
 pub use explain::{Explanation, OperandExplanation};
 pub use knobs::{
-    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knob, Knobs, Loop,
-    SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC,
-    WithBlocks, WithEpilogueTree, WithInstruction, WithLoop, WithSharedA, WithSharedB, WithStageNumber, WithThreadblock,
-    WithTileOrdering, WithWarp,
+    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Interleaving,
+    Knob, Knobs, Loop, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling, Warp, With, WithAlignmentA,
+    WithAlignmentB, WithAlignmentC, WithBlocks, WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithSharedA,
+    WithSharedB, WithSpills, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
 pub use request::{Choice, Origin, Request, Resolved};
+pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 
 mod lowering;
 mod request;
+mod spills;
 mod words;

@@ -8,10 +8,12 @@
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
 
+use super::spills::SpillKind;
 use crate::{
     epilogue::EpilogueDesc,
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
 
 /// A value that a flag can spell. Reading what was spelled gives the value back.
@@ -53,11 +55,11 @@ impl Words for Mnk {
 }
 
 impl Words for MainloopKind {
-    const FORM: &'static str = "pipelined|multistage";
+    const FORM: &'static str = "singlestage|pipelined|multistage";
 
     fn read(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(" or ");
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is {}", names()))
+        let names = || Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
     }
 
     fn spell(&self) -> String {
@@ -123,6 +125,64 @@ impl Words for SmemLayout {
     }
 }
 
+/// A number, or the one word that stands for a choice.
+fn number_or(text: &str, word: &str, means: &str) -> Result<Option<u32>, String> {
+    match (text == word, text.parse()) {
+        (true, _) => Ok(None),
+        (_, Ok(number)) => Ok(Some(number)),
+        _ => Err(format!("it is {word}, or {means}")),
+    }
+}
+
+impl Words for InterleaveKind {
+    const FORM: &'static str = "vector|N";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(number_or(text, "vector", "how many neighbours a lane holds")?.map_or(Self::Vector, Self::Elements))
+    }
+
+    fn spell(&self) -> String {
+        match self {
+            Self::Vector => "vector".to_owned(),
+            Self::Elements(elements) => elements.to_string(),
+        }
+    }
+}
+
+impl Words for UnrollKind {
+    const FORM: &'static str = "full|N";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Ok(number_or(text, "full", "how many k-groups a turn of their loop takes")?.map_or(Self::Full, Self::By))
+    }
+
+    fn spell(&self) -> String {
+        match self {
+            Self::Full => "full".to_owned(),
+            Self::By(groups) => groups.to_string(),
+        }
+    }
+}
+
+impl Words for SpillKind {
+    const FORM: &'static str = "refused|allowed";
+
+    fn read(text: &str) -> Result<Self, String> {
+        [Self::Refused, Self::Allowed]
+            .into_iter()
+            .find(|kind| kind.spell() == text)
+            .ok_or_else(|| "it is refused or allowed".to_owned())
+    }
+
+    fn spell(&self) -> String {
+        match self {
+            Self::Refused => "refused",
+            Self::Allowed => "allowed",
+        }
+        .to_owned()
+    }
+}
+
 impl Words for EpilogueDesc {
     const FORM: &'static str = "EXPR";
 
@@ -153,6 +213,9 @@ mod tests {
         reads_back(Mnk::new(128, 64, 8));
         MainloopKind::ALL.into_iter().for_each(reads_back);
         [SwizzleKind::Identity(8), SwizzleKind::Horizontal].into_iter().for_each(reads_back);
+        [InterleaveKind::Elements(2), InterleaveKind::Vector].into_iter().for_each(reads_back);
+        [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
+        [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
         for along in [Along::Mn, Along::K] {
             reads_back(SmemLayout::Padded { along, padding: 4 });
             reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });

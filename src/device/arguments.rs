@@ -188,6 +188,19 @@ impl Shapes {
         }
     }
 
+    /// The row-major problem, when it is one of description `d`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Layouts`] when the layouts are others.
+    pub(crate) fn canonical_for(&self, d: &GemmDesc) -> Result<Self, Refusal> {
+        let (turned, exchanged) = (self.canonical(), !self.d.order.is_row());
+        if (turned.a.order, turned.b.order) != (d.layout_a, d.layout_b) || exchanged != d.exchanged {
+            return Err(Refusal::Layouts { a: d.layout_a, b: d.layout_b, exchanged: d.exchanged });
+        }
+        Ok(turned)
+    }
+
     /// Whether a kernel of description `d` can compute this: sizes, leading dimensions, what the epilogue reads.
     ///
     /// # Errors

@@ -5,13 +5,14 @@
 
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90},
-    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, With},
+    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoSpills, With},
     epilogue::LinearCombination,
     layout::Order,
     numeric::{Bf16, Combined, Element, F16},
     refusal::Refusal,
     shape::{BlocksPerSm, GemmShape, Stages, Vector128},
     threadblock::{IdentitySwizzle, MmaMultistage, MmaPipelined, SmemAuto},
+    warp::{FullUnroll, VectorInterleave},
 };
 use typenum::{U1, U8};
 
@@ -85,6 +86,9 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     SmemAuto,
     SmemAuto,
     BlocksPerSm<1>,
+    VectorInterleave,
+    FullUnroll,
+    NoSpills,
     LinearCombination,
 >;
 

@@ -5,7 +5,7 @@ use super::{
     host::{Inputs, Mode, Problem, Program, composed, execute},
     space::{Host, HostSlice, HostSliceMut, Space},
 };
-use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
+use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element};
 
 /// The layouts of A, B and of C and D, as the user wrote them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -129,13 +129,9 @@ pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: Hos
 
 /// The row-major problem and its operands: A and B change places where D is column-major.
 fn canonical<'a>(desc: &GemmDesc, shapes: &Shapes, matrices: HostMatrices<'a>) -> Result<(Problem, Inputs<'a>), Error> {
-    let exchanged = !shapes.d.order.is_row();
-    let turned = shapes.canonical();
-    if (turned.a.order, turned.b.order) != (desc.layout_a, desc.layout_b) || exchanged != desc.exchanged {
-        return Err(Refusal::Layouts { a: desc.layout_a, b: desc.layout_b, exchanged: desc.exchanged }.into());
-    }
+    let turned = shapes.canonical_for(desc)?;
     let HostMatrices { a, b, c, d } = matrices;
-    let (a, b) = if exchanged { (b, a) } else { (a, b) };
+    let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
     Ok((Problem::of(&turned), Inputs { a, b, c, d }))
 }
 

@@ -4,7 +4,10 @@
 //! transposes their layouts, and every kernel sees a row-major C. The exchange is one associated type here and one function
 //! on values ([`GemmDesc::exchange`](crate::desc::GemmDesc::exchange)); exchanging twice is the identity.
 
+pub mod algebra;
+pub mod cute_gemm;
 mod matrix_type;
+pub mod picture;
 
 pub use matrix_type::MatrixType;
 

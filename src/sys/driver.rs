@@ -1,6 +1,7 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch.
 
 use crate::error::Error;
+use bytemuck::Pod;
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
 use std::ffi::c_void;
 
@@ -50,17 +51,17 @@ pub fn version() -> Result<(i32, i32), Error> {
 ///
 /// [`Error::Driver`] when the driver refuses.
 ///
-/// Called from two places, `CudaKernel::run` and `CudaTranspose::run`, with the struct of their own kernel. Both have checked the
-/// addresses in `params`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
-/// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart
-/// from what is read.
-pub(crate) fn launch(
+/// Called from three places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of the
+/// stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents and
+/// leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `banks::probe::Probe::run`
+/// gives two tables of a word for each lane, borrowed likewise, with offsets within the kernel's shared memory.
+pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,
     blocks: u32,
     threads: u32,
     shared_bytes: u32,
-    params: &impl bytemuck::Pod,
+    params: &Params,
 ) -> Result<(), Error> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];

@@ -5,7 +5,7 @@
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
-use super::{MmaMultistage, MmaPipelined};
+use super::{MmaMultistage, MmaPipelined, MmaSingleStage};
 use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
     device::host::{Fault, Lane},
@@ -16,6 +16,8 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum MainloopKind {
+    /// [`MmaSingleStage`].
+    SingleStage,
     /// [`MmaPipelined`].
     Pipelined,
     /// [`MmaMultistage`].
@@ -23,7 +25,10 @@ pub enum MainloopKind {
 }
 
 /// A main loop, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a main loop", note = "main loops are MmaPipelined and MmaMultistage")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a main loop",
+    note = "main loops are MmaSingleStage, MmaPipelined and MmaMultistage"
+)]
 pub trait Mma: 'static {
     /// The same main loop, as a value.
     const KIND: MainloopKind;
@@ -43,11 +48,12 @@ pub trait Mainloop: Sync {
 
 impl MainloopKind {
     /// Every main loop.
-    pub const ALL: [Self; 2] = [Self::Pipelined, Self::Multistage];
+    pub const ALL: [Self; 3] = [Self::SingleStage, Self::Pipelined, Self::Multistage];
 
     /// The name, as the command line spells it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::SingleStage => "singlestage",
             Self::Pipelined => "pipelined",
             Self::Multistage => "multistage",
         }
@@ -56,6 +62,7 @@ impl MainloopKind {
     /// What it does.
     pub fn behaviour(self) -> &'static dyn Mainloop {
         match self {
+            Self::SingleStage => &MmaSingleStage,
             Self::Pipelined => &MmaPipelined,
             Self::Multistage => &MmaMultistage,
         }
@@ -70,6 +77,10 @@ pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(
         }
         Step::Load { group } => d.warp_mma().load(d, u32::from(group), lane),
         Step::Multiply { group } => d.warp_mma().multiply(d, u32::from(group), lane),
+        Step::MultiplyTile => (0..d.warp.k).try_for_each(|group| {
+            d.warp_mma().load(d, group, lane)?;
+            d.warp_mma().multiply(d, group, lane)
+        }),
         Step::Advance => {
             lane.advance();
             Ok(())

@@ -50,15 +50,20 @@ impl Mainloop for MmaPipelined {
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
-        match step {
-            Step::Fetch => accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
-            Step::Store => {
-                accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
-                lane.wrote();
-                Ok(())
-            }
-            other => Err(lane.foreign(other)),
+        through_registers(step, lane)
+    }
+}
+
+/// One thread's copying step, when tiles come through registers.
+pub(super) fn through_registers(step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+    let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
+    match step {
+        Step::Fetch => accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
+        Step::Store => {
+            accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
+            lane.wrote();
+            Ok(())
         }
+        other => Err(lane.foreign(other)),
     }
 }

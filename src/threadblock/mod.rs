@@ -7,6 +7,7 @@
 pub mod mma;
 pub mod mma_multistage;
 pub mod mma_pipelined;
+pub mod mma_single_stage;
 pub mod smem_layout;
 pub mod swizzle;
 pub mod thread_map;
@@ -15,6 +16,7 @@ pub mod tile_iterator;
 pub use mma::{Mainloop, MainloopKind, Mma};
 pub use mma_multistage::MmaMultistage;
 pub use mma_pipelined::MmaPipelined;
+pub use mma_single_stage::MmaSingleStage;
 pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
 pub use swizzle::{HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder};
 pub use thread_map::ThreadMap;

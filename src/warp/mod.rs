@@ -1,7 +1,9 @@
 //! What the 32 threads of a warp do together: an outer product per k, each lane holding its share.
 
+mod choices;
 pub mod mma_simt;
 
+pub use choices::{FullUnroll, Interleave, InterleaveChoice, InterleaveKind, Unroll, UnrollBy, UnrollKind, VectorInterleave};
 pub use mma_simt::{LaneArrangement, MmaSimt};
 
 use crate::{

@@ -3,12 +3,13 @@
 use super::Random;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Knobs, SpillKind},
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
     numeric::COMBINATIONS,
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
 use std::collections::BTreeSet;
 
@@ -64,7 +65,7 @@ fn attempt(random: &mut Random, types: falchion::numeric::Combined, arch: ArchKi
     let warp = Mnk::new(
         random.pick(&[8, 16, 32, 64, 128]),
         random.pick(&[8, 16, 32, 64, 128]),
-        random.pick(&[8, 8, 10, 12, 14, 16, 16, 18, 20, 22, 24, 26, 28, 30, 32]),
+        random.pick(&[8, 8, 10, 12, 14, 16, 16, 18, 20, 22, 24, 26, 28, 30, 32, 48, 64]),
     );
     let warps = [1, 1, 2, 2, 3, 4, 5, 8, 16];
     let slices = if random.once_in(3) { random.pick(&[2, 3, 4, 8, 16]) } else { 1 };
@@ -79,7 +80,11 @@ fn attempt(random: &mut Random, types: falchion::numeric::Combined, arch: ArchKi
         warp,
         instruction: Mnk::new(1, 1, 1),
         mainloop,
-        stages: if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) },
+        stages: match mainloop {
+            MainloopKind::SingleStage => 1,
+            MainloopKind::Pipelined => 2,
+            MainloopKind::Multistage => random.pick(&[2, 3, 4, 5, 6]),
+        },
         swizzle: random.pick(&[
             SwizzleKind::Identity(1),
             SwizzleKind::Identity(2),
@@ -93,6 +98,21 @@ fn attempt(random: &mut Random, types: falchion::numeric::Combined, arch: ArchKi
         smem_a: shared(random),
         smem_b: shared(random),
         blocks_per_sm: random.pick(&[1, 1, 2, 3, 4]),
+        interleave: random.pick(&[
+            InterleaveKind::Vector,
+            InterleaveKind::Vector,
+            InterleaveKind::Elements(1),
+            InterleaveKind::Elements(2),
+            InterleaveKind::Elements(8),
+            InterleaveKind::Elements(64),
+        ]),
+        unroll: match mainloop {
+            MainloopKind::SingleStage => {
+                random.pick(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(3), UnrollKind::By(8)])
+            }
+            _ => UnrollKind::Full,
+        },
+        spills: random.pick(&[SpillKind::Refused, SpillKind::Refused, SpillKind::Allowed]),
         epilogue,
     };
     GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs)
@@ -132,6 +152,9 @@ impl Coverage {
             seen.insert(format!("stages {}", d.stages));
             seen.insert(format!("{:?}", d.swizzle));
             seen.insert(format!("blocks {}", d.blocks_per_sm));
+            seen.insert(format!("{:?}", d.interleave));
+            seen.insert(format!("{:?}", d.unroll));
+            seen.insert(format!("spills {:?}", d.spills));
             for (operand, choice, align) in [("A", d.smem_a, d.align_a), ("B", d.smem_b, d.align_b), ("C", d.smem_a, d.align_c)] {
                 seen.insert(format!("align {operand} {align}"));
                 seen.insert(match choice {
@@ -165,6 +188,9 @@ impl Coverage {
         }
         wanted.extend((4..=16).map(|half| format!("warp K {}", 2 * half)));
         wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
+        wanted.extend([1, 2, 8, 64].map(|elements| format!("{:?}", InterleaveKind::Elements(elements))));
+        wanted.extend([1, 3, 8].map(|groups| format!("{:?}", UnrollKind::By(groups))));
+        wanted.extend(["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned));
         wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
         wanted.extend([1, 2, 4, 8].map(|abreast| format!("{:?}", SwizzleKind::Identity(abreast))));
         for operand in ["A", "B"] {

@@ -5,7 +5,7 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Knobs, SpillKind},
     device::{
         HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
         default_gemm_configuration::default_description,
@@ -18,6 +18,7 @@ use falchion::{
     numeric::{Bf16, COMBINATIONS, Combined, ComputeKind, Element, ElementKind, F16},
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
 use proptest::{prelude::*, sample::select, test_runner::Config};
 use std::sync::Arc;
@@ -97,23 +98,33 @@ fn swizzle() -> impl Strategy<Value = SwizzleKind> {
     prop_oneof![Just(SwizzleKind::Horizontal), (1u32..=64).prop_map(SwizzleKind::Identity)]
 }
 
+/// How a warp reads its fragments.
+fn fragments() -> impl Strategy<Value = (InterleaveKind, UnrollKind)> {
+    let interleave = prop_oneof![Just(InterleaveKind::Vector), (0u32..=6).prop_map(|bits| InterleaveKind::Elements(1 << bits))];
+    (interleave, prop_oneof![Just(UnrollKind::Full), (1u32..=8).prop_map(UnrollKind::By)])
+}
+
 /// Descriptions that `check` accepts, from all that it accepts on the CUDA cores.
 pub fn legal() -> impl Strategy<Value = GemmDesc> {
     let extents = (3u32..=7, 3u32..=7, prop_oneof![Just(8u32), Just(16), (4u32..=16).prop_map(|half| 2 * half)]);
     let warps = (1u32..=4, 1u32..=4, 1u32..=3);
-    let loops = (select(MainloopKind::ALL.to_vec()), 2u32..=5, select(ArchKind::ALL.to_vec()), 1u32..=2);
+    let loops = (select(MainloopKind::ALL.to_vec()), 2u32..=5, select(ArchKind::ALL.to_vec()), 1u32..=2, fragments());
     let accesses = (0u32..=4, 0u32..=4, 0u32..=4);
     (select(COMBINATIONS.to_vec()), [order(), order(), order()], extents, warps, loops, accesses, [layout(), layout()], swizzle())
         .prop_filter_map("refused", |(types, orders, (m, n, k), warps, loops, accesses, [smem_a, smem_b], swizzle)| {
             let warp = Mnk::new(1 << m, 1 << n, k);
-            let (mainloop, stages, arch, blocks_per_sm) = loops;
+            let (mainloop, stages, arch, blocks_per_sm, (interleave, unroll)) = loops;
             let access = |exponent: u32, kind: ElementKind| (1 << exponent).min(16 / kind.bytes());
             let knobs = Knobs {
                 threadblock: Mnk::new(warp.m * warps.0, warp.n * warps.1, warp.k * warps.2),
                 warp,
                 instruction: Mnk::new(1, 1, 1),
                 mainloop,
-                stages: if mainloop == MainloopKind::Pipelined { 2 } else { stages },
+                stages: match mainloop {
+                    MainloopKind::SingleStage => 1,
+                    MainloopKind::Pipelined => 2,
+                    MainloopKind::Multistage => stages,
+                },
                 swizzle,
                 align_a: access(accesses.0, types.a),
                 align_b: access(accesses.1, types.b),
@@ -121,6 +132,9 @@ pub fn legal() -> impl Strategy<Value = GemmDesc> {
                 smem_a,
                 smem_b,
                 blocks_per_sm,
+                interleave,
+                unroll: if mainloop == MainloopKind::SingleStage { unroll } else { UnrollKind::Full },
+                spills: SpillKind::Refused,
                 epilogue: LinearCombination::DESC,
             };
             let desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
@@ -143,7 +157,7 @@ pub fn number() -> impl Strategy<Value = u32> {
 }
 
 /// Fields of a description that hold numbers.
-pub const NUMBERS: usize = 25;
+pub const NUMBERS: usize = 27;
 
 /// The description with its number of index `field` replaced.
 pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
@@ -171,6 +185,8 @@ pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
         14 => d.blocks_per_sm = x,
         15 => (d.warp.m, d.threadblock.m) = (x, x),
         16 => (d.warp.k, d.threadblock.k) = (x, x),
+        25 => d.interleave = InterleaveKind::Elements(x),
+        26 => d.unroll = UnrollKind::By(x),
         _ if field.is_multiple_of(2) => d.smem_a = smem,
         _ => d.smem_b = smem,
     }

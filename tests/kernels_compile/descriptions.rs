@@ -8,6 +8,7 @@ use falchion::{
     numeric::{COMBINATIONS, ComputeKind, ElementKind},
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
 
 /// SplitMix64: a draw depends on the seed and on nothing else.
@@ -66,8 +67,9 @@ impl Draws {
         let (m, n, k) =
             (self.one_of(&[1, 1, 2, 2, 3, 4, 8]), self.one_of(&[1, 1, 2, 2, 3, 4, 8]), self.one_of(&[1, 1, 1, 2, 3, 4]));
         knobs.threadblock = Mnk { m: knobs.warp.m * m, n: knobs.warp.n * n, k: knobs.warp.k * k };
-        (knobs.mainloop, knobs.stages) = match self.below(2) {
-            0 => (MainloopKind::Pipelined, 2),
+        (knobs.mainloop, knobs.stages) = match self.below(5) {
+            0 => (MainloopKind::SingleStage, 1),
+            1 | 2 => (MainloopKind::Pipelined, 2),
             _ => (MainloopKind::Multistage, 2 + self.below(4) as u32),
         };
         knobs.swizzle = self.one_of(&[SwizzleKind::Horizontal, SwizzleKind::Identity(1), SwizzleKind::Identity(8)]);
@@ -75,6 +77,16 @@ impl Draws {
         knobs.align_c = self.alignment(types.c);
         (knobs.smem_a, knobs.smem_b) = (self.smem(), self.smem());
         knobs.blocks_per_sm = self.one_of(&[1, 1, 1, 2, 2, 2, 3, 4, 8]);
+        knobs.interleave = self.one_of(&[
+            InterleaveKind::Vector,
+            InterleaveKind::Vector,
+            InterleaveKind::Elements(1),
+            InterleaveKind::Elements(2),
+            InterleaveKind::Elements(8),
+        ]);
+        if knobs.mainloop == MainloopKind::SingleStage {
+            knobs.unroll = self.one_of(&[UnrollKind::Full, UnrollKind::By(1), UnrollKind::By(4)]);
+        }
         let orders = [self.order(), self.order(), self.order()];
         let mut desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
         if desc.compute == ComputeKind::I32 && self.below(2) == 0 {

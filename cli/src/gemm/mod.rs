@@ -2,7 +2,7 @@
 
 mod explain;
 mod files;
-mod report;
+pub mod report;
 
 use crate::{
     args::{GemmArgs, LaterArgs, On},
@@ -10,17 +10,16 @@ use crate::{
     failure::Failure,
     npy::NpyTarget,
     progress::{during, timed},
-    text,
 };
+pub use explain::description;
 use falchion::{
-    desc::{GemmDesc, Request, Resolved},
+    desc::{GemmDesc, Resolved},
     device::{HostProduct, Shapes, Source, host::Mode},
     epilogue::SCALARS,
 };
 use files::Files;
 use report::Report;
 pub use report::{judged, speed, verified};
-use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
@@ -32,7 +31,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         (true, _) => Place::Host,
         (false, on) => Place::of(on)?,
     };
-    let resolved = request(args)?.resolve(place.arch())?;
+    let resolved = args.kernel.request()?.resolve(place.arch())?;
     let mut scalars = [0.0; SCALARS];
     (scalars[0], scalars[1]) = (args.alpha, args.beta);
     let desc = resolved.desc.for_scalars(&scalars);
@@ -63,29 +62,6 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let report = Report { resolved: &resolved, desc: &desc, extents, on: on(&kernel), seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
-}
-
-/// What the flags ask of the library.
-fn request(args: &GemmArgs) -> Result<Request, Failure> {
-    let description = args.desc.as_deref().map(description).transpose()?;
-    Ok(Request {
-        a: args.a,
-        b: args.b,
-        c: args.c,
-        accumulator: args.acc,
-        op: args.op,
-        arch: args.arch,
-        description,
-        knobs: args.knobs.0.clone(),
-    })
-}
-
-/// A description: JSON, or a file of JSON.
-fn description(text: &str) -> Result<GemmDesc, Failure> {
-    if text.trim_start().starts_with('{') {
-        return Ok(GemmDesc::from_json(text)?);
-    }
-    Ok(GemmDesc::from_json(&text::read("the description", Path::new(text))?)?)
 }
 
 /// The kernel, where the product is computed on a device. A GPU that was not insisted on may turn out not to work.

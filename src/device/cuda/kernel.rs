@@ -11,8 +11,10 @@ use crate::{
     device::arguments::{MatrixShape, Shapes, Source},
     epilogue::Reads,
     error::Error,
+    ladder::Textbook,
     mirror::{GemmParams, TranslationUnit, translation_unit},
     refusal::Refusal,
+    shape::Mnk,
     sys::driver::launch,
     thread::access::dividing,
 };
@@ -25,7 +27,24 @@ pub struct CudaKernel(Arc<Prepared>);
 
 struct Prepared {
     desc: GemmDesc,
+    geometry: Geometry,
     loaded: Loaded,
+}
+
+/// What a launch needs to know of a kernel.
+#[derive(Clone, Copy, Debug)]
+struct Geometry {
+    /// What a block computes, and how much of K it takes at a time.
+    tile: Mnk,
+    threads: u32,
+    /// Shared memory that is asked for at the launch.
+    shared_bytes: u32,
+}
+
+impl Geometry {
+    const fn of(desc: &GemmDesc) -> Self {
+        Self { tile: desc.threadblock, threads: desc.threads(), shared_bytes: desc.smem_bytes() }
+    }
 }
 
 /// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
@@ -48,8 +67,30 @@ impl CudaKernel {
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         desc.epilogue.check_functions()?;
-        let loaded = Loaded::new(context, kernel_unit(desc), machine.sm, desc.smem_bytes())?;
-        Ok(KNOWN.keep(context, desc, Self(Arc::new(Prepared { desc: *desc, loaded }))))
+        let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
+        Ok(KNOWN.keep(context, desc, kernel))
+    }
+
+    /// Compiles and loads a kernel of the ladder's first two rungs. It computes what [`Textbook::types`] describes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`prepare`](Self::prepare).
+    pub fn textbook(context: &Arc<CudaContext>, kernel: Textbook) -> Result<Self, Error> {
+        let machine = machine_of(context)?;
+        let geometry = Geometry { tile: Textbook::TILE, threads: Textbook::THREADS, shared_bytes: 0 };
+        Self::load(context, &Textbook::types()?, kernel.translation_unit()?, geometry, machine.sm)
+    }
+
+    fn load(
+        context: &Arc<CudaContext>,
+        desc: &GemmDesc,
+        unit: TranslationUnit,
+        geometry: Geometry,
+        sm: u32,
+    ) -> Result<Self, Error> {
+        let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
+        Ok(Self(Arc::new(Prepared { desc: *desc, geometry, loaded })))
     }
 
     /// The description.
@@ -78,18 +119,14 @@ impl CudaKernel {
     pub fn run(&self, stream: &Arc<CudaStream>, shapes: &Shapes, matrices: CudaMatrices<'_>) -> Result<(), Error> {
         let desc = self.0.desc.for_scalars(&shapes.scalars);
         shapes.check(&desc)?;
-        let exchanged = !shapes.d.order.is_row();
-        let problem = shapes.canonical();
-        if (problem.a.order, problem.b.order, exchanged) != (desc.layout_a, desc.layout_b, desc.exchanged) {
-            return Err(Refusal::Layouts { a: desc.layout_a, b: desc.layout_b, exchanged: desc.exchanged }.into());
-        }
+        let problem = shapes.canonical_for(&desc)?;
         let reads = desc.epilogue.reads(&shapes.scalars);
         check_memory(&desc, stream, shapes, &matrices, reads)?;
         if problem.m == 0 || problem.n == 0 {
             return Ok(());
         }
         let CudaMatrices { a, b, c, d } = &matrices;
-        let (a, b) = if exchanged { (b, a) } else { (a, b) };
+        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
         let (c_address, ldc) = match (&problem.c, c) {
             (Source::Matrix(shape), Source::Matrix(c)) if reads.source => (c.address, shape.leading),
             (Source::InPlace, _) if reads.source => (d.address, problem.d.leading),
@@ -98,8 +135,8 @@ impl CudaKernel {
         let depth = if reads.accumulator { problem.k } else { 0 };
         let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
-        let (tiles_m, tiles_n) =
-            (problem.m.div_ceil(fitting.threadblock.m as usize), problem.n.div_ceil(fitting.threadblock.n as usize));
+        let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;
+        let (tiles_m, tiles_n) = (problem.m.div_ceil(tile.m as usize), problem.n.div_ceil(tile.n as usize));
         let params = GemmParams {
             a: a.address,
             b: b.address,
@@ -113,15 +150,18 @@ impl CudaKernel {
             m: problem.m as i32,
             n: problem.n as i32,
             k: depth as i32,
-            tiles_k: depth.div_ceil(fitting.threadblock.k as usize) as u32,
+            tiles_k: depth.div_ceil(tile.k as usize) as u32,
             tiles_m: tiles_m as u32,
             tiles_n: tiles_n as u32,
             reads_source: u32::from(reads.source),
             reserved: 0,
         };
-        let blocks = (tiles_m * tiles_n) as u32;
-        let (threads, shared) = (fitting.threads(), fitting.smem_bytes());
-        launch(&kernel.0.loaded.function, stream, blocks, threads, shared, &params)
+        let blocks = tiles_m as u64 * tiles_n as u64;
+        let most = u64::from(fitting.arch.machine().grid_x);
+        if blocks > most {
+            return Err(Refusal::TooManyTiles { tiles: blocks, most }.into());
+        }
+        launch(&kernel.0.loaded.function, stream, blocks as u32, threads, shared_bytes, &params)
     }
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.

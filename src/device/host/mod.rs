@@ -11,6 +11,7 @@
 //!   same order as before: the bits are those of the checked mode.
 
 mod block;
+mod counters;
 mod fast;
 mod fault;
 mod lane;
@@ -22,11 +23,16 @@ mod run;
 mod shared_memory;
 mod store;
 pub(crate) mod transpose;
+mod turn;
 mod vectors;
+mod watch;
 
+pub use counters::{Counters, GlobalReads, SharedAccesses, count};
 pub use fault::Fault;
 pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
 pub use transpose::TransposeProgram;
+pub use watch::Purpose;
+pub(crate) use watch::watch;

@@ -1,0 +1,59 @@
+//! Every access of a description to shared memory.
+
+use super::draw;
+use crate::{args::BanksArgs, cuda::Place, failure::Failure, gemm::description, print};
+use falchion::{
+    banks::{SharedStep, of_desc, wavefronts},
+    desc::OperandKind,
+};
+use serde_json::{Value, json};
+
+/// Counts them.
+pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
+    let desc = args.kernel.request()?.resolve(Place::Host.arch())?.desc;
+    let steps = of_desc(&desc)?;
+    draw(args.svg.as_deref(), steps.iter().map(|step| (title(step), step.worst)))?;
+    if json {
+        let object = json!({ "steps": steps.iter().map(object).collect::<Vec<_>>(), "description": description(&desc)? });
+        print::line(&object.to_string());
+        return Ok(());
+    }
+    let head = ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"].map(str::to_owned);
+    print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
+    print::line("\naccesses and wavefronts are those of a block's warps for one tile along K; worst is one access");
+    Ok(())
+}
+
+fn operand(step: &SharedStep) -> &'static str {
+    step.operand.map_or("-", OperandKind::name)
+}
+
+fn title(step: &SharedStep) -> String {
+    match step.operand {
+        Some(operand) => format!("{} of {}, the worst access", step.purpose.name(), operand.name()),
+        None => format!("{} of accumulators, the worst access", step.purpose.name()),
+    }
+}
+
+fn row(step: &SharedStep) -> Vec<String> {
+    let &SharedStep { purpose, accesses, wavefronts: taken, ideal, worst, .. } = step;
+    vec![
+        purpose.name().to_owned(),
+        operand(step).to_owned(),
+        worst.bytes().to_string(),
+        accesses.to_string(),
+        taken.to_string(),
+        ideal.to_string(),
+        format!("{:.2}", step.ratio()),
+        wavefronts(&worst).wavefronts.to_string(),
+    ]
+}
+
+fn object(step: &SharedStep) -> Value {
+    let &SharedStep { purpose, operand, accesses, wavefronts: taken, ideal, worst } = step;
+    json!({
+        "step": purpose, "operand": operand.map(OperandKind::name), "bytes": worst.bytes(), "accesses": accesses,
+        "wavefronts": taken, "ideal": ideal, "conflicts": step.conflicts(), "worst": wavefronts(&worst).wavefronts,
+        "worst_addresses": worst.lanes(),
+    })
+}

@@ -1,0 +1,41 @@
+//! Seed 4's CuTe GEMM: its layouts, and a product computed with them thread by thread: `cargo run --example cute_gemm`.
+
+use falchion::{
+    layout::{algebra::LayoutError, cute_gemm::CuteGemm},
+    shape::Mnk,
+};
+
+fn main() -> Result<(), LayoutError> {
+    let tile = Mnk::new(64, 64, 16);
+    let gemm = CuteGemm::new(Mnk::new(1024, 1024, 1024 * 8), tile, (8, 8))?;
+    for (name, layout) in ["mA", "mB", "mC"].iter().zip(gemm.matrices()?) {
+        println!("{name:<5}{layout}");
+    }
+    let block = gemm.block((0, 0))?;
+    for (name, layout) in [("gA", &block.gA.0), ("gB", &block.gB.0), ("gC", &block.gC.0), ("sA", &block.sA), ("sB", &block.sB)] {
+        println!("{name:<5}{layout}");
+    }
+    let thread = gemm.thread((0, 0), 0)?;
+    for (name, part) in [
+        ("tAgA", &thread.tAgA),
+        ("tAsA", &thread.tAsA),
+        ("tBgB", &thread.tBgB),
+        ("tBsB", &thread.tBsB),
+        ("tCsA", &thread.tCsA),
+        ("tCsB", &thread.tCsB),
+        ("tCgC", &thread.tCgC),
+    ] {
+        println!("{name:<5}{}", part.0);
+    }
+
+    let (m, n, k) = (128u32, 192u32, 32u32);
+    let small = CuteGemm::new(Mnk::new(m, n, k), tile, (8, 8))?;
+    let draw = |count: u32, by: u32| (0..count).map(|i| i64::from(i * by % 17) - 8).collect::<Vec<_>>();
+    let (a, b, mut c) = (draw(m * k, 7), draw(n * k, 5), vec![0; (m * n) as usize]);
+    small.run(&a, &b, &mut c)?;
+    let at = |i: u32, j: u32| (0..k).map(|l| a[(i + l * m) as usize] * b[(j + l * n) as usize]).sum::<i64>();
+    let wrong = (0..n).flat_map(|j| (0..m).map(move |i| (i, j))).filter(|(i, j)| c[(i + j * m) as usize] != at(*i, *j)).count();
+    println!("C = A*B, {m} x {n} x {k}, copied and multiplied thread by thread: {wrong} of {} elements are wrong", m * n);
+    assert_eq!(wrong, 0);
+    Ok(())
+}

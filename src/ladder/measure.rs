@@ -1,0 +1,56 @@
+//! The climb on a device: each rung verified, then measured beside the peer in interleaved rounds.
+
+use super::{Climb, Machine, Measured, Program, rungs};
+use crate::{
+    bench::{
+        Session, SuiteProblem,
+        measure::{Bench, Run},
+        statistics::median,
+    },
+    device::cuda::CudaKernel,
+    error::Error,
+    layout::{MatrixType, Order},
+    numeric::ElementKind,
+};
+use cudarc::driver::CudaContext;
+use std::sync::Arc;
+
+/// Climbs: `reached` hears of each rung's number as it is done.
+///
+/// # Errors
+///
+/// Those of [`Bench::measure`]: a rung that computes anything else than the product is not timed.
+pub fn climb(
+    context: &Arc<CudaContext>,
+    bench: &Bench,
+    session: &mut Session<'_>,
+    (size, machine, on): (usize, &Machine, &str),
+    reached: &mut dyn FnMut(usize),
+) -> Result<Climb, Error> {
+    let mut climb = Climb::predicted(size, machine, on)?;
+    let matrix = MatrixType { element: ElementKind::F32, order: Order::Row };
+    let problem = SuiteProblem::new((size, size, size), [matrix; 3]);
+    let mut peer = Vec::new();
+    for (number, rung) in rungs()?.iter().enumerate() {
+        let kernel = match rung.program {
+            Program::Textbook(textbook) => CudaKernel::textbook(context, textbook)?,
+            Program::Gemm(desc) => CudaKernel::prepare(context, &desc)?,
+        };
+        let report = kernel.report().clone();
+        let run = Run { suite: "ladder".to_owned(), with_peer: true, kernel: Some(kernel), ..Run::default() };
+        let line = bench.measure(session, &problem, &run)?;
+        peer.extend(line.peer_tflops);
+        if let Some(place) = climb.rungs.get_mut(number) {
+            place.measured = Some(Measured {
+                tflops: line.ours_tflops,
+                of_peer: line.ratio,
+                error_over_bound: line.error_over_bound,
+                registers: report.registers,
+                spilled_bytes: report.spill_store_bytes + report.spill_load_bytes,
+            });
+        }
+        reached(number);
+    }
+    climb.peer_tflops = median(&peer);
+    Ok(climb)
+}

@@ -1,0 +1,100 @@
+//! Division: a layout cut into tiles.
+
+use super::{Layout, LayoutError, Tiler};
+
+/// What a layout and a layout tiler become: two modes, the tile and the rest.
+type Split = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
+
+impl Layout {
+    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then the layout of the tiles. A tuple of tilers
+    /// divides mode by mode; modes that it does not reach stay.
+    ///
+    /// # Errors
+    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::Layout;
+    /// let (a, tiler): (Layout, Layout) = ("(4,2,3):(2,1,8)".parse()?, "4:2".parse()?);
+    /// assert_eq!(a.logical_divide(&tiler.into())?.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn logical_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
+        self.by_mode(tiler, divided)
+    }
+
+    /// [`logical_divide`](Self::logical_divide), gathered: `((TileM,TileN),(RestM,RestN,L,..))`.
+    ///
+    /// # Errors
+    /// Those of [`logical_divide`](Self::logical_divide).
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::{Int, Layout, Tiler};
+    /// let tiles = "(9,32):(1,9)".parse::<Layout>()?.zipped_divide(&Tiler::extents([3, 8].map(Int::dynamic))?)?;
+    /// assert_eq!(tiles.to_string(), "((3,8),(3,4)):((1,9),(3,72))");
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn zipped_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
+        self.unzipped(tiler, divided)
+    }
+
+    /// [`zipped_divide`](Self::zipped_divide) with the second mode unpacked: `((TileM,TileN),RestM,RestN,L,..)`.
+    ///
+    /// # Errors
+    /// Those of [`logical_divide`](Self::logical_divide).
+    pub fn tiled_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
+        self.zipped_divide(tiler).map(Self::second_unpacked)
+    }
+
+    /// Splits the modes that a tiler reaches, where they are.
+    pub(super) fn by_mode(&self, tiler: &Tiler, split: Split) -> Result<Self, LayoutError> {
+        match tiler {
+            Tiler::All => Ok(self.clone()),
+            Tiler::Layout(layout) => split(self, layout),
+            Tiler::Tuple(members) => {
+                self.at_least("tiler", members.len())?;
+                let each = self.modes().iter().enumerate();
+                let modes =
+                    each.map(|(i, mode)| members.get(i).map_or_else(|| Ok(mode.clone()), |member| mode.by_mode(member, split)));
+                Self::concat(modes.collect::<Result<Vec<_>, _>>()?)
+            }
+        }
+    }
+
+    /// Splits the modes that a tiler reaches, and gathers first and second parts.
+    pub(super) fn unzipped(&self, tiler: &Tiler, split: Split) -> Result<Self, LayoutError> {
+        let (first, second) = self.parts(tiler, split)?;
+        Self::concat([first, second])
+    }
+
+    fn parts(&self, tiler: &Tiler, split: Split) -> Result<(Self, Self), LayoutError> {
+        match tiler {
+            Tiler::All => {
+                let size = self.size_int();
+                Ok((Self::mode_of(size.beside(1), size.beside(0)), self.clone()))
+            }
+            Tiler::Layout(layout) => match split(self, layout)?.modes() {
+                [first, second] => Ok((first.clone(), second.clone())),
+                _ => unreachable!("a split has two modes"),
+            },
+            Tiler::Tuple(members) => {
+                self.at_least("tiler", members.len())?;
+                let each = self.modes().iter().zip(members);
+                let parts = each.map(|(mode, member)| mode.parts(member, split)).collect::<Result<Vec<_>, _>>()?;
+                let (first, mut second): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+                second.extend_from_slice(&self.modes()[members.len()..]);
+                Ok((Self::join(first), Self::join(second)))
+            }
+        }
+    }
+
+    /// `(A,(b,c,..))` as `(A,b,c,..)`.
+    pub(super) fn second_unpacked(self) -> Self {
+        let [first, second] = self.modes() else { return self };
+        Self::join([core::slice::from_ref(first), second.modes()].concat())
+    }
+}
+
+fn divided(layout: &Layout, tiler: &Layout) -> Result<Layout, LayoutError> {
+    let rest = tiler.complement(layout.size_int())?;
+    layout.compose(&Layout::join(vec![tiler.clone(), rest]).bounded()?)
+}

@@ -1,0 +1,113 @@
+//! Integers and tuples of them, nested as deep as one likes.
+
+use super::{Int, LayoutError};
+use crate::shape::Shape;
+use core::fmt;
+
+/// A shape, a stride or a tuple of either: an integer, or a tuple of tuples. Prints in CuTe's notation, `(_8,(2,4))`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum IntTuple {
+    /// One integer.
+    Int(Int),
+    /// A tuple, not empty.
+    Tuple(Vec<IntTuple>),
+}
+
+impl IntTuple {
+    /// The extents `(M, N, K)` of a tile shape, static, for the type knows them.
+    ///
+    /// ```
+    /// use falchion::{layout::algebra::IntTuple, shape::GemmShape};
+    /// assert_eq!(IntTuple::of_shape::<GemmShape<128, 64, 8>>().to_string(), "(_128,_64,_8)");
+    /// ```
+    pub fn of_shape<S: Shape>() -> Self {
+        Self::Tuple(vec![Int::of::<S::M>().into(), Int::of::<S::N>().into(), Int::of::<S::K>().into()])
+    }
+
+    /// The tuple of some integers.
+    pub fn of(values: impl IntoIterator<Item = Int>) -> Self {
+        Self::Tuple(values.into_iter().map(Self::Int).collect())
+    }
+
+    /// The number of members; 1 for an integer.
+    pub fn rank(&self) -> usize {
+        match self {
+            Self::Int(_) => 1,
+            Self::Tuple(members) => members.len(),
+        }
+    }
+
+    /// How deep the tuples nest; 0 for an integer.
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::Int(_) => 0,
+            Self::Tuple(members) => 1 + members.iter().map(Self::depth).max().unwrap_or(0),
+        }
+    }
+
+    /// The product of all integers.
+    ///
+    /// # Errors
+    /// [`LayoutError::Overflow`] beyond 64 bits.
+    pub fn product(&self) -> Result<Int, LayoutError> {
+        match self {
+            Self::Int(int) => Ok(*int),
+            Self::Tuple(members) => {
+                let mut product = Int::fixed(1);
+                for member in members {
+                    product = product.times(member.product()?)?;
+                }
+                Ok(product)
+            }
+        }
+    }
+
+    /// The products of the members: `((2,4),8)` becomes `(8,8)`. An integer stays one.
+    ///
+    /// # Errors
+    /// [`LayoutError::Overflow`] beyond 64 bits.
+    pub fn product_each(&self) -> Result<Self, LayoutError> {
+        match self {
+            Self::Int(_) => Ok(self.clone()),
+            Self::Tuple(members) => {
+                members.iter().map(|member| member.product().map(Self::Int)).collect::<Result<_, _>>().map(Self::Tuple)
+            }
+        }
+    }
+}
+
+impl From<Int> for IntTuple {
+    fn from(int: Int) -> Self {
+        Self::Int(int)
+    }
+}
+
+impl From<u64> for IntTuple {
+    fn from(value: u64) -> Self {
+        Self::Int(value.into())
+    }
+}
+
+impl<const N: usize> From<[u64; N]> for IntTuple {
+    fn from(values: [u64; N]) -> Self {
+        Self::of(values.map(Int::dynamic))
+    }
+}
+
+impl fmt::Display for IntTuple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(int) => int.fmt(f),
+            Self::Tuple(members) => write_tuple(f, members),
+        }
+    }
+}
+
+/// `(a,b,..)`, without spaces, as CuTe prints tuples.
+pub(super) fn write_tuple<T: fmt::Display>(f: &mut fmt::Formatter<'_>, members: impl IntoIterator<Item = T>) -> fmt::Result {
+    f.write_str("(")?;
+    for (i, member) in members.into_iter().enumerate() {
+        write!(f, "{}{member}", if i == 0 { "" } else { "," })?;
+    }
+    f.write_str(")")
+}

@@ -1,0 +1,63 @@
+//! Layouts as index maps, so that one function draws them and one rule counts their bank conflicts.
+
+use super::{Composed, Layout, LayoutError};
+use crate::index::{Coord, IndexMap, at};
+
+/// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as integers, however they nest.
+///
+/// ```
+/// use falchion::{index, layout::algebra::{Layout, Map}};
+/// let map = Map::new(&"(2,3):(3,1)".parse::<Layout>()?)?;
+/// assert_eq!(index::draw(&map), "0 1 2\n3 4 5\n");
+/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Map {
+    layout: Composed,
+    domain: Coord,
+    codomain: u32,
+}
+
+impl Map {
+    /// The map of a layout.
+    ///
+    /// # Errors
+    /// A rank above 2; a size or cosize beyond 32 bits.
+    pub fn new(layout: &Layout) -> Result<Self, LayoutError> {
+        Self::of(Composed::from(layout.clone()))
+    }
+
+    /// The map of a composed layout.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn of(layout: Composed) -> Result<Self, LayoutError> {
+        let (rank, modes) = (layout.layout.rank(), layout.layout.modes());
+        if rank > 2 {
+            return Err(LayoutError::Rank { what: "a picture or a map", layout: layout.layout.to_string(), rank, wanted: 2 });
+        }
+        let narrow = |wide: u64| u32::try_from(wide).map_err(|_| LayoutError::MapTooLarge { value: wide });
+        narrow(layout.layout.size())?;
+        let domain = at(narrow(modes[0].size())?, narrow(modes.get(1).map_or(1, Layout::size))?);
+        let codomain = narrow(layout.cosize())?;
+        Ok(Self { layout, domain, codomain })
+    }
+}
+
+impl IndexMap for Map {
+    fn domain(&self) -> Coord {
+        self.domain
+    }
+
+    fn codomain(&self) -> u32 {
+        self.codomain
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        if point.row >= self.domain.row || point.column >= self.domain.column {
+            return None;
+        }
+        let index = u64::from(point.row) + u64::from(point.column) * u64::from(self.domain.row);
+        u32::try_from(self.layout.offset(index).ok()?).ok()
+    }
+}

@@ -1,0 +1,182 @@
+//! Reading CuTe's notation: integers, tuples, `shape:stride`, calls and coordinates, as a tree that remembers places.
+
+use super::{Int, IntTuple, Layout, LayoutError};
+use core::{ops::Range, str::FromStr};
+
+/// How deep parentheses may nest.
+const DEPTH: usize = 32;
+
+/// A part of an expression, and the bytes of the text that it was read from.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub span: Range<usize>,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Int(Int),
+    Underscore,
+    Tuple(Vec<Node>),
+    /// `shape:stride`.
+    Pair(Box<Node>, Box<Node>),
+    /// `name(arguments)`.
+    Call(String, Vec<Node>),
+    /// `layout(coordinate)`.
+    Apply(Box<Node>, Vec<Node>),
+}
+
+/// Where an expression is wrong, a byte of its text, and what would be right.
+pub(super) type Fault = (usize, String);
+
+/// Reads one expression that is all of the text.
+pub(super) fn parse(text: &str) -> Result<Node, Fault> {
+    let mut reader = Reader { text, at: 0, depth: 0 };
+    let node = reader.expression()?;
+    match reader.peek() {
+        None => Ok(node),
+        Some(')') => Err((reader.at, "this parenthesis closes nothing".into())),
+        Some(other) => Err((reader.at, format!("the expression ended before `{other}`"))),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// The next character that is not white space.
+    fn peek(&mut self) -> Option<char> {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        self.text[self.at..].chars().next()
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += if found { wanted.len_utf8() } else { 0 };
+        found
+    }
+
+    /// A term, its stride if a colon follows, and the coordinates that it is applied to.
+    fn expression(&mut self) -> Result<Node, Fault> {
+        let mut node = self.term()?;
+        if self.eat(':') {
+            let stride = self.term()?;
+            node = Node { span: node.span.start..stride.span.end, kind: Kind::Pair(Box::new(node), Box::new(stride)) };
+        }
+        while self.peek() == Some('(') {
+            let arguments = self.members()?;
+            node = Node { span: node.span.start..self.at, kind: Kind::Apply(Box::new(node), arguments) };
+        }
+        Ok(node)
+    }
+
+    fn term(&mut self) -> Result<Node, Fault> {
+        let next = self.peek();
+        let start = self.at;
+        let kind = match next {
+            Some('(') => Kind::Tuple(self.members()?),
+            Some('_') => {
+                self.at += 1;
+                if self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
+                    Kind::Int(Int::fixed(self.number()?))
+                } else {
+                    Kind::Underscore
+                }
+            }
+            Some(c) if c.is_ascii_digit() => Kind::Int(Int::dynamic(self.number()?)),
+            Some(c) if c.is_ascii_alphabetic() => {
+                let name = self.word().to_owned();
+                if self.peek() != Some('(') {
+                    return Err((start, format!("`{name}` is not a number; a function's name is followed by `(`")));
+                }
+                Kind::Call(name, self.members()?)
+            }
+            Some('-') => return Err((start, "extents, strides and coordinates are not negative".into())),
+            Some(other) => return Err((start, format!("a number, `_`, `(` or a function's name belongs here, not `{other}`"))),
+            None => return Err((start, "the expression ends where a number, `_`, `(` or a function's name belongs".into())),
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    /// `(a, b, ..)`, of which the next character is the `(`.
+    fn members(&mut self) -> Result<Vec<Node>, Fault> {
+        let open = self.at;
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err((open, format!("parentheses nest at most {DEPTH} deep")));
+        }
+        let mut members = vec![self.expression()?];
+        while self.eat(',') {
+            members.push(self.expression()?);
+        }
+        if !self.eat(')') {
+            let fault = match self.peek() {
+                None => (open, "this parenthesis is not closed".into()),
+                Some(other) => (self.at, format!("`,` or `)` belongs here, not `{other}`")),
+            };
+            return Err(fault);
+        }
+        self.depth -= 1;
+        Ok(members)
+    }
+
+    fn word(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn number(&mut self) -> Result<u64, Fault> {
+        let start = self.at;
+        let digits = self.word();
+        if let Some(bad) = digits.find(|c: char| !c.is_ascii_digit()) {
+            return Err((start + bad, "a number is digits only".into()));
+        }
+        digits.parse().map_err(|_| (start, format!("the number does not fit in 64 bits: the most is {}", u64::MAX)))
+    }
+}
+
+impl Node {
+    fn fault<T>(&self, because: &str) -> Result<T, Fault> {
+        Err((self.span.start, because.into()))
+    }
+
+    /// The node as a shape or a stride.
+    pub(super) fn int_tuple(&self) -> Result<IntTuple, Fault> {
+        match &self.kind {
+            Kind::Int(int) => Ok(IntTuple::Int(*int)),
+            Kind::Tuple(members) => members.iter().map(Self::int_tuple).collect::<Result<_, _>>().map(IntTuple::Tuple),
+            Kind::Underscore => self.fault("a shape and a stride are numbers, and `_` stands in coordinates and tilers only"),
+            _ => self.fault("a shape and a stride are numbers or tuples of them"),
+        }
+    }
+
+    /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of layouts.
+    pub(super) fn spelled(&self) -> Result<Layout, Fault> {
+        let place = |error: LayoutError| (self.span.start, error.to_string());
+        match &self.kind {
+            Kind::Pair(shape, stride) => Layout::new(shape.int_tuple()?, stride.int_tuple()?).map_err(place),
+            Kind::Tuple(members) if self.int_tuple().is_err() => {
+                Layout::concat(members.iter().map(Self::spelled).collect::<Result<Vec<_>, _>>()?).map_err(place)
+            }
+            Kind::Call(..) | Kind::Apply(..) => self.fault("a layout is spelled out here: shape:stride"),
+            _ => Layout::compact(&self.int_tuple()?).map_err(place),
+        }
+    }
+}
+
+impl FromStr for Layout {
+    type Err = LayoutError;
+
+    /// `shape:stride`, or a shape alone for its compact column-major layout.
+    fn from_str(text: &str) -> Result<Self, LayoutError> {
+        let syntax = |(at, because)| LayoutError::Syntax { at, because };
+        parse(text).and_then(|node| node.spelled()).map_err(syntax)
+    }
+}

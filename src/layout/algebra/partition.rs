@@ -1,0 +1,128 @@
+//! Tiles for blocks, elements for threads.
+
+use super::{Coordinate, IntTuple, Layout, LayoutError, Tiler};
+
+/// A member of CuTe's `Step<_1,X,..>`: whether a mode takes part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Step {
+    /// `_1`: the mode takes part.
+    Take,
+    /// `X`: it does not.
+    Skip,
+}
+
+impl Step {
+    /// The members whose modes take part.
+    ///
+    /// # Errors
+    /// A projection of another length than the number of members, or one that takes none.
+    fn project<T: Clone>(steps: &[Self], members: &[T]) -> Result<Vec<T>, LayoutError> {
+        if steps.len() != members.len() {
+            return Err(LayoutError::SizesDiffer {
+                what: "the ranks of Step and of what it projects",
+                left: steps.len() as u64,
+                right: members.len() as u64,
+            });
+        }
+        let taken: Vec<T> =
+            steps.iter().zip(members).filter(|(step, _)| **step == Self::Take).map(|(_, member)| member.clone()).collect();
+        if taken.is_empty() { Err(LayoutError::EmptyTuple) } else { Ok(taken) }
+    }
+}
+
+impl Layout {
+    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as modes after it; and the tile's offset.
+    ///
+    /// # Errors
+    /// Those of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::{Coordinate, Int, Layout, Tiler};
+    /// let matrix: Layout = "(1024,8192):(_1,1024)".parse()?;
+    /// let tiles = Tiler::extents([64, 16].map(Int::fixed))?;
+    /// let row = Coordinate::Tuple(vec![Coordinate::At(2), Coordinate::All]);
+    /// let (tile, offset) = matrix.local_tile(&tiles, &row)?;
+    /// assert_eq!((tile.to_string(), offset), ("(_64,_16,512):(_1,1024,16384)".into(), 128));
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<(Self, u64), LayoutError> {
+        let tiled = self.zipped_divide(tiler)?;
+        let tile = match tiler {
+            Tiler::Tuple(members) => Coordinate::Tuple(vec![Coordinate::All; members.len()]),
+            _ => Coordinate::All,
+        };
+        tiled.sliced(Coordinate::Tuple(vec![tile, tiled.filled(coordinate)]))
+    }
+
+    /// [`local_tile`](Self::local_tile) of the modes that take part: tiler and coordinate speak of `(M,N,K)`, the layout has some of them.
+    ///
+    /// # Errors
+    /// Those of [`local_tile`](Self::local_tile), and a projection of another length than the coordinate.
+    pub fn local_tile_by(&self, tiler: &[Tiler], coordinate: &[Coordinate], steps: &[Step]) -> Result<(Self, u64), LayoutError> {
+        let (tiler, coordinate) = (Step::project(steps, tiler)?, Step::project(steps, coordinate)?);
+        self.local_tile(&Tiler::Tuple(tiler), &Coordinate::Tuple(coordinate))
+    }
+
+    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of threads, is laid over it again and again: the modes of
+    /// repetitions; and the offset of the thread's first element.
+    ///
+    /// # Errors
+    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a thread that the layout of threads lacks.
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::Layout;
+    /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_64,_1)".parse()?);
+    /// let (part, offset) = tile.local_partition(&threads, 5)?;
+    /// assert_eq!((part.to_string(), offset), ("(_1,_16):(_0,_64)".into(), 5));
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn local_partition(&self, threads: &Self, thread: u64) -> Result<(Self, u64), LayoutError> {
+        self.local_partition_by(threads, thread, &vec![Step::Take; threads.rank()])
+    }
+
+    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads that differ in the others only have the same elements.
+    ///
+    /// # Errors
+    /// Those of [`local_partition`](Self::local_partition), and a projection of another length than the rank of `threads`.
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::{Layout, Step};
+    /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_8,_8)".parse()?);
+    /// let (rows, offset) = tile.local_partition_by(&threads, 19, &[Step::Take, Step::Skip])?;
+    /// assert_eq!((rows.to_string(), offset), ("(_8,_16):(_8,_64)".into(), 3));
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn local_partition_by(&self, threads: &Self, thread: u64, steps: &[Step]) -> Result<(Self, u64), LayoutError> {
+        let extents = threads.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect::<Vec<_>>();
+        let place = Self::compact(&IntTuple::Tuple(extents.clone()))?.coordinate(threads.place_of(thread)?)?;
+        let Coordinate::Tuple(place) = place else { return Err(LayoutError::EmptyTuple) };
+        let tiler = Tiler::shape(&IntTuple::Tuple(Step::project(steps, &extents)?))?;
+        let tiled = self.zipped_divide(&tiler)?;
+        let rest = Coordinate::Tuple(vec![Coordinate::All; tiled.modes()[1].rank()]);
+        tiled.sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
+    }
+
+    /// Which coordinate, as an integer, a layout of threads sends to `thread`.
+    fn place_of(&self, thread: u64) -> Result<u64, LayoutError> {
+        let missing = LayoutError::NoSuchThread { thread, threads: self.to_string() };
+        let place = self.left_inverse()?.extended(thread)?;
+        if place < self.size() && self.extended(place)? == thread { Ok(place) } else { Err(missing) }
+    }
+
+    /// A coordinate of the rest of a division, with `_` for the modes that the tiler left over.
+    fn filled(&self, coordinate: &Coordinate) -> Coordinate {
+        match coordinate {
+            Coordinate::Tuple(members) => {
+                let mut members = members.clone();
+                members.resize(members.len().max(self.modes()[1].rank()), Coordinate::All);
+                Coordinate::Tuple(members)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn sliced(&self, coordinate: Coordinate) -> Result<(Self, u64), LayoutError> {
+        let (layout, offset) = self.slice(&coordinate)?;
+        layout.map(|layout| (layout, offset)).ok_or(LayoutError::EmptyTuple)
+    }
+}

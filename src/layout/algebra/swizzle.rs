@@ -1,0 +1,153 @@
+//! Swizzles, and layouts behind them.
+
+use super::{Coordinate, Int, Layout, LayoutError, Tiler};
+use core::fmt;
+
+/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or) to its bits `[M, M+B)`. A bijection, and its own inverse.
+///
+/// ```
+/// use falchion::layout::algebra::Swizzle;
+/// let swizzle = Swizzle::new(3, 4, 3)?;
+/// assert_eq!((swizzle.at(0b0101_0000), swizzle.at(0b1000_0000)), (0b0101_0000, 0b1001_0000));
+/// assert_eq!(swizzle.to_string(), "Sw<3,4,3>");
+/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Swizzle {
+    bits: u32,
+    base: u32,
+    shift: u32,
+}
+
+impl Swizzle {
+    /// `Swizzle<bits, base, shift>`.
+    ///
+    /// # Errors
+    /// A shift smaller than the number of bits, whose source and target would overlap; parameters whose sum is beyond 63.
+    pub fn new(bits: u32, base: u32, shift: u32) -> Result<Self, LayoutError> {
+        if shift < bits {
+            let because = "the shift is at least the number of bits, so that a bit is not its own source";
+            return Err(LayoutError::Swizzle { what: "the shift of the swizzle", value: shift.into(), because });
+        }
+        let top = u64::from(bits) + u64::from(base) + u64::from(shift);
+        if top > 63 {
+            return Err(LayoutError::Swizzle {
+                what: "the sum of the swizzle's parameters",
+                value: top,
+                because: "the most is 63, for an offset has 64 bits",
+            });
+        }
+        Ok(Self { bits, base, shift })
+    }
+
+    /// Where an offset goes.
+    pub const fn at(self, offset: u64) -> u64 {
+        offset ^ ((offset >> self.shift) & self.target())
+    }
+
+    /// The bits that change.
+    const fn target(self) -> u64 {
+        if self.bits == 0 { 0 } else { ((1 << self.bits) - 1) << self.base }
+    }
+}
+
+impl fmt::Display for Swizzle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Sw<{},{},{}>", self.bits, self.base, self.shift)
+    }
+}
+
+/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout in general.
+///
+/// ```
+/// use falchion::layout::algebra::{Composed, Int, Swizzle};
+/// let tile = Composed::new(Swizzle::new(3, 4, 3)?, Int::fixed(0), "(8,64):(64,1)".parse()?)?;
+/// assert_eq!((tile.to_string(), tile.offset([2, 0])?), ("Sw<3,4,3> o _0 o (8,64):(64,1)".into(), 128 + 16));
+/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Composed {
+    /// What comes last.
+    pub swizzle: Swizzle,
+    /// What is added to each offset of the layout.
+    pub offset: Int,
+    /// What comes first.
+    pub layout: Layout,
+}
+
+impl Composed {
+    /// `swizzle o offset o layout`.
+    ///
+    /// # Errors
+    /// An offset that takes the layout beyond 64 bits.
+    pub fn new(swizzle: Swizzle, offset: Int, layout: Layout) -> Result<Self, LayoutError> {
+        offset.value.checked_add(layout.cosize()).ok_or(LayoutError::Overflow { what: "the cosize of the composed layout" })?;
+        Ok(Self { swizzle, offset, layout })
+    }
+
+    /// Where a coordinate goes.
+    ///
+    /// # Errors
+    /// A coordinate that does not fit the shape, or lies outside of it.
+    pub fn offset(&self, coordinate: impl Into<Coordinate>) -> Result<u64, LayoutError> {
+        Ok(self.swizzle.at(self.offset.value + self.layout.offset(coordinate)?))
+    }
+
+    /// The same behind a swizzle, which takes the place of the one there is if that moves nothing.
+    ///
+    /// # Errors
+    /// A second swizzle.
+    pub fn swizzled(self, swizzle: Swizzle) -> Result<Self, LayoutError> {
+        let bits = self.swizzle.bits;
+        if bits > 0 {
+            let because = "a layout stands behind one swizzle";
+            return Err(LayoutError::Swizzle {
+                what: "the number of bits of the swizzle already there",
+                value: bits.into(),
+                because,
+            });
+        }
+        Self::new(swizzle, self.offset, self.layout)
+    }
+
+    /// `self o tiler`, by composing the layout.
+    ///
+    /// # Errors
+    /// Those of [`Layout::compose_by`].
+    pub fn compose_by(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
+        Self::new(self.swizzle, self.offset, self.layout.compose_by(tiler)?)
+    }
+
+    /// What `_` leaves of it, its offset that of the rest; or, without a `_`, where the coordinate goes.
+    ///
+    /// # Errors
+    /// Those of [`Layout::slice`].
+    pub fn slice(&self, coordinate: &Coordinate) -> Result<(Option<Self>, u64), LayoutError> {
+        let (kept, more) = self.layout.slice(coordinate)?;
+        let offset = self.offset.plus(Int { value: more, is_static: self.offset.is_static && more == 0 })?;
+        let kept = kept.map(|layout| Self::new(self.swizzle, offset, layout)).transpose()?;
+        Ok((kept, self.swizzle.at(offset.value)))
+    }
+
+    /// A number that every offset is below: where the swizzle moves anything, the next multiple of `2^(M+B)` at least as large as the cosize of
+    /// what it moves.
+    pub fn cosize(&self) -> u64 {
+        let Swizzle { bits, base, shift } = self.swizzle;
+        let last = self.offset.value + self.layout.cosize() - 1;
+        let below = if bits > 0 && last >> (base + shift) > 0 { (1 << (base + bits)) - 1 } else { 0 };
+        (last | below).saturating_add(1)
+    }
+}
+
+impl From<Layout> for Composed {
+    /// The layout behind the swizzle that moves nothing.
+    fn from(layout: Layout) -> Self {
+        Self { swizzle: Swizzle { bits: 0, base: 0, shift: 0 }, offset: Int::fixed(0), layout }
+    }
+}
+
+impl fmt::Display for Composed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} o {} o {}", self.swizzle, self.offset, self.layout)
+    }
+}

@@ -1,0 +1,174 @@
+//! Tensors: elements behind a layout, and CuTe's `copy` and `gemm` on the host.
+
+use super::{Coordinate, Layout, LayoutError, Step, Tiler};
+use core::ops::{AddAssign, Deref, DerefMut, Mul};
+
+/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is `&[T]`, or `&mut [T]` where elements are written.
+///
+/// ```
+/// use falchion::layout::algebra::{Tensor, copy};
+/// let (from, mut to) = ([0, 1, 2, 3, 4, 5], [0; 6]);
+/// let rows = Tensor::new(&from[..], "(2,3):(3,1)".parse()?)?;
+/// copy(&rows, &mut Tensor::new(&mut to[..], "(2,3):(1,2)".parse()?)?)?;
+/// assert_eq!(to, [0, 3, 1, 4, 2, 5]);
+/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// ```
+#[derive(Debug)]
+pub struct Tensor<E> {
+    engine: E,
+    offset: u64,
+    layout: Layout,
+}
+
+impl<E> Tensor<E> {
+    /// The layout.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many elements of the engine lie before the tensor's first.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl<T, E: Deref<Target = [T]>> Tensor<E> {
+    /// The tensor of some elements.
+    ///
+    /// # Errors
+    /// Fewer elements than the layout reaches.
+    pub fn new(engine: E, layout: Layout) -> Result<Self, LayoutError> {
+        let (length, cosize) = (engine.len() as u64, layout.cosize());
+        if length < cosize {
+            return Err(LayoutError::TensorTooShort { length, cosize });
+        }
+        Ok(Self { engine, offset: 0, layout })
+    }
+
+    /// The element at a coordinate.
+    ///
+    /// # Errors
+    /// A coordinate that does not fit the shape, or lies outside of it.
+    pub fn get(&self, coordinate: impl Into<Coordinate>) -> Result<&T, LayoutError> {
+        let offset = self.offset + self.layout.offset(coordinate)?;
+        let length = self.engine.len() as u64;
+        self.engine.get(offset as usize).ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
+    }
+
+    /// The same elements, borrowed, behind a layout and an offset as [`Layout::local_partition`] and its like return them.
+    ///
+    /// # Errors
+    /// A layout that reaches beyond the elements.
+    pub fn view(&self, (layout, offset): (Layout, u64)) -> Result<Tensor<&[T]>, LayoutError> {
+        let offset = self.offset.checked_add(offset).ok_or(LayoutError::Overflow { what: "the offset of the tensor" })?;
+        let elements: &[T] = &self.engine;
+        let reach = offset.checked_add(layout.cosize()).ok_or(LayoutError::Overflow { what: "the reach of the tensor" })?;
+        if reach > elements.len() as u64 {
+            return Err(LayoutError::TensorTooShort { length: elements.len() as u64, cosize: reach });
+        }
+        Ok(Tensor { engine: elements, offset, layout })
+    }
+
+    /// What a `_` in the coordinate keeps, `tAgA(_,_,k)` for one.
+    ///
+    /// # Errors
+    /// Those of [`Layout::slice`], and a coordinate without a `_`.
+    pub fn slice(&self, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
+        let (layout, offset) = self.layout.slice(coordinate)?;
+        self.view((layout.ok_or(LayoutError::EmptyTuple)?, offset))
+    }
+
+    /// [`Layout::local_tile`] of the elements.
+    ///
+    /// # Errors
+    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of a division with a remainder does.
+    pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
+        self.view(self.layout.local_tile(tiler, coordinate)?)
+    }
+
+    /// [`Layout::local_partition_by`] of the elements.
+    ///
+    /// # Errors
+    /// Those of [`Layout::local_partition_by`], and a part that reaches beyond the elements.
+    pub fn local_partition(&self, threads: &Layout, thread: u64, steps: &[Step]) -> Result<Tensor<&[T]>, LayoutError> {
+        self.view(self.layout.local_partition_by(threads, thread, steps)?)
+    }
+}
+
+impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
+    /// The element at a coordinate, to be written.
+    ///
+    /// # Errors
+    /// A coordinate that does not fit the shape, or lies outside of it.
+    pub fn get_mut(&mut self, coordinate: impl Into<Coordinate>) -> Result<&mut T, LayoutError> {
+        let offset = self.offset + self.layout.offset(coordinate)?;
+        let length = self.engine.len() as u64;
+        self.engine
+            .as_mut()
+            .get_mut(offset as usize)
+            .ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
+    }
+
+    /// The same elements, borrowed to be written: [`view`](Self::view).
+    ///
+    /// # Errors
+    /// A layout that reaches beyond the elements.
+    pub fn view_mut(&mut self, (layout, offset): (Layout, u64)) -> Result<Tensor<&mut [T]>, LayoutError> {
+        let view = self.view((layout, offset))?;
+        let (offset, layout) = (view.offset, view.layout);
+        Ok(Tensor { engine: &mut *self.engine, offset, layout })
+    }
+}
+
+/// `to(i) = from(i)` for every integer `i` below their common size.
+///
+/// # Errors
+/// Sizes that differ.
+pub fn copy<T: Clone, S: Deref<Target = [T]>, D: DerefMut<Target = [T]>>(
+    from: &Tensor<S>,
+    to: &mut Tensor<D>,
+) -> Result<(), LayoutError> {
+    let (left, right) = (from.layout.size(), to.layout.size());
+    if left != right {
+        return Err(LayoutError::SizesDiffer { what: "the sizes of the two sides of a copy", left, right });
+    }
+    for index in 0..left {
+        *to.get_mut(index)? = from.get(index)?.clone();
+    }
+    Ok(())
+}
+
+/// `C(m, n) += sum over k of A(m, k) * B(n, k)`, for A `(M,K)`, B `(N,K)` and C `(M,N)`: B lies as CuTe wants it.
+///
+/// # Errors
+/// Tensors that are not of rank 2; extents that differ.
+pub fn gemm<T, A, B, C>(a: &Tensor<A>, b: &Tensor<B>, c: &mut Tensor<C>) -> Result<(), LayoutError>
+where
+    T: Copy + Mul<Output = T> + AddAssign,
+    A: Deref<Target = [T]>,
+    B: Deref<Target = [T]>,
+    C: DerefMut<Target = [T]>,
+{
+    let ((m, k), (n, k_of_b), (m_of_c, n_of_c)) = (extents(&a.layout)?, extents(&b.layout)?, extents(&c.layout)?);
+    for (what, left, right) in [("M of A and C", m, m_of_c), ("N of B and C", n, n_of_c), ("K of A and B", k, k_of_b)] {
+        if left != right {
+            return Err(LayoutError::SizesDiffer { what, left, right });
+        }
+    }
+    for l in 0..k {
+        for j in 0..n {
+            for i in 0..m {
+                *c.get_mut([i, j])? += *a.get([i, l])? * *b.get([j, l])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sizes of the two modes.
+fn extents(layout: &Layout) -> Result<(u64, u64), LayoutError> {
+    match layout.modes() {
+        [rows, columns] => Ok((rows.size(), columns.size())),
+        modes => Err(LayoutError::Rank { what: "gemm", layout: layout.to_string(), rank: modes.len(), wanted: 2 }),
+    }
+}

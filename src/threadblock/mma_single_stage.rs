@@ -1,0 +1,45 @@
+//! The main loop with one stage: copy a tile, meet, multiply it, meet again.
+//!
+//! Nothing overlaps: while a tile is copied nobody multiplies, unless another block of the multiprocessor does. The k-groups of a
+//! tile are one loop, as in a kernel that is written down for the first time; [`Unroll`](crate::warp::Unroll) says how much of it
+//! the compiler unrolls. Any architecture, any alignment, any element type.
+//!
+//! Twin: `kernels/threadblock/mma_single_stage.cuh`.
+
+use super::{
+    MainloopKind,
+    mma::{Mainloop, Mma},
+    mma_pipelined::through_registers,
+};
+use crate::{
+    desc::GemmDesc,
+    device::host::{Fault, Lane},
+    schedule::{Schedule, Step},
+};
+
+/// One stage, through registers.
+#[derive(Clone, Copy, Debug)]
+pub struct MmaSingleStage;
+
+impl Mma for MmaSingleStage {
+    const KIND: MainloopKind = MainloopKind::SingleStage;
+}
+
+impl Mainloop for MmaSingleStage {
+    fn twin(&self) -> &'static str {
+        "threadblock/mma_single_stage.cuh"
+    }
+
+    fn cuda(&self) -> &'static str {
+        "threadblock::MmaSingleStage"
+    }
+
+    fn schedule(&self, _: &GemmDesc) -> Schedule {
+        let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
+        Schedule { body, ..Schedule::default() }
+    }
+
+    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+        through_registers(step, lane)
+    }
+}
