@@ -1,7 +1,7 @@
 // Twin of src/schedule.rs: the order of steps. This file, and no other, synchronizes.
 #pragma once
 
-enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, Multiply, MultiplyTile, Advance, Deposit, Collect };
+enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, Multiply, MultiplyTile, Advance, Deposit, Collect, Write };
 
 struct Step {
   StepKind kind;

@@ -25,6 +25,8 @@
 //! | over i, j of a fragment | a thread | [`thread::mma`] | `thread/mma.cuh` |
 //! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
 //!
+//! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
+//!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
 //! what and where it lies; [`refusal::Refusal`], why a request is no kernel; [`verify`], whether a result is right.
 #![deny(missing_docs)]
@@ -60,7 +62,7 @@ pub mod prelude {
     pub use crate::{
         arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         desc::{Auto, GemmDesc, With, WithEpilogueTree, WithStages, WithThreadblock, WithWarp},
-        device::{Arguments, Gemm},
+        device::{Arguments, Gemm, Transpose, TransposeArguments},
         layout::{ColMajor, RowMajor},
         numeric::{Bf16, F16, Tf32},
         shape::{BlocksPerSm, GemmShape, Stages},

@@ -5,7 +5,7 @@
 
 use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
-    device::host::Program,
+    device::host::{Map, Program},
     epilogue,
     index::fingerprint,
     threadblock::Along,
@@ -39,6 +39,12 @@ impl Spelled for u32 {
 impl Spelled for i32 {
     fn declaration(name: &str) -> String {
         format!("int {name}")
+    }
+}
+
+impl Spelled for f64 {
+    fn declaration(name: &str) -> String {
+        format!("double {name}")
     }
 }
 
@@ -118,6 +124,46 @@ mirrored! {
 }
 
 mirrored! {
+    /// What a transpose is launched with.
+    TransposeParams {
+        /// Address of A.
+        a: u64,
+        /// Address of B; 0 when it is not read.
+        b: u64,
+        /// Address of D.
+        d: u64,
+        /// Leading dimension of A, in elements.
+        lda: i64,
+        /// Leading dimension of B, in elements.
+        ldb: i64,
+        /// Leading dimension of D, in elements.
+        ldd: i64,
+        /// Elements from one A of the batch to the next.
+        stride_a: i64,
+        /// Elements from one B of the batch to the next.
+        stride_b: i64,
+        /// Elements from one D of the batch to the next.
+        stride_d: i64,
+        /// Scales A's transpose.
+        alpha: f64,
+        /// Scales B.
+        beta: f64,
+        /// Rows of A.
+        rows: i32,
+        /// Columns of A.
+        columns: i32,
+        /// Tiles down one D.
+        tiles_down: u32,
+        /// Tiles across one D.
+        tiles_across: u32,
+        /// Whether A is read.
+        reads_a: u32,
+        /// Whether B is read.
+        reads_b: u32,
+    }
+}
+
+mirrored! {
     /// What a probe of shared memory is launched with.
     ProbeParams {
         /// Address of a table: each lane's offset in shared memory, in bytes.
@@ -131,12 +177,15 @@ mirrored! {
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
     ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
+    ("device/transpose.cuh", include_str!("../kernels/device/transpose.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../kernels/index.cuh")),
     ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),
     ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
     ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
+    ("thread/access.cuh", include_str!("../kernels/thread/access.cuh")),
     ("thread/mma.cuh", include_str!("../kernels/thread/mma.cuh")),
+    ("thread/turn.cuh", include_str!("../kernels/thread/turn.cuh")),
     ("threadblock/mma.cuh", include_str!("../kernels/threadblock/mma.cuh")),
     ("threadblock/mma_multistage.cuh", include_str!("../kernels/threadblock/mma_multistage.cuh")),
     ("threadblock/mma_pipelined.cuh", include_str!("../kernels/threadblock/mma_pipelined.cuh")),
@@ -148,7 +197,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/mma_simt.cuh", include_str!("../kernels/warp/mma_simt.cuh")),
 ];
 
-/// The name of the entry point.
+/// The name of the entry point of products.
 pub const ENTRY: &str = "gemm";
 
 /// One operand's facts, as a C++ struct.
@@ -233,8 +282,13 @@ pub fn header(d: &GemmDesc) -> String {
 
 /// The maps' fingerprints, for the C++ twins to be held against; evaluated while NVRTC compiles.
 pub fn fingerprints(program: &Program) -> String {
+    fingerprints_of(&program.mirrored(), &*program.maps.order)
+}
+
+/// Those of maps by the names of their twins, and of the order of tiles.
+pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
     let mut text = String::new();
-    for (name, map) in program.mirrored() {
+    for (name, map) in maps {
         let _ = writeln!(
             text,
             "static_assert(index::fingerprint<maps::{name}>() == {}u, \"{name}: the Rust map and the CUDA map differ\");",
@@ -242,7 +296,7 @@ pub fn fingerprints(program: &Program) -> String {
         );
     }
     for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19)] {
-        let map = (program.maps.order)(rows, columns);
+        let map = order(rows, columns);
         let _ = writeln!(
             text,
             "static_assert(index::fingerprint<threadblock::TileOrder<Config::kAbreast, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
@@ -255,6 +309,8 @@ pub fn fingerprints(program: &Program) -> String {
 /// Everything that NVRTC sees: the translation unit, and the headers it includes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TranslationUnit {
+    /// The name of the entry point.
+    pub entry: &'static str,
     /// The source.
     pub source: String,
     /// The generated header; the others are [`KERNELS`].
@@ -274,5 +330,5 @@ pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUni
         source,
         "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
     );
-    TranslationUnit { source, config: header(d) }
+    TranslationUnit { entry: ENTRY, source, config: header(d) }
 }

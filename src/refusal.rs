@@ -30,6 +30,8 @@ pub enum Refusal {
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
     CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
     AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
+    AccessApart { field: &'static str, access: u32, run: u32 },
+    NotPeeled { what: &'static str },
     SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
@@ -45,6 +47,8 @@ pub enum Refusal {
     Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
     OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: &'static str },
+    BatchOverlaps { value: usize, nearest: u64 },
+    NotScaled { scalar: &'static str },
     NotFinite { scalar: &'static str },
     MissingOperand { name: &'static str },
     UnknownNode { id: u64 },
@@ -53,6 +57,7 @@ pub enum Refusal {
     PartlyShared,
     Layouts { a: Order, b: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
+    ElementBytes { given: ElementKind, bytes: u32 },
     NoSuchElement { kind: ElementKind },
 }
 
@@ -199,6 +204,15 @@ impl Refusal {
                 .number(extent as u64)
                 .say(" contiguous elements of its tile; the nearest is ")
                 .number(nearest as u64),
+            Self::AccessApart { field, access, run } => s
+                .say(field)
+                .say(" = ")
+                .number(access as u64)
+                .say(", and only ")
+                .number(run as u64)
+                .say(" elements lie side by side in this layout of shared memory; the nearest is ")
+                .number(run as u64),
+            Self::NotPeeled { what } => s.say("accesses to D cannot be peeled: ").say(what).say("; take aligned ones"),
             Self::SwizzleBeyondRow { operand, chunk, row } => s
                 .say("the swizzle of ")
                 .say(operand)
@@ -270,11 +284,11 @@ impl Refusal {
                 s.say(axis).say(" = ").number(value as u64).say(" is beyond the largest extent, ").number(most)
             }
             Self::TooManyTiles { tiles, most } => s
-                .say("the product has ")
+                .say("the problem has ")
                 .number(tiles)
                 .say(" tiles, and a grid has at most ")
                 .number(most)
-                .say(" blocks; take a larger threadblock tile"),
+                .say(" blocks; take a larger tile"),
             Self::LeadingDimension { operand, value, least, axis } => s
                 .say("the leading dimension of ")
                 .say(operand)
@@ -311,15 +325,24 @@ impl Refusal {
                 .number(needed)
                 .say(" bytes, and ")
                 .number(available)
-                .say(" bytes of memory are to be had; take a smaller product"),
+                .say(" bytes of memory are to be had; take a smaller problem"),
             Self::Overlap { operand } => s
                 .say("D overlaps ")
                 .say(operand)
                 .say(", which is read while D is written; give D memory of its own"),
+            Self::BatchOverlaps { value, nearest } => s
+                .say("the stride of D = ")
+                .number(value as u64)
+                .say(" makes matrices of the batch overlap; the nearest is ")
+                .number(nearest),
+            Self::NotScaled { scalar } => s
+                .say("the kernel moves elements as they are, and the scalar ")
+                .say(scalar)
+                .say(" would change them; take one that combines in f32 or f64"),
             Self::NotFinite { scalar } => {
                 s.say("the scalar ").say(scalar).say(" is not a finite number, and this epilogue computes in integers")
             }
-            Self::MissingOperand { name } => s.say("the epilogue reads ").say(name).say(", which the arguments do not give"),
+            Self::MissingOperand { name } => s.say("the kernel reads ").say(name).say(", which the arguments do not give"),
             Self::UnknownNode { id } => s
                 .say("the epilogue names the user function ")
                 .number(id)
@@ -331,6 +354,12 @@ impl Refusal {
             Self::ElementType { given, wanted } => {
                 s.say("a matrix of ").say(given.name()).say(" was given where the kernel takes ").say(wanted.name())
             }
+            Self::ElementBytes { given, bytes } => s
+                .say("a matrix of ")
+                .say(given.name())
+                .say(" was given where the kernel takes elements of ")
+                .number(bytes as u64)
+                .say(if bytes == 1 { " byte" } else { " bytes" }),
             Self::NoSuchElement { kind } => {
                 s.say("matrices of ").say(kind.name()).say(" have no form in host memory yet; f64, f32, tf32, f16, bf16, i8, u8 and i32 have")
             }

@@ -57,6 +57,8 @@ pub enum Step {
         /// Which slice, from 1.
         slice: u8,
     },
+    /// What the thread is to write: from shared memory, or from its registers where there is none, to D.
+    Write,
 }
 
 impl Step {
@@ -75,6 +77,7 @@ impl Step {
             Self::Advance => "Advance",
             Self::Deposit { .. } => "Deposit",
             Self::Collect { .. } => "Collect",
+            Self::Write => "Write",
         }
     }
 
@@ -134,6 +137,13 @@ impl Schedule {
             }
         }
         schedule
+    }
+
+    /// The schedule of a transpose's tile, through shared memory or through registers alone.
+    pub fn of_transpose(staged: bool) -> Self {
+        let body =
+            if staged { vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write] } else { vec![Step::Fetch, Step::Write] };
+        Self { body, ..Self::default() }
     }
 
     /// Every place of the schedule, in order.

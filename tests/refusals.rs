@@ -269,7 +269,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let table: Vec<(GemmDesc, Shapes, &str, &[&str])> = vec![
         (plain, problem([0, 4, 4], |s| s.m = most + 1), "ExtentTooLarge", &["M = 2147483648", "2147483647"]),
         (plain, problem([4, 4, 0], |s| s.k = usize::MAX), "ExtentTooLarge", &["K = 18446744073709551615", "2147483647"]),
-        (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "TooManyTiles", &["281474976710656 tiles", "2147483647", "larger threadblock tile"]),
+        (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "TooManyTiles", &["281474976710656 tiles", "2147483647", "larger tile"]),
         (plain, problem([4, 5, 6], |s| s.a.leading = 5), "LeadingDimension", &["dimension of A = 5", "number of columns", "nearest is 6"]),
         (plain, problem([4, 5, 6], |s| { s.b.order = Order::Col; s.b.leading = 3 }), "LeadingDimension", &["dimension of B = 3", "number of rows", "nearest is 6"]),
         (plain, problem([4, 5, 6], |s| s.d.length = 19), "TooShort", &["D has 19 elements", "4 x 5", "dimension of 5 takes 20"]),

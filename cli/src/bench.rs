@@ -7,6 +7,7 @@ use falchion::bench::{
     page,
     record::utc_date,
     suite,
+    transpose::{self, TransposeLine, TransposeProblem, problem::is_of_transposes},
 };
 use std::{
     fs,
@@ -22,30 +23,58 @@ const FOLDER: &str = "docs/performance";
 pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let text = text::read("the suite", &args.suite)?;
     let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if is_of_transposes(&text) {
+        return transposes(args, &name, &transpose::problem::parse(&name, &text)?);
+    }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
-        let count = compile_all(&problems, sm)?;
-        print::line(&format!("{count} kernels for sm_{sm} are in the cache"));
-        return Ok(());
+        return compiled(compile_all(&problems, sm)?, sm);
     }
+    let (device, run, out) = opened(args, &name)?;
+    let mut lines: Vec<Line> = Vec::new();
+    device.measure(&problems, &run, &mut |line| {
+        print::line(&said(&line, lines.len() + 1, problems.len()));
+        lines.push(line);
+        let json = lines.iter().map(Line::to_json).collect::<Result<Vec<_>, _>>()?;
+        write(&out, &json, &page::page(&name, &command(args), &lines))
+    })
+}
+
+/// The same of a suite of transposes.
+fn transposes(args: &BenchArgs, name: &str, problems: &[TransposeProblem]) -> Result<(), Failure> {
+    if let Some(sm) = args.compile {
+        return compiled(transpose::measure::compile_all(problems, sm)?, sm);
+    }
+    let (device, run, out) = opened(args, name)?;
+    let mut lines: Vec<TransposeLine> = Vec::new();
+    device.measure_transposes(problems, &run, &mut |line| {
+        print::line(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()));
+        lines.push(line);
+        let json = lines.iter().map(TransposeLine::to_json).collect::<Result<Vec<_>, _>>()?;
+        write(&out, &json, &transpose::page::page(name, &command(args), &lines))
+    })
+}
+
+fn compiled(count: usize, sm: u32) -> Result<(), Failure> {
+    print::line(&format!("{count} kernels for sm_{sm} are in the cache"));
+    Ok(())
+}
+
+/// The device, what is the same for all problems, and where lines go.
+fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), Failure> {
     let device = cuda::open(0).map_err(|failure| match failure {
         Failure::Refused(because) => Failure::refused(format!("bench measures on a GPU: {because}")),
         other => other,
     })?;
-    let out = args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(&name).with_extension("jsonl"));
-    let mut lines: Vec<Line> = Vec::new();
+    let out = args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
     let run = Run {
-        suite: name.clone(),
+        suite: name.to_owned(),
         with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
         kernel: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),
     };
-    device.measure(&problems, &run, &mut |line| {
-        print::line(&said(&line, lines.len() + 1, problems.len()));
-        lines.push(line);
-        write(&out, &name, &command(args), &lines)
-    })
+    Ok((device, run, out))
 }
 
 /// The command that makes the page, as the page names it.
@@ -71,14 +100,13 @@ fn said(line: &Line, at: usize, of: usize) -> String {
 }
 
 /// The lines so far, and the page made from them.
-fn write(out: &Path, name: &str, command: &str, lines: &[Line]) -> Result<(), Failure> {
-    let json = lines.iter().map(|line| line.to_json().map(|line| line + "\n")).collect::<Result<String, _>>()?;
+fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
     let refuse =
         |path: &PathBuf, error: std::io::Error| Failure::refused(format!("{} cannot be written: {error}", path.display()));
     if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| refuse(&folder.to_owned(), error))?;
     }
-    fs::write(out, json).map_err(|error| refuse(&out.to_owned(), error))?;
+    fs::write(out, json.join("\n") + "\n").map_err(|error| refuse(&out.to_owned(), error))?;
     let people = out.with_extension("md");
-    fs::write(&people, page::page(name, command, lines)).map_err(|error| refuse(&people, error))
+    fs::write(&people, page).map_err(|error| refuse(&people, error))
 }

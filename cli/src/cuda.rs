@@ -8,6 +8,7 @@ use falchion::{
     bench::{
         EventTimer, Line, Session, Settings, SuiteProblem,
         measure::{Bench, Run},
+        transpose::{TransposeLine, TransposeProblem, measure::TransposeBench},
     },
     desc::GemmDesc,
     device::{
@@ -78,6 +79,19 @@ impl Device {
         measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bench = Bench::new(&self.stream, run.with_peer)?;
+        let mut timer = EventTimer::new(&self.stream)?;
+        let mut session = Session::new(&mut timer, Settings::default());
+        problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))
+    }
+
+    /// The same of transposes.
+    pub fn measure_transposes(
+        &self,
+        problems: &[TransposeProblem],
+        run: &Run,
+        measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut bench = TransposeBench::new(&self.stream, run.with_peer)?;
         let mut timer = EventTimer::new(&self.stream)?;
         let mut session = Session::new(&mut timer, Settings::default());
         problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))

@@ -102,7 +102,7 @@ fn problems() {
         ("gemm --m 99999999999 --n 1 --k 1", "M = 99999999999 is beyond the largest extent, 2147483647"),
         ("gemm --m 1 --n 18446744073709551615 --k 1", "N = 18446744073709551615 is beyond"),
         ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "a grid has at most 2147483647 blocks"),
-        ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller product"),
+        ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
         ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; the nearest is 4"),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),

@@ -13,6 +13,7 @@ pub mod selection;
 pub mod statistics;
 pub mod suite;
 pub mod timer;
+pub mod transpose;
 
 pub mod page;
 

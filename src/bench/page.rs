@@ -88,7 +88,7 @@ fn count(number: usize, what: &str) -> String {
 }
 
 /// What occurs, each once, in order of appearance.
-fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
+pub(super) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
     let mut seen: Vec<&str> = Vec::new();
     for word in words {
         if !seen.contains(&word) {

@@ -153,12 +153,21 @@ impl SuiteProblem {
 /// # Errors
 /// [`Error::Suite`] with the line's number when a line is not a problem, or when there is none.
 pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteProblem>, Error> {
+    parse_lines(name, text, SuiteProblem::check)
+}
+
+/// The problems of one kind of a suite, each checked.
+pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
+    name: &str,
+    text: &str,
+    check: impl Fn(&P) -> Result<(), String>,
+) -> Result<Vec<P>, Error> {
     let refused = |line, because| Error::Suite { suite: name.to_owned(), line, because };
     let mut problems = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let problem: SuiteProblem =
+        let problem: P =
             serde_json::from_str(line).map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
-        problem.check().map_err(|because| refused(index + 1, because))?;
+        check(&problem).map_err(|because| refused(index + 1, because))?;
         problems.push(problem);
     }
     if problems.is_empty() {

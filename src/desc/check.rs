@@ -273,7 +273,8 @@ impl GemmDesc {
     }
 }
 
-const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
+/// Refuses what is not from `least` to `most`.
+pub(crate) const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
     if value < least || value > most {
         return Err(Refusal::OutOfRange { field, value: value as u64, least: least as u64, most: most as u64 });
     }
@@ -281,7 +282,7 @@ const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Resul
 }
 
 /// The power of two from `least` to `most`, both powers of two, that is nearest to `value`; of two such, the greater.
-const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
+pub(crate) const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
     if value <= least {
         return least;
     }
@@ -299,7 +300,8 @@ const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
     if above <= most && (below == 0 || above - value <= value - below) { above } else { below }
 }
 
-const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) -> Result<(), Refusal> {
+/// Refuses what is no power of two, or is wider than 16 bytes.
+pub(crate) const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) -> Result<(), Refusal> {
     let most = 16 / element_bytes;
     if align.is_power_of_two() && align <= most {
         return Ok(());

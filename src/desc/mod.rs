@@ -3,7 +3,7 @@
 //! A [`GemmDesc`] is made from types by [`lower`], from flags or JSON by the command line, or by an explorer; all pass the same
 //! [`check`](GemmDesc::check). Its problem is always row-major in C: a column-major C has exchanged A and B before.
 
-mod check;
+pub(crate) mod check;
 mod derived;
 mod explain;
 #[cfg(feature = "serde")]

@@ -167,7 +167,7 @@ pub struct Shapes {
 }
 
 /// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
-const LARGEST: usize = i32::MAX as usize;
+pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl Shapes {
     /// The row-major problem of the same bytes. A column-major D exchanges A and B: `Dᵀ = Bᵀ·Aᵀ`.

@@ -1,4 +1,4 @@
-//! A whole GEMM: its types, its arguments, and what runs it.
+//! Whole operations, GEMM and the transpose: their types, their arguments, and what runs them.
 
 pub mod arguments;
 #[cfg(feature = "cuda")]
@@ -10,6 +10,7 @@ pub mod host;
 mod matrix;
 mod product;
 mod space;
+pub mod transpose;
 
 pub use arguments::{Arguments, MatrixShape, Shapes, Source};
 pub use executor::{Executor, HostMatrices, Orders, run_on_host, run_program};
@@ -17,3 +18,4 @@ pub use gemm::Gemm;
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
 pub use space::{Host, HostSlice, HostSliceMut, Operand, Space, Target};
+pub use transpose::{Transpose, TransposeArguments, TransposeDesc, TransposeShapes};

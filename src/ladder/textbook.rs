@@ -56,7 +56,7 @@ impl Textbook {
         let source = format!(
             "#include \"config.cuh\"\n#include \"ladder/textbook.cuh\"\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  {kernel}::run(params);\n}}\n"
         );
-        Ok(TranslationUnit { source, config: header(&Self::types()?) })
+        Ok(TranslationUnit { source, config: header(&Self::types()?), entry: ENTRY })
     }
 
     /// `D = A·B` in the kernel's order: each element sums its products along K, one fused multiply-add after the other. `a` is

@@ -10,6 +10,7 @@ mod problem;
 mod search;
 mod table;
 
+pub(super) use codes::check;
 pub use codes::{LtCompute, LtOrder, LtType};
 pub use launch::{LtLaunch, LtSet, Region};
 pub use plan::{LtAddresses, LtAlgorithm, LtPlan};

@@ -5,6 +5,8 @@
 
 pub mod cpu;
 #[cfg(feature = "bench-cublaslt")]
+pub mod cublas;
+#[cfg(feature = "bench-cublaslt")]
 pub mod cublaslt;
 #[cfg(feature = "cuda")]
 pub mod driver;

@@ -1,3 +1,5 @@
-//! What one thread does: a register outer product.
+//! What one thread does: a register outer product, a register transpose, an access.
 
+pub mod access;
 pub mod mma;
+pub mod turn;

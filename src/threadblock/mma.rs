@@ -87,6 +87,8 @@ pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(
         }
         Step::Deposit { slice } => lane.deposit(u32::from(slice)),
         Step::Collect { slice } => lane.collect(u32::from(slice)),
+        // A product's accumulators are stored when its schedule is over.
+        Step::Write => Err(lane.foreign(step)),
         // Barriers part the steps of all threads; the block runs what lies between two of them.
         Step::Barrier => Ok(()),
     }

@@ -37,6 +37,7 @@ mod epilogue;
 mod fill;
 pub(crate) mod number;
 mod reference;
+pub mod transpose;
 mod verdict;
 
 pub use buffer::HostBuffer;

@@ -6,6 +6,7 @@ pub mod descriptions;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod problems;
+pub mod transposes;
 
 use falchion::verify::draw;
 

@@ -1,8 +1,8 @@
 //! One kernel on one device: a description, compiled and loaded.
 
 use super::{
-    cache::{Cache, Key},
     context::machine_of,
+    loaded::{Loaded, Registry},
     operands::{CudaMatrices, DeviceMatrix},
     report::Report,
 };
@@ -12,33 +12,23 @@ use crate::{
     epilogue::Reads,
     error::Error,
     ladder::Textbook,
-    mirror::{ENTRY, GemmParams, KERNELS, TranslationUnit, translation_unit},
+    mirror::{GemmParams, TranslationUnit, translation_unit},
     refusal::Refusal,
     shape::Mnk,
-    sys::{
-        driver::{driver, launch},
-        nvrtc::{Compiled, Nvrtc, Program},
-    },
+    sys::driver::launch,
+    thread::access::dividing,
 };
-use cudarc::{
-    driver::{CudaContext, CudaFunction, CudaStream, sys},
-    nvrtc::Ptx,
-};
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, PoisonError, RwLock},
-};
+use cudarc::driver::{CudaContext, CudaStream};
+use std::sync::Arc;
 
 /// A kernel, ready to be launched. Clones share it; it may be used from any thread.
 #[derive(Clone)]
-pub struct CudaKernel(Arc<Loaded>);
+pub struct CudaKernel(Arc<Prepared>);
 
-struct Loaded {
+struct Prepared {
     desc: GemmDesc,
     geometry: Geometry,
-    function: CudaFunction,
-    report: Report,
-    unit: TranslationUnit,
+    loaded: Loaded,
 }
 
 /// What a launch needs to know of a kernel.
@@ -57,58 +47,12 @@ impl Geometry {
     }
 }
 
-/// The program that NVRTC is given for a description on `sm`.
-fn program(unit: &TranslationUnit, sm: u32) -> Program {
-    let mut headers: Vec<_> = KERNELS.iter().map(|&(name, text)| (name.to_owned(), text.into())).collect();
-    headers.push(("config.cuh".to_owned(), unit.config.clone().into()));
-    Program {
-        name: "gemm.cu".to_owned(),
-        source: unit.source.clone(),
-        headers,
-        arch: if sm >= 90 { format!("sm_{sm}a") } else { format!("sm_{sm}") },
-        // Products and sums contract only where the kernel says fma: the host computes the same bits.
-        options: ["-default-device", "--fmad=false", "--ptxas-options=-v"].map(str::to_owned).to_vec(),
-    }
-}
-
 /// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
 pub fn kernel_unit(desc: &GemmDesc) -> TranslationUnit {
     translation_unit(desc, cfg!(debug_assertions))
 }
 
-/// Compiles a description's kernel for `sm`, or finds it in `cache`. No device is needed.
-///
-/// # Errors
-///
-/// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.
-pub fn compile(cache: &Cache, unit: &TranslationUnit, sm: u32) -> Result<Arc<super::cache::Entry>, Error> {
-    let nvrtc = Nvrtc::get()?;
-    let program = program(unit, sm);
-    let compiled = || -> Result<Compiled, Error> {
-        #[cfg(feature = "tracing")]
-        let _span = tracing::info_span!("compile", arch = %program.arch).entered();
-        nvrtc.compile(&program).map_err(name_node)
-    };
-    cache.get_or_compile(&Key::new(&program, nvrtc.version()), compiled)
-}
-
-/// Names the user's epilogue node that the compiler's first error lies in.
-fn name_node(error: Error) -> Error {
-    match error {
-        Error::Compile { log, .. } => {
-            let first = log.lines().find(|line| line.contains("error"));
-            let node = first
-                .and_then(|line| line.split_once("epilogue node "))
-                .and_then(|(_, rest)| rest.split_once('('))
-                .map(|(name, _)| name.to_owned());
-            Error::Compile { log, node }
-        }
-        other => other,
-    }
-}
-
-type Known = HashMap<(usize, GemmDesc), CudaKernel>;
-static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+static KNOWN: Registry<GemmDesc, CudaKernel> = Registry::new();
 
 impl CudaKernel {
     /// Compiles and loads a description's kernel, unless this process has it already.
@@ -117,15 +61,14 @@ impl CudaKernel {
     ///
     /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`]; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
-        if let Some(kernel) = Self::known(context, desc) {
+        if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         desc.epilogue.check_functions()?;
         let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
-        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-        Ok(known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone())
+        Ok(KNOWN.keep(context, desc, kernel))
     }
 
     /// Compiles and loads a kernel of the ladder's first two rungs. It computes what [`Textbook::types`] describes.
@@ -146,17 +89,8 @@ impl CudaKernel {
         geometry: Geometry,
         sm: u32,
     ) -> Result<Self, Error> {
-        let entry = compile(Cache::global(), &unit, sm)?;
-        let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;
-        let function = module.load_function(ENTRY).map_err(driver("cuModuleGetFunction"))?;
-        let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(shared, geometry.shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
-        let report = Report::read(&entry.log).unwrap_or_default();
-        Ok(Self(Arc::new(Loaded { desc: *desc, geometry, function, report, unit })))
-    }
-
-    fn known(context: &CudaContext, desc: &GemmDesc) -> Option<Self> {
-        KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&(context.cu_ctx() as usize, *desc)).cloned()
+        let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
+        Ok(Self(Arc::new(Prepared { desc: *desc, geometry, loaded })))
     }
 
     /// The description.
@@ -166,12 +100,12 @@ impl CudaKernel {
 
     /// What the assembler said: registers, shared memory, spills.
     pub fn report(&self) -> &Report {
-        &self.0.report
+        &self.0.loaded.report
     }
 
     /// The text that was compiled.
     pub fn source(&self) -> &TranslationUnit {
-        &self.0.unit
+        &self.0.loaded.unit
     }
 
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
@@ -227,26 +161,13 @@ impl CudaKernel {
         if blocks > most {
             return Err(Refusal::TooManyTiles { tiles: blocks, most }.into());
         }
-        launch(&kernel.0.function, stream, blocks as u32, threads, shared_bytes, &params)
+        launch(&kernel.0.loaded.function, stream, blocks as u32, threads, shared_bytes, &params)
     }
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
     pub(super) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
-        if let Some(kernel) = Self::known(stream.context(), desc) {
-            return Ok(kernel);
-        }
-        let status = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
-        if status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
-            return Err(Refusal::NotPrepared.into());
-        }
-        Self::prepare(stream.context(), desc)
+        KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc))
     }
-}
-
-/// The largest power of two, up to `limit`, that divides every number.
-fn dividing(limit: u32, numbers: &[u64]) -> u32 {
-    let all = numbers.iter().fold(u64::from(limit), |all, number| all | number);
-    1 << all.trailing_zeros().min(31)
 }
 
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.

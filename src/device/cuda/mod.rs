@@ -7,11 +7,15 @@ pub mod cache;
 mod context;
 mod executor;
 mod kernel;
+mod loaded;
 mod operands;
 pub mod report;
 pub mod resident;
+mod transpose;
 
 pub use context::{machine_of, open};
 pub use executor::Kernel;
-pub use kernel::{CudaKernel, compile, kernel_unit};
+pub use kernel::{CudaKernel, kernel_unit};
+pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
+pub use transpose::{CudaTranspose, TransposeKernel, TransposeOperands, transpose_unit};

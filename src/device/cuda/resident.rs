@@ -3,9 +3,13 @@
 use super::{
     kernel::CudaKernel,
     operands::{CudaMatrices, DeviceMatrix},
+    transpose::{CudaTranspose, TransposeOperands},
 };
 use crate::{
-    device::{HostMatrices, HostSlice, HostSliceMut, Shapes, Source},
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, Shapes, Source,
+        transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
+    },
     error::Error,
     numeric::ElementKind,
     sys::driver::driver,
@@ -28,6 +32,15 @@ impl Copied {
 
     fn read<'a>(&'a self, stream: &'a CudaStream) -> DeviceMatrix<'a> {
         DeviceMatrix::read_bytes(self.kind, &self.bytes, stream)
+    }
+
+    /// Waits for the device, and copies the matrix back.
+    fn download(&self, stream: &Arc<CudaStream>, mut into: HostSliceMut<'_>) -> Result<(), Error> {
+        let bytes = into.bytes_mut();
+        if !bytes.is_empty() {
+            stream.memcpy_dtoh(&self.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;
+        }
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 }
 
@@ -78,12 +91,8 @@ impl Resident {
     /// # Errors
     ///
     /// [`Error::Driver`] when the device has failed.
-    pub fn download(&self, mut d: HostSliceMut<'_>) -> Result<(), Error> {
-        let bytes = d.bytes_mut();
-        if !bytes.is_empty() {
-            self.stream.memcpy_dtoh(&self.d.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;
-        }
-        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
+        self.d.download(&self.stream, d)
     }
 }
 
@@ -101,4 +110,56 @@ pub fn run_from_host(
     let mut resident = Resident::new(stream, &matrices)?;
     resident.run(kernel, shapes, [0; 4])?;
     resident.download(matrices.d)
+}
+
+/// A transpose's operands on a device.
+pub struct ResidentTranspose {
+    stream: Arc<CudaStream>,
+    a: Copied,
+    b: Source<Copied>,
+    d: Copied,
+}
+
+impl ResidentTranspose {
+    /// Copies the operands, what D holds among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has no room.
+    pub fn new(stream: &Arc<CudaStream>, matrices: &TransposeMatrices<'_>) -> Result<Self, Error> {
+        let TransposeMatrices { a, b, d } = matrices;
+        let b = match b {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(b) => Source::Matrix(Copied::new(stream, b.kind(), b.bytes())?),
+        };
+        let (a, d) = (Copied::new(stream, a.kind(), a.bytes())?, Copied::new(stream, d.kind(), d.bytes())?);
+        Ok(Self { stream: stream.clone(), a, b, d })
+    }
+
+    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run(&mut self, choice: Choice, combine: Combine, shapes: &TransposeShapes, first: [usize; 3]) -> Result<(), Error> {
+        let Self { stream, a, b, d } = self;
+        let b = match b {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(b) => Source::Matrix(b.read(stream).from(first[1])),
+        };
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
+        let operands = TransposeOperands { a: a.read(stream).from(first[0]), b, d };
+        CudaTranspose::run(choice, combine, stream, shapes, &operands)
+    }
+
+    /// Waits for the device, and copies D back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has failed.
+    pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
+        self.d.download(&self.stream, d)
+    }
 }

@@ -177,7 +177,8 @@ impl<'a, V: Value> Block<'a, V> {
     }
 }
 
-fn shuffle(order: &mut [u32], seed: &mut u64) {
+/// Puts threads into a random order.
+pub(super) fn shuffle(order: &mut [u32], seed: &mut u64) {
     for i in (1..order.len()).rev() {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         order.swap(i, (*seed >> 33) as usize % (i + 1));

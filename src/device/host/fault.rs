@@ -29,6 +29,7 @@ pub enum Fault {
     StoredTwice { row: u32, column: u32 },
     NeverStored { row: u32, column: u32 },
     TileTwice { row: u32, column: u32 },
+    Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
 }
 
 impl fmt::Display for Fault {
@@ -84,6 +85,9 @@ impl fmt::Display for Fault {
             }
             Self::StoredTwice { row, column } => write!(f, "element ({row}, {column}) of a tile is stored twice"),
             Self::NeverStored { row, column } => write!(f, "element ({row}, {column}) of a tile is never stored"),
+            Self::Misplaced { row, column, found_row, found_column } => {
+                write!(f, "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")
+            }
             Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of C is computed by no block, or by two"),
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
 }
 
 /// Whether `width` places follow one another, the first a multiple of `width`. Points that a map leaves out are other faults.
-fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
+pub(super) fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
     let Some(first) = place(0) else { return true };
     width == 1 || first.is_multiple_of(width) && (1..width).all(|i| place(i).is_none_or(|next| next == first + i))
 }

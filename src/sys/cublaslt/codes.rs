@@ -105,7 +105,7 @@ pub(super) const ORDER_ROW: i32 = 1;
 pub(super) const PREF_MAX_WORKSPACE_BYTES: i32 = 1;
 
 /// An error unless `status` says success.
-pub(super) fn check(call: &'static str, status: i32) -> Result<(), Error> {
+pub(in crate::sys) fn check(call: &'static str, status: i32) -> Result<(), Error> {
     if status == SUCCESS {
         return Ok(());
     }

@@ -30,6 +30,16 @@ impl<'a> Region<'a> {
         let (address, _guard) = slice.device_ptr(stream);
         Self { address, bytes: slice.num_bytes(), stream: stream.cu_stream() as usize, _memory: PhantomData }
     }
+
+    /// Its device address.
+    pub(in crate::sys) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its length.
+    pub(in crate::sys) fn bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 /// The buffers of one product; C may be D.

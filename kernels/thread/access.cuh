@@ -1,0 +1,79 @@
+// Twin of src/thread/access.rs: one thread's access to global memory, 1 to 16 bytes wide, with or without a hint to the caches.
+#pragma once
+
+namespace thread {
+
+// Bytes in registers: words of four, the last one partly used below that.
+template <int Bytes>
+struct Words {
+  static constexpr int kCount = (Bytes + 3) / 4;
+  unsigned word[kCount];
+};
+
+// Reads Bytes bytes. With Once, the first-level cache keeps none of them, and nothing may write them while the kernel runs.
+template <int Bytes, bool Once>
+__device__ __forceinline__ Words<Bytes> read(void const* address) {
+  static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16, "no access is as wide");
+  Words<Bytes> value;
+  unsigned(&w)[Words<Bytes>::kCount] = value.word;
+  if constexpr (Once) {
+    if constexpr (Bytes == 1) asm volatile("ld.global.nc.L1::no_allocate.u8 %0, [%1];" : "=r"(w[0]) : "l"(address));
+    if constexpr (Bytes == 2) asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=r"(w[0]) : "l"(address));
+    if constexpr (Bytes == 4) asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(w[0]) : "l"(address));
+    if constexpr (Bytes == 8) asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(address));
+    if constexpr (Bytes == 16)
+      asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(address));
+  } else {
+    if constexpr (Bytes == 1) asm volatile("ld.global.u8 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
+    if constexpr (Bytes == 2) asm volatile("ld.global.u16 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
+    if constexpr (Bytes == 4) asm volatile("ld.global.u32 %0, [%1];" : "=r"(w[0]) : "l"(address) : "memory");
+    if constexpr (Bytes == 8) asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(address) : "memory");
+    if constexpr (Bytes == 16)
+      asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(address) : "memory");
+  }
+  return value;
+}
+
+// Reads Count elements, together one word, wherever they begin: from the two aligned words that hold them, or one by one where a
+// word would reach beyond the row. `column` is a multiple of Count, and the first of them is in the row.
+template <int ElementBytes, int Count>
+__device__ __forceinline__ Words<4> read_peeled(char const* address, int column, int columns) {
+  static_assert(ElementBytes * Count == 4, "two words hold one");
+  unsigned const beyond = unsigned(reinterpret_cast<unsigned long long>(address)) % 4;
+  Words<4> value;
+  if (beyond == 0 && column + Count <= columns) {
+    value = read<4, false>(address);
+  } else if (column >= Count && column + 2 * Count <= columns) {
+    unsigned const low = read<4, false>(address - beyond).word[0], high = read<4, false>(address - beyond + 4).word[0];
+    asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(value.word[0]) : "r"(low), "r"(high), "r"(8 * beyond));
+  } else {
+    value.word[0] = 0;
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      if (column + i < columns) value.word[0] |= read<ElementBytes, false>(address + i * ElementBytes).word[0] << (8 * ElementBytes * i);
+  }
+  return value;
+}
+
+// Writes Bytes bytes. With Stream, they are the first that the second-level cache gives up.
+template <int Bytes, bool Stream>
+__device__ __forceinline__ void write(void* address, Words<Bytes> const& value) {
+  unsigned const(&w)[Words<Bytes>::kCount] = value.word;
+  if constexpr (Stream) {
+    if constexpr (Bytes == 1) asm volatile("st.global.cs.u8 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 2) asm volatile("st.global.cs.u16 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 4) asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 8) asm volatile("st.global.cs.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(w[0]), "r"(w[1]) : "memory");
+    if constexpr (Bytes == 16)
+      asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else {
+    if constexpr (Bytes == 1) asm volatile("st.global.u8 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 2) asm volatile("st.global.u16 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 4) asm volatile("st.global.u32 [%0], %1;" ::"l"(address), "r"(w[0]) : "memory");
+    if constexpr (Bytes == 8) asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(w[0]), "r"(w[1]) : "memory");
+    if constexpr (Bytes == 16)
+      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  }
+}
+
+}  // namespace thread

@@ -1,0 +1,48 @@
+// Twin of src/thread/turn.rs: a small block of a matrix, turned in one thread's registers.
+#pragma once
+#include "thread/access.cuh"
+
+namespace thread {
+
+__device__ __forceinline__ unsigned permute(unsigned low, unsigned high, unsigned selector) {
+  unsigned word;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "r"(selector));
+  return word;
+}
+
+// Column `column` of a block of Rows rows, each `Columns` elements of ElementBytes bytes: its elements side by side.
+template <int ElementBytes, int Rows, int Columns>
+__device__ __forceinline__ Words<Rows * ElementBytes> turned(Words<Columns * ElementBytes> const (&row)[Rows], int column) {
+  Words<Rows * ElementBytes> out;
+  if constexpr (ElementBytes >= 4) {
+    constexpr int words = ElementBytes / 4;
+#pragma unroll
+    for (int i = 0; i < Rows; ++i)
+#pragma unroll
+      for (int w = 0; w < words; ++w) out.word[i * words + w] = row[i].word[column * words + w];
+  } else {
+    // Elements of a word; the word that holds the element, and its first byte there.
+    constexpr int per_word = 4 / ElementBytes;
+    int const word = column / per_word;
+    unsigned const first = column % per_word * ElementBytes;
+#pragma unroll
+    for (int i = 0; i < Rows; i += per_word) {
+      if constexpr (Rows == 1) {
+        out.word[0] = first == 0 ? row[0].word[word] : row[0].word[word] >> (8 * first);
+      } else if constexpr (ElementBytes == 2) {
+        out.word[i / 2] = permute(row[i].word[word], row[i + 1].word[word], first == 0 ? 0x5410u : 0x7632u);
+      } else {
+        unsigned const pair = first | (first + 4) << 4;
+        unsigned const low = permute(row[i].word[word], row[i + 1].word[word], pair);
+        if constexpr (Rows == 2) {
+          out.word[0] = low;
+        } else {
+          out.word[i / 4] = permute(low, permute(row[i + 2].word[word], row[i + 3].word[word], pair), 0x5410u);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace thread

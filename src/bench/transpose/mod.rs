@@ -1,0 +1,9 @@
+//! Transposes beside cuBLAS's `geam` and a device-to-device copy of as many bytes, interleaved in one run.
+
+pub mod measure;
+pub mod page;
+pub mod problem;
+pub mod record;
+
+pub use problem::TransposeProblem;
+pub use record::TransposeLine;

@@ -1,0 +1,70 @@
+//! The page people read, made from the lines of a suite of transposes.
+
+use super::record::TransposeLine;
+use crate::bench::{page::distinct, statistics::geometric_mean};
+use std::fmt::Write;
+
+/// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
+#[must_use]
+pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
+    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{}", summary(lines));
+    text +=
+        "\n| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |\n";
+    text += "|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n";
+    for line in lines {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {} |", row(line).join(" | "));
+    }
+    text
+}
+
+fn summary(lines: &[TransposeLine]) -> String {
+    // Rungs below the top are there to be slower.
+    let ours: Vec<&TransposeLine> = lines.iter().filter(|line| line.problem.rung.is_none()).collect();
+    let mut said = Vec::new();
+    for (what, ratios) in [
+        ("geam's speed", ours.iter().filter_map(|line| line.ratio).collect::<Vec<_>>()),
+        ("a copy's", ours.iter().map(|line| line.ratio_to_copy).collect()),
+    ] {
+        let worst = ratios.iter().copied().min_by(f64::total_cmp);
+        if let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst) {
+            said.push(format!("**{mean:.3} of {what} in the geometric mean, {worst:.3} at worst**, over {}.", ratios.len()));
+        }
+    }
+    said.push(
+        "Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned(),
+    );
+    let noisy = lines.iter().filter(|line| line.noisy).count();
+    if noisy > 0 {
+        said.push(format!("{noisy} marked ~ did not settle to 1 %."));
+    }
+    let all = |of: fn(&TransposeLine) -> &str| distinct(lines.iter().map(of));
+    format!(
+        "{}\n\nDevice: {}. Date: {}. Commit: {}.\n",
+        said.join(" "),
+        all(|line| &line.device),
+        all(|line| &line.date),
+        all(|line| &line.commit)
+    )
+}
+
+fn row(line: &TransposeLine) -> [String; 12] {
+    let p = &line.problem;
+    let optional = |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
+    let shapes = p.shapes();
+    let scaled = if p.scalars() == [1.0, 0.0] { "" } else { ", alpha Aᵀ + beta B" };
+    [
+        p.rows.to_string(),
+        p.columns.to_string(),
+        format!("{}{scaled}", p.element),
+        shapes.a.leading.to_string(),
+        shapes.d.leading.to_string(),
+        format!("{} {}", line.family, line.config),
+        format!("{:.1}", line.ours_us),
+        format!("{:.0}", line.ours_gbs),
+        optional(line.peer_gbs, 0),
+        format!("{:.0}", line.copy_gbs),
+        optional(line.ratio, 3),
+        format!("{:.3}{}", line.ratio_to_copy, if line.noisy { " ~" } else { "" }),
+    ]
+}

@@ -1,0 +1,288 @@
+//! Transposes on a device: a description, compiled and loaded, and the typed door to it.
+
+use super::{
+    context::machine_of,
+    loaded::{Loaded, Registry},
+    operands::{Cuda, DeviceMatrix},
+    report::Report,
+};
+use crate::{
+    device::{
+        arguments::Source,
+        transpose::{
+            Choice, Combine, Configuration, Strided, Transpose, TransposeArguments, TransposeDesc, TransposeExecutor,
+            TransposeShapes, translation_unit,
+        },
+    },
+    error::Error,
+    mirror::{TranslationUnit, TransposeParams},
+    numeric::Element,
+    refusal::Refusal,
+    sys::driver::launch,
+};
+use core::marker::PhantomData;
+use cudarc::driver::{CudaContext, CudaStream};
+use std::sync::Arc;
+
+/// A transpose's kernel, ready to be launched. Clones share it; it may be used from any thread.
+#[derive(Clone)]
+pub struct CudaTranspose(Arc<Prepared>);
+
+struct Prepared {
+    desc: TransposeDesc,
+    loaded: Loaded,
+}
+
+static KNOWN: Registry<TransposeDesc, CudaTranspose> = Registry::new();
+
+/// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
+pub fn transpose_unit(desc: &TransposeDesc) -> TranslationUnit {
+    translation_unit(desc, cfg!(debug_assertions))
+}
+
+/// Operands in device memory, element types as values.
+pub struct TransposeOperands<'a> {
+    /// A.
+    pub a: DeviceMatrix<'a>,
+    /// B.
+    pub b: Source<DeviceMatrix<'a>>,
+    /// D.
+    pub d: DeviceMatrix<'a>,
+}
+
+impl TransposeOperands<'_> {
+    /// The first elements of A, B and D, counted from address 0.
+    fn first(&self) -> [u64; 3] {
+        let of = |matrix: &DeviceMatrix<'_>| matrix.address / u64::from(matrix.kind.bytes());
+        [of(&self.a), self.b.matrix().map_or(0, of), of(&self.d)]
+    }
+}
+
+impl CudaTranspose {
+    /// Compiles and loads a description's kernel, unless this process has it already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`](super::compile);
+    /// [`Error::Driver`].
+    pub fn prepare(context: &Arc<CudaContext>, desc: &TransposeDesc) -> Result<Self, Error> {
+        if let Some(kernel) = KNOWN.get(context, desc) {
+            return Ok(kernel);
+        }
+        let machine = machine_of(context)?;
+        desc.check_on(&machine)?;
+        let loaded = Loaded::new(context, transpose_unit(desc), machine.sm, desc.smem_bytes())?;
+        Ok(KNOWN.keep(context, desc, Self(Arc::new(Prepared { desc: *desc, loaded }))))
+    }
+
+    /// The description.
+    pub fn desc(&self) -> &TransposeDesc {
+        &self.0.desc
+    }
+
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        &self.0.loaded.report
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        &self.0.loaded.unit
+    }
+
+    /// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
+    ///
+    /// The kernel is compiled when it is first needed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
+    /// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
+    pub fn run(
+        choice: Choice,
+        combine: Combine,
+        stream: &Arc<CudaStream>,
+        shapes: &TransposeShapes,
+        operands: &TransposeOperands<'_>,
+    ) -> Result<(), Error> {
+        let desc = choice.desc(combine, operands.d.kind.bytes(), shapes, operands.first());
+        desc.check()?;
+        shapes.check(&desc)?;
+        check_memory(&desc, stream, shapes, operands)?;
+        if shapes.is_empty() {
+            return Ok(());
+        }
+        let kernel = KNOWN.for_run(stream, &desc, || Self::prepare(stream.context(), &desc))?;
+        kernel.enqueue(stream, shapes, operands)
+    }
+
+    fn enqueue(&self, stream: &CudaStream, shapes: &TransposeShapes, operands: &TransposeOperands<'_>) -> Result<(), Error> {
+        let desc = &self.0.desc;
+        let (down, across) = shapes.tiles(desc);
+        let source = shapes.source().unwrap_or(Strided { leading: 0, stride: 0, length: 0 });
+        let b = match &operands.b {
+            Source::Matrix(b) => b.address,
+            Source::InPlace => operands.d.address,
+            Source::None => 0,
+        };
+        let params = TransposeParams {
+            a: operands.a.address,
+            b: if shapes.reads_b() { b } else { 0 },
+            d: operands.d.address,
+            lda: shapes.a.leading as i64,
+            ldb: source.leading as i64,
+            ldd: shapes.d.leading as i64,
+            stride_a: shapes.a.stride as i64,
+            stride_b: source.stride as i64,
+            stride_d: shapes.d.stride as i64,
+            alpha: shapes.alpha,
+            beta: shapes.beta,
+            rows: shapes.rows as i32,
+            columns: shapes.columns as i32,
+            tiles_down: down as u32,
+            tiles_across: across as u32,
+            reads_a: u32::from(shapes.reads_a()),
+            reads_b: u32::from(shapes.reads_b()),
+        };
+        let blocks = (down * across) as u32 * shapes.batch as u32;
+        launch(&self.0.loaded.function, stream, blocks, desc.threads, desc.smem_bytes(), &params)
+    }
+}
+
+/// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read.
+fn check_memory(
+    desc: &TransposeDesc,
+    stream: &CudaStream,
+    shapes: &TransposeShapes,
+    operands: &TransposeOperands<'_>,
+) -> Result<(), Refusal> {
+    let TransposeOperands { a, b, d } = operands;
+    let context = stream.context().cu_ctx() as usize;
+    let wanted = desc.combine.kind().unwrap_or(d.kind);
+    let check = |matrix: &DeviceMatrix<'_>, operand| {
+        if matrix.kind != wanted {
+            return Err(Refusal::ElementType { given: matrix.kind, wanted });
+        }
+        if matrix.context != context { Err(Refusal::OtherDevice { operand }) } else { Ok(()) }
+    };
+    check(a, "A")?;
+    check(d, "D")?;
+    if d.kind.bytes() != desc.element_bytes {
+        return Err(Refusal::ElementBytes { given: d.kind, bytes: desc.element_bytes });
+    }
+    // Lengths have been checked: the numbers of elements are below 2^63.
+    let TransposeShapes { rows, columns, batch, .. } = *shapes;
+    let across = |matrix: &Strided| matrix.elements(columns, rows, batch) as u64;
+    let written = d.range(across(&shapes.d));
+    let meets = |other: core::ops::Range<u64>| other.start < written.end && written.start < other.end;
+    if shapes.reads_a() && meets(a.range(shapes.a.elements(rows, columns, batch) as u64)) {
+        return Err(Refusal::Overlap { operand: "A" });
+    }
+    if let (Source::Matrix(b), Source::Matrix(shape)) = (b, &shapes.b) {
+        check(b, "B")?;
+        let stride = |matrix: &Strided| if batch > 1 { matrix.stride } else { 0 };
+        let same = b.address == d.address && shape.leading == shapes.d.leading && stride(shape) == stride(&shapes.d);
+        if shapes.reads_b() && !same && meets(b.range(across(shape))) {
+            return Err(Refusal::PartlyShared);
+        }
+    }
+    Ok(())
+}
+
+impl TransposeExecutor for Cuda {
+    fn transpose<T: Element>(choice: Choice, arguments: TransposeArguments<'_, Self, T>) -> Result<(), Error> {
+        let stream = arguments.d.0.stream().clone();
+        enqueue(choice, &stream, arguments)
+    }
+}
+
+fn enqueue<T: Element>(
+    choice: Choice,
+    stream: &Arc<CudaStream>,
+    arguments: TransposeArguments<'_, Cuda, T>,
+) -> Result<(), Error> {
+    let (shapes, combine) = (Cuda::transpose_shapes(&arguments), arguments.combine);
+    let operands = TransposeOperands {
+        a: DeviceMatrix::read::<T>(arguments.a.0, stream),
+        b: arguments.b.map(|b| DeviceMatrix::read::<T>(b.0, stream)),
+        d: DeviceMatrix::write::<T>(arguments.d.0, stream),
+    };
+    CudaTranspose::run(choice, combine, stream, &shapes, &operands)
+}
+
+/// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone + Send + Sync`.
+pub struct TransposeKernel<T, Config> {
+    kernel: CudaTranspose,
+    _transpose: PhantomData<fn() -> (T, Config)>,
+}
+
+impl<T, Config> Clone for TransposeKernel<T, Config> {
+    fn clone(&self) -> Self {
+        Self { kernel: self.kernel.clone(), _transpose: PhantomData }
+    }
+}
+
+impl<T: Element, Config: Configuration> Transpose<T, Config> {
+    /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait for it nor are refused under
+    /// capture. Arguments are alike when the same widths divide their addresses, extents, leading dimensions and strides.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::prepare`].
+    pub fn prepare(
+        &self,
+        context: &Arc<CudaContext>,
+        arguments: &TransposeArguments<'_, Cuda, T>,
+    ) -> Result<TransposeKernel<T, Config>, Error> {
+        let shapes = Cuda::transpose_shapes(arguments);
+        let stream = arguments.d.0.stream();
+        // Only the addresses' widths are asked for; D is not written.
+        let of = |matrix: &dyn cudarc::driver::DevicePtr<T::Storage>| {
+            DeviceMatrix::read::<T>(matrix, stream).address / u64::from(T::KIND.bytes())
+        };
+        let first = [of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0];
+        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes(), &shapes, first);
+        shapes.check(&desc)?;
+        Ok(TransposeKernel { kernel: CudaTranspose::prepare(context, &desc)?, _transpose: PhantomData })
+    }
+}
+
+impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        self.kernel.report()
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        self.kernel.source()
+    }
+
+    /// The description.
+    pub fn desc(&self) -> &TransposeDesc {
+        self.kernel.desc()
+    }
+
+    /// Enqueues the transpose on D's stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+        Cuda::transpose(Config::CHOICE, arguments)
+    }
+
+    /// Enqueues the transpose on another stream of the same device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+        enqueue(Config::CHOICE, stream, arguments)
+    }
+}
+
+const _: fn() = || {
+    fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<TransposeKernel<f32, crate::desc::Auto>>();
+};

@@ -1,0 +1,178 @@
+//! A whole transpose on the host.
+
+use super::{
+    TransposeProgram,
+    block::{self, Tile},
+    element::{Linear, Move, Rule},
+    fast,
+};
+use crate::{
+    device::{
+        host::{Fault, Mode},
+        transpose::{Combine, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
+    },
+    error::Error,
+    numeric::ElementKind,
+    refusal::Refusal,
+};
+use std::{
+    collections::HashSet,
+    sync::{LazyLock, PoisonError, RwLock},
+};
+
+/// Descriptions whose programs were seen to transpose a tile.
+static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
+
+/// Runs a description that has been checked, on a problem that has been checked.
+pub(crate) fn run(
+    desc: &TransposeDesc,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+) -> Result<(), Error> {
+    let program = TransposeProgram::of(desc);
+    let known = || COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(desc);
+    if mode == Mode::Fast && !known() {
+        composed(&program)?;
+        COMPOSED.write().unwrap_or_else(PoisonError::into_inner).insert(*desc);
+    }
+    execute(&program, mode, shapes, matrices)
+}
+
+/// The same of a program that someone has changed.
+pub(crate) fn run_changed(
+    program: &TransposeProgram,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+) -> Result<(), Error> {
+    if mode == Mode::Fast {
+        composed(program)?;
+    }
+    execute(program, mode, shapes, matrices)
+}
+
+/// Runs one whole tile on names: each element of it has to arrive where its transpose belongs.
+fn composed(program: &TransposeProgram) -> Result<(), Fault> {
+    let d = &program.desc;
+    let mut misplaced = None;
+    let mut sink = |row, column, (found_row, found_column): (u32, u32)| {
+        if (row, column) != (found_row, found_column) && misplaced.is_none() {
+            misplaced = Some(Fault::Misplaced { row, column, found_row, found_column });
+        }
+    };
+    let source = |row, column| (row, column);
+    block::whole(program)?;
+    let shift = |column| column % d.access_d;
+    block::run(program, Tile { extents: (d.rows, d.columns), shift: &shift, source: &source, sink: &mut sink }, 0)?;
+    misplaced.map_or(Ok(()), Err)
+}
+
+fn execute(
+    program: &TransposeProgram,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+) -> Result<(), Error> {
+    if shapes.is_empty() {
+        return Ok(());
+    }
+    let kind = matrices.d.kind();
+    let wanted = program.desc.combine.kind().unwrap_or(kind);
+    let b = matrices.b.matrix().map(|b| b.kind());
+    for given in [kind, matrices.a.kind()].into_iter().chain(b) {
+        if given != wanted {
+            return Err(Refusal::ElementType { given, wanted }.into());
+        }
+    }
+    if kind.bytes() != program.desc.element_bytes {
+        return Err(Refusal::ElementBytes { given: kind, bytes: program.desc.element_bytes }.into());
+    }
+    match (program.desc.combine, kind.bytes()) {
+        (Combine::F32, _) => typed::<f32>(program, mode, shapes, matrices, &Linear::<f32>::new(shapes)),
+        (Combine::F64, _) => typed::<f64>(program, mode, shapes, matrices, &Linear::<f64>::new(shapes)),
+        (Combine::Move, 1) => typed::<u8>(program, mode, shapes, matrices, &Move),
+        (Combine::Move, 2) => typed::<u16>(program, mode, shapes, matrices, &Move),
+        (Combine::Move, 4) => typed::<u32>(program, mode, shapes, matrices, &Move),
+        (Combine::Move, _) => typed::<u64>(program, mode, shapes, matrices, &Move),
+    }
+}
+
+fn typed<T: bytemuck::Pod + Default + Send + Sync>(
+    program: &TransposeProgram,
+    mode: Mode,
+    shapes: &TransposeShapes,
+    matrices: TransposeMatrices<'_>,
+    rule: &impl Rule<T>,
+) -> Result<(), Error> {
+    let TransposeMatrices { a, b, mut d } = matrices;
+    let kind = d.kind();
+    let b = b.matrix().zip(shapes.source());
+    let b = b.map(|(b, at)| Ok::<_, Error>((elements::<T>(kind, b.bytes())?, at))).transpose()?;
+    let a = if shapes.reads_a() { elements::<T>(kind, a.bytes())? } else { &[] };
+    let d = bytemuck::try_cast_slice_mut::<u8, T>(d.bytes_mut()).map_err(|_| unaligned(kind))?;
+    match mode {
+        Mode::Fast => {
+            fast::run(shapes, a, b, d, rule);
+            Ok(())
+        }
+        Mode::Checked { seed } => checked(program, shapes, (a, b, d), rule, seed).map_err(Error::from),
+    }
+}
+
+fn elements<T: bytemuck::Pod>(kind: ElementKind, bytes: &[u8]) -> Result<&[T], Error> {
+    bytemuck::try_cast_slice(bytes).map_err(|_| unaligned(kind))
+}
+
+fn unaligned(kind: ElementKind) -> Error {
+    Refusal::ElementType { given: kind, wanted: kind }.into()
+}
+
+/// A, B where it is read and is not D, and D.
+type Operands<'a, T> = (&'a [T], Option<(&'a [T], Strided)>, &'a mut [T]);
+
+/// Tile by tile, in the order in which blocks start.
+fn checked<T: Copy + Default>(
+    program: &TransposeProgram,
+    shapes: &TransposeShapes,
+    (a, b, d): Operands<'_, T>,
+    rule: &impl Rule<T>,
+    seed: u64,
+) -> Result<(), Fault> {
+    let desc = &program.desc;
+    block::whole(program)?;
+    // Grids of more tiles than 32 bits count have been refused.
+    let (down, across) = shapes.tiles(desc);
+    let (down, across) = (down as u32, across as u32);
+    let order = (program.order)(down, across);
+    for matrix in 0..shapes.batch {
+        let mut computed = vec![false; (down * across) as usize];
+        for block in 0..down * across {
+            let number = order.at(crate::index::at(0, block)).unwrap_or(u32::MAX);
+            let (tile_row, tile_column) = (number / across, number % across);
+            if computed.get_mut(number as usize).is_none_or(|seen| core::mem::replace(seen, true)) {
+                return Err(Fault::TileTwice { row: tile_row, column: tile_column });
+            }
+            let (row, column) = ((tile_column * desc.rows) as usize, (tile_row * desc.columns) as usize);
+            let left = |extent: usize, from: usize, tile: u32| (extent - from).min(tile as usize) as u32;
+            let extents = (left(shapes.rows, row, desc.rows), left(shapes.columns, column, desc.columns));
+            let source = |i: u32, j: u32| match a {
+                [] => T::default(),
+                a => a[matrix * shapes.a.stride + (row + i as usize) * shapes.a.leading + column + j as usize],
+            };
+            let mut sink = |i: u32, j: u32, value: T| {
+                let (i, j) = (row + i as usize, column + j as usize);
+                let place = &mut d[matrix * shapes.d.stride + j * shapes.d.leading + i];
+                let old = *place;
+                *place = rule.of(|| value, || b.map_or(old, |(b, at)| b[matrix * at.stride + j * at.leading + i]));
+            };
+            let seed = seed ^ (matrix as u64) << 32 ^ u64::from(block);
+            let shift = |j: u32| {
+                let first = matrix * shapes.d.stride + (column + j as usize) * shapes.d.leading + row;
+                (first % desc.access_d as usize) as u32
+            };
+            block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink }, seed)?;
+        }
+    }
+    Ok(())
+}

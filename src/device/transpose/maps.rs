@@ -1,0 +1,59 @@
+//! Which thread moves which piece of a tile.
+
+use super::desc::Lanes;
+use crate::index::{Coord, IndexMap};
+
+/// The map (thread, step) to the number of a piece: `line * pieces + piece of the line`.
+///
+/// A tile is cut into `lines` of `pieces`; neighbouring pieces of a line are neighbours in global memory. Threads take pieces in
+/// the order of their numbers, or line after line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PieceMap {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Lines of a tile.
+    pub lines: u32,
+    /// Pieces of a line.
+    pub pieces: u32,
+    /// Whether neighbouring threads take neighbouring pieces.
+    pub lanes: Lanes,
+}
+
+impl PieceMap {
+    /// Pieces that neighbouring threads take before the next line, or column of pieces, begins.
+    pub const fn run(&self) -> u32 {
+        match self.lanes {
+            Lanes::Along => self.pieces,
+            Lanes::Across => self.lines,
+        }
+    }
+
+    /// Pieces that a thread moves.
+    pub const fn steps(&self) -> u32 {
+        (self.lines * self.pieces).div_ceil(self.threads)
+    }
+
+    /// The (line, piece) of a thread's step.
+    pub const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
+        let number = thread + step * self.threads;
+        match self.lanes {
+            Lanes::Along => (number / self.pieces, number % self.pieces),
+            Lanes::Across => (number % self.lines, number / self.lines),
+        }
+    }
+}
+
+impl IndexMap for PieceMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.threads, column: self.steps() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.lines * self.pieces
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (line, piece) = self.place(point.row, point.column);
+        (line < self.lines && piece < self.pieces).then_some(line * self.pieces + piece)
+    }
+}

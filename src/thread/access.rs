@@ -1,0 +1,22 @@
+//! One thread's access to global memory: how wide it can be.
+//!
+//! Twin: `kernels/thread/access.cuh`.
+
+/// The largest power of two, up to `limit`, itself one, that divides every number. Zero is divided by all.
+pub(crate) fn dividing(limit: u32, numbers: &[u64]) -> u32 {
+    let all = numbers.iter().fold(u64::from(limit), |all, number| all | number);
+    1 << all.trailing_zeros().min(31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dividing;
+
+    #[test]
+    fn the_widest_access_divides_all() {
+        assert_eq!(dividing(8, &[64, 24]), 8);
+        assert_eq!(dividing(8, &[64, 12]), 4);
+        assert_eq!(dividing(16, &[0, 0]), 16);
+        assert_eq!(dividing(16, &[1 << 40, 8195]), 1);
+    }
+}
