@@ -70,6 +70,6 @@ fn a_map_that_is_not_the_twin_does_not_compile() {
     let mut wrong = unit.clone();
     let digit = if unit.source.as_bytes()[at] == b'1' { "2" } else { "1" };
     wrong.source.replace_range(at..=at, digit);
-    let error = compile(&Cache::new(CacheDir::Off), &wrong, 90).err().expect("the fingerprint is wrong").to_string();
+    let error = compile(&Cache::new(CacheDir::Off), &wrong, 90).expect_err("the fingerprint is wrong").to_string();
     assert!(error.contains("fetch: the Rust map and the CUDA map differ"), "{error}");
 }
