@@ -156,6 +156,7 @@ fn what_cannot_be_drawn_is_refused() {
     };
     assert!(one(&["(2,2,2)", "--table"]).contains("has rank 3, and a picture or a map takes rank 2"));
     assert!(one(&["size(4)", "--table"]).contains("the expression is 4, and only a layout is drawn"));
+    assert!(one(&["(65536,1024)", "--table"]).contains("a table of 65536 x 1024 offsets is not printed: the most is 1048576"));
     assert!(one(&["2:4294967296", "--table"]).contains("a map counts in 32 bits"));
     assert!(
         one(&["(200,2)", "--svg", "/nowhere/x.svg"]).contains("a picture of 200 x 2 cells is not drawn: the most is 128 x 128")

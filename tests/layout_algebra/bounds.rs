@@ -49,9 +49,9 @@ proptest! {
 #[test]
 fn what_does_not_fit_is_refused() {
     for (expression, part) in [
-        ("(4294967296,4294967296)", "the size of the layout does not fit in 64 bits"),
+        ("(4294967296,4294967296)", "a product does not fit in 64 bits"),
         ("(2,2):(1,18446744073709551614)", "the cosize of the layout does not fit in 64 bits"),
-        ("compose(9223372036854775808:2, 2:1)", "64 bits"),
+        ("compose(3:9223372036854775807, 3:2)", "64 bits"),
         ("compose(2:9223372036854775808, 3:1)", "64 bits"),
         ("logical_product(4294967296:1, 4294967296:1)", "64 bits"),
         ("complement(2:1, 0)", "an extent is 0, and the least is 1"),
@@ -60,12 +60,12 @@ fn what_does_not_fit_is_refused() {
         assert!(refusal.because.contains(part), "{expression}: {}", refusal.because);
     }
     for (expression, value) in [
-        ("compose((2,4):(1,4), 2:9223372036854775808)", None),
-        ("compose(1:1, 2:9223372036854775808)", Some("2:9223372036854775808")),
-        ("cosize(2:18446744073709551614)", Some("18446744073709551615")),
-        ("size(18446744073709551615:1)", Some("18446744073709551615")),
+        ("compose((2,4):(1,2), 2:9223372036854775808)", "2:9223372036854775808"),
+        ("compose((4,2):(2,1), 2:9223372036854775808)", "2:2305843009213693952"),
+        ("cosize(2:18446744073709551614)", "18446744073709551615"),
+        ("size(18446744073709551615:1)", "18446744073709551615"),
     ] {
-        assert_eq!(evaluate(expression).ok().map(|value| value.to_string()).as_deref(), value, "{expression}");
+        assert_eq!(evaluate(expression).map(|value| value.to_string()), Ok(value.to_owned()), "{expression}");
     }
     assert_eq!(Layout::concat([]), Err(LayoutError::EmptyTuple));
 }

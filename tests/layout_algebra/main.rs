@@ -1,5 +1,6 @@
 //! The layout algebra: what CuTe documents, laws, and every small layout.
 
+mod bounds;
 mod composition_laws;
 mod documented;
 mod drawn;
