@@ -59,7 +59,7 @@ impl CudaKernel {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`]; [`Error::Driver`].
+    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
