@@ -5,6 +5,7 @@ use super::{
     block::{self, Tile},
     element::{Linear, Move, Rule},
     fast,
+    watch::Unwatched,
 };
 use crate::{
     device::{
@@ -64,7 +65,8 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     let source = |row, column| (row, column);
     block::whole(program)?;
     let shift = |column| column % d.access_d;
-    block::run(program, Tile { extents: (d.rows, d.columns), shift: &shift, source: &source, sink: &mut sink }, 0)?;
+    let extents = (d.rows, d.columns);
+    block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched }, 0)?;
     misplaced.map_or(Ok(()), Err)
 }
 
@@ -171,7 +173,8 @@ fn checked<T: Copy + Default>(
                 let first = matrix * shapes.d.stride + (column + j as usize) * shapes.d.leading + row;
                 (first % desc.access_d as usize) as u32
             };
-            block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink }, seed)?;
+            let tile = Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched };
+            block::run(program, tile, seed)?;
         }
     }
     Ok(())
