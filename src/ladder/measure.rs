@@ -72,11 +72,8 @@ pub fn climb_transposes(
     for (number, (rung, place)) in Rung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
         let problem = TransposeProblem { rung: Some(rung), ..TransposeProblem::new((rows, columns), kind) };
         let line = bench.measure(session, &problem, &run)?;
-        place.measured = Some(TransposeMeasured {
-            microseconds: line.ours_us,
-            gbytes_per_second: line.ours_gbs,
-            of_copy: line.ratio_to_copy,
-        });
+        place.measured =
+            Some(TransposeMeasured { microseconds: line.ours_us, gbytes_per_second: line.ours_gbs, of_copy: line.ratio_to_copy });
         reached(number);
     }
     Ok(climb)

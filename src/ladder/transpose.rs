@@ -58,17 +58,8 @@ impl TransposeClimb {
     pub const SIZE: usize = 8192;
 
     /// The columns of [`table`](Self::table).
-    pub const HEAD: [&str; 9] = [
-        "rung",
-        "kernel",
-        "sectors of A",
-        "sectors of D",
-        "wavefronts a store",
-        "wavefronts a load",
-        "µs",
-        "GB/s",
-        "of a copy",
-    ];
+    pub const HEAD: [&str; 9] =
+        ["rung", "kernel", "sectors of A", "sectors of D", "wavefronts a store", "wavefronts a load", "µs", "GB/s", "of a copy"];
 
     /// The climb with what is counted, nothing run yet.
     ///

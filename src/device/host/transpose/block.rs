@@ -191,7 +191,11 @@ impl<V: Copy + Default> Block<'_, '_, V> {
                 let (offset, place) = self.place(thread, row, column)?;
                 if d.peel_d || i == 0 {
                     let elements = if d.peel_d { 1 } else { d.access_d };
-                    self.tile.watch.touched(thread, [step, i + if whole { 0 } else { d.access_d }], Touch::Load { offset, elements });
+                    self.tile.watch.touched(
+                        thread,
+                        [step, i + if whole { 0 } else { d.access_d }],
+                        Touch::Load { offset, elements },
+                    );
                 }
                 if !whole || i == 0 {
                     let elements = if whole { d.access_d } else { 1 };

@@ -195,11 +195,7 @@ fn of_block(
         (first % u64::from(desc.access_d)) as u32
     };
     let extents = (rows.left.min(desc.rows), columns.left.min(desc.columns));
-    block::run(
-        program,
-        Tile { extents, shift: &shift, source: &|_, _| (), sink: &mut |_, _, ()| {}, watch: &mut log },
-        0,
-    )?;
+    block::run(program, Tile { extents, shift: &shift, source: &|_, _| (), sink: &mut |_, _, ()| {}, watch: &mut log }, 0)?;
     match log.failed {
         Some(what) => Err(Error::Measurement { because: what.to_string() }),
         None => Ok(counters),
