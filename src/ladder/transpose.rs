@@ -3,7 +3,7 @@
 use crate::{
     device::{
         HostTranspose,
-        host::{Mode, TransposeCounters, TransposeProgram, count_transpose},
+        host::{Mode, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
         transpose::{Choice, Combine, Rung, TransposeShapes},
     },
     error::Error,
@@ -79,9 +79,12 @@ impl TransposeClimb {
 
     /// The climb in cells: of each rung what [`HEAD`](Self::HEAD) says.
     pub fn table(&self) -> Vec<[String; 9]> {
-        let each = |shared: &crate::device::host::SharedAccesses| match shared.accesses {
+        let each = |shared: &SharedAccesses| match shared.accesses {
             0 => "–".to_owned(),
-            accesses => format!("{:.2}", shared.wavefronts as f64 / accesses as f64),
+            accesses => {
+                let each = |wavefronts: u64| wavefronts as f64 / accesses as f64;
+                format!("{:.2} ({:.2})", each(shared.wavefronts), each(shared.ideal))
+            }
         };
         let cells = |rung: &TransposeReached| {
             let TransposeCounters { a, d, stores, loads, .. } = &rung.counters;

@@ -44,7 +44,8 @@ struct Block<'p, 'a, V> {
 /// Runs a block; threads between barriers take turns in an order drawn from `seed`.
 pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, V>, mut seed: u64) -> Result<(), Fault> {
     let d = &program.desc;
-    let registers = vec![vec![None; (d.fetch().steps() * d.turn * d.access_a) as usize]; d.threads as usize];
+    let pieces = program.fetch.domain().column as usize;
+    let registers = vec![vec![None; pieces * (d.turn * d.access_a) as usize]; d.threads as usize];
     let shared = SharedMemory::new(d.smem_bytes(), d.element_bytes);
     let stored = vec![false; (d.rows * d.columns) as usize];
     let mut block = Block { program, tile, shared, registers, stored };
@@ -94,7 +95,8 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         let (d, map) = (self.program.desc, self.program.fetch.clone());
         let (across, elements) = (d.columns / d.access_a, d.turn * d.access_a);
         (0..map.domain().column).filter_map(move |step| {
-            let number = map.at(at(thread, step))?;
+            // A number beyond the last piece is that of none, whichever it is.
+            let number = map.at(at(thread, step))?.min(d.rows / d.turn * across);
             Some(((step * elements) as usize, number / across * d.turn, number % across * d.access_a))
         })
     }
@@ -178,6 +180,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         let (map, across) = (self.program.write.clone(), d.rows / d.access_d);
         for step in 0..map.domain().column {
             let Some(number) = map.at(at(thread, step)) else { continue };
+            let number = number.min(d.columns * across);
             let (column, first) = (number / across, number % across * d.access_d);
             let shift = if d.peel_d { (self.tile.shift)(column) } else { 0 };
             // What an access would reach beyond, at either end of the row, goes element by element.
