@@ -55,6 +55,9 @@ pub enum Refusal {
     NotPrepared,
     OtherDevice { operand: &'static str },
     PartlyShared,
+    NotOnStream { operand: &'static str },
+    ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
+    WrittenWhileRead { written: &'static str, read: &'static str },
     Layouts { a: Order, b: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
@@ -351,6 +354,25 @@ impl Refusal {
                 "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture",
             ),
             Self::OtherDevice { operand } => s.say(operand).say(" lies on another device than D"),
+            Self::NotOnStream { operand } => {
+                s.say(operand).say(" lies on another device than the stream, or the kernel does; take a stream of the device of both")
+            }
+            Self::ShorterThanLayout { operand, length, needed } => s
+                .say(operand)
+                .say(" has ")
+                .number(length as u64)
+                .say(" elements, and its layout reaches ")
+                .number(needed)
+                .say("; give it that many at least"),
+            Self::WrittenWhileRead { written, read } => s
+                .say(written)
+                .say(" overlaps ")
+                .say(read)
+                .say(", which is read while ")
+                .say(written)
+                .say(" is written; give ")
+                .say(written)
+                .say(" memory of its own"),
             Self::ElementType { given, wanted } => {
                 s.say("a matrix of ").say(given.name()).say(" was given where the kernel takes ").say(wanted.name())
             }
