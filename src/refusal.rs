@@ -31,7 +31,7 @@ pub enum Refusal {
     CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
     AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
     AccessApart { field: &'static str, access: u32, run: u32 },
-    NotPeeled { what: &'static str },
+    NotGathered { what: &'static str },
     SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
@@ -215,7 +215,9 @@ impl Refusal {
                 .number(run as u64)
                 .say(" elements lie side by side in this layout of shared memory; the nearest is ")
                 .number(run as u64),
-            Self::NotPeeled { what } => s.say("accesses to D cannot be peeled: ").say(what).say("; take aligned ones"),
+            Self::NotGathered { what } => {
+                s.say("what is written cannot be gathered: ").say(what).say("; take staging by padding, or swizzled")
+            }
             Self::SwizzleBeyondRow { operand, chunk, row } => s
                 .say("the swizzle of ")
                 .say(operand)

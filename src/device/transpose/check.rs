@@ -1,6 +1,6 @@
 //! Which transposes are kernels.
 
-use super::desc::{Staging, TransposeDesc};
+use super::desc::{Lanes, Staging, TransposeDesc};
 use crate::{
     arch::{ArchKind, Machine},
     desc::check::{check_alignment, nearest_power_of_two, within},
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
-const MOST_READS: u32 = 64;
+const MOST_READS: u32 = 32;
 
 /// The largest extent of a tile.
 const LARGEST_TILE: u32 = 512;
@@ -69,23 +69,25 @@ impl TransposeDesc {
             }
             i += 1;
         }
-        if self.peel_a && !(self.access_a * bytes == 4 && bytes < 4) {
-            let nearest = (4 / bytes) as u64;
-            return Err(Refusal::NotOneOf {
-                field: "access to A, when peeled,",
-                value: self.access_a as u64,
-                legal: "4 bytes of elements of 1 or 2",
-                nearest,
-            });
+        if self.is_gathered() { self.check_gathered() } else { Ok(()) }
+    }
+
+    /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of lines as it writes elements.
+    const fn check_gathered(&self) -> Result<(), Refusal> {
+        if self.combine.kind().is_some() {
+            return Err(Refusal::NotGathered { what: "B would have to be gathered too" });
         }
-        if self.peel_d && (!self.is_staged() || self.combine.kind().is_some()) {
-            return Err(Refusal::NotPeeled {
-                what: if self.is_staged() {
-                    "B would be read unaligned too"
-                } else {
-                    "there is no shared memory to cut rows anew"
-                },
-            });
+        if matches!(self.lanes, Lanes::Across) {
+            return Err(Refusal::NotGathered { what: "lanes run across D's rows, which begin at a place of a word each" });
+        }
+        if self.turn != 1 {
+            let turn = self.turn as u64;
+            return Err(Refusal::OutOfRange { field: "turn of what is gathered", value: turn, least: 1, most: 1 });
+        }
+        if self.rows == 0 || !self.threads.is_multiple_of(self.rows) {
+            let (value, of) = (self.threads, if self.rows == 0 { 1 } else { self.rows });
+            let nearest = value.next_multiple_of(of);
+            return Err(Refusal::DoesNotNest { outer: "threads of a block", inner: "tile", axis: "rows", value, of, nearest });
         }
         Ok(())
     }
@@ -131,6 +133,11 @@ impl TransposeDesc {
             if i == 1 && !self.is_staged() {
                 return Ok(());
             }
+            // The last of the gathered lines ends where it ends.
+            if i == 0 && self.is_gathered() {
+                i += 1;
+                continue;
+            }
             if !pieces.is_multiple_of(threads) {
                 let nearest = pieces.next_multiple_of(threads);
                 return Err(Refusal::DoesNotNest {
@@ -175,6 +182,7 @@ impl TransposeDesc {
                 }
                 return Ok(());
             }
+            Staging::Gathered => return Ok(()),
             Staging::Padded(padding) => {
                 if let Err(refusal) = within("padding", padding, 0, 64) {
                     return Err(refusal);
@@ -201,8 +209,7 @@ impl TransposeDesc {
         while i < accesses.len() {
             let (field, access) = accesses[i];
             let run = self.smem().vector(access);
-            // Elements of a peeled access leave shared memory one by one.
-            if run < access && !(i == 1 && self.peel_d) {
+            if run < access {
                 return Err(Refusal::AccessApart { field, access, run });
             }
             i += 1;

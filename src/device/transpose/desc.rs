@@ -1,6 +1,6 @@
 //! A transpose's kernel, as a value.
 
-use super::maps::PieceMap;
+use super::maps::{GatheredTile, PieceMap};
 use crate::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile, SwizzleKind},
@@ -38,6 +38,9 @@ pub enum Staging {
     Direct,
     /// In shared memory, columns of A so many elements longer than the tile.
     Padded(u32),
+    /// In shared memory, rows of A in the aligned accesses in which they lie; a thread gathers what it writes, wherever in its row
+    /// each element has come to lie. Nothing has to be aligned.
+    Gathered,
     /// In shared memory, chunks of `2^base` elements of a column permuted by `bits` bits of the column's number, from bit
     /// `shift` on; see [`SmemTile`].
     Swizzled {
@@ -84,12 +87,6 @@ pub struct TransposeDesc {
     pub turn: u32,
     /// Elements in one access to D and to B, up to 16 bytes.
     pub access_d: u32,
-    /// Whether accesses to A need no alignment: those within a row are two aligned words, of which a thread takes the part that
-    /// it wants; those at its ends go element by element. For accesses of 4 bytes to elements of 1 or 2.
-    pub peel_a: bool,
-    /// Whether accesses to D need no alignment: each row of a tile is cut where accesses are aligned, and what is left over at
-    /// its two ends goes element by element.
-    pub peel_d: bool,
     /// Where the tile waits.
     pub staging: Staging,
     /// Which way lanes run over D.
@@ -112,7 +109,7 @@ impl TransposeDesc {
     pub const fn smem(&self) -> SmemTile {
         let plain = SmemTile { along: Along::Mn, mn: self.rows, k: self.columns, padding: 0, bits: 0, base: 0, shift: 0 };
         match self.staging {
-            Staging::Direct => plain,
+            Staging::Direct | Staging::Gathered => plain,
             Staging::Padded(padding) => SmemTile { padding, ..plain },
             Staging::Swizzled { bits, base, shift } => SmemTile { bits, base, shift, ..plain },
         }
@@ -123,9 +120,26 @@ impl TransposeDesc {
         !matches!(self.staging, Staging::Direct)
     }
 
+    /// Whether a thread gathers what it writes.
+    pub const fn is_gathered(&self) -> bool {
+        matches!(self.staging, Staging::Gathered)
+    }
+
+    /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element) to an offset in elements.
+    pub const fn gathered(&self) -> GatheredTile {
+        let PieceMap { lines, pieces, .. } = self.fetch();
+        GatheredTile { lines, pitch: pieces * self.access_a, group: self.access_d, skew: self.access_a }
+    }
+
     /// Which thread reads which piece of A: `turn` rows of `access_a` columns.
+    ///
+    /// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
     pub const fn fetch(&self) -> PieceMap {
-        let (lines, pieces) = (self.rows / self.turn, self.columns / self.access_a);
+        let (lines, pieces) = if self.is_gathered() {
+            (self.rows + self.access_d - 1, self.columns / self.access_a + 1)
+        } else {
+            (self.rows / self.turn, self.columns / self.access_a)
+        };
         PieceMap { threads: self.threads, lines, pieces, lanes: Lanes::Along }
     }
 
@@ -136,7 +150,12 @@ impl TransposeDesc {
 
     /// Bytes of shared memory.
     pub const fn smem_bytes(&self) -> u32 {
-        if self.is_staged() { self.smem().elements().saturating_mul(self.element_bytes) } else { 0 }
+        let elements = match self.staging {
+            Staging::Direct => 0,
+            Staging::Gathered => self.gathered().elements(),
+            _ => self.smem().elements(),
+        };
+        elements.saturating_mul(self.element_bytes)
     }
 
     /// Accesses of a thread to D, and to B.
@@ -157,6 +176,13 @@ impl TransposeDesc {
         let data = self.fetch().steps() * self.turn * words(self.access_a, self.element_bytes);
         let source =
             if matches!(self.combine, Combine::Move) { 0 } else { self.stores() * words(self.access_d, self.element_bytes) };
+        if self.is_gathered() {
+            // Where a thread's elements lie takes a register each, once what was fetched is in shared memory; before, each access
+            // its address and its place.
+            let data = data + 2 * self.fetch().steps();
+            let taken = self.access_d + words(self.access_d, self.element_bytes);
+            return if data > taken { data } else { taken } + REGISTERS_BESIDES;
+        }
         // The addresses of accesses that are under way at once, too: beyond some, each word's own.
         let all = data + source;
         all + all / 4 + all.saturating_sub(64) + words(self.turn, self.element_bytes) + REGISTERS_BESIDES
@@ -167,11 +193,10 @@ impl fmt::Display for TransposeDesc {
     /// The configuration in one word: tile, threads, accesses, staging, order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rows, columns, threads, access_a, turn, access_d, blocks_per_sm, .. } = self;
-        let peeled = |peel: bool| if peel { "p" } else { "" };
-        let (peel_a, peel_d) = (peeled(self.peel_a), peeled(self.peel_d));
-        write!(f, "{rows}x{columns}_t{threads}_a{access_a}{peel_a}x{turn}x{access_d}{peel_d}")?;
+        write!(f, "{rows}x{columns}_t{threads}_a{access_a}x{turn}x{access_d}")?;
         match self.staging {
             Staging::Direct => f.write_str("_direct")?,
+            Staging::Gathered => f.write_str("_gathered")?,
             Staging::Padded(padding) => write!(f, "_p{padding}")?,
             Staging::Swizzled { bits, base, shift } => write!(f, "_x{bits}.{base}.{shift}")?,
         }
