@@ -41,12 +41,7 @@ pub struct ThreadMap {
 impl ThreadMap {
     /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
     pub const fn of(threads: u32, contiguous: u32, strided: u32, vector_bytes: u32, turns: bool) -> Self {
-        let warps = threads / WARP;
-        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
-        let mut lanes = 1;
-        while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
-            lanes *= 2;
-        }
+        let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, turns));
         // Warps stand along the strided index as long as there is work for all of them.
         let mut along = 1;
         while (WARP / lanes) * (warps / along) > strided
@@ -56,6 +51,16 @@ impl ThreadMap {
             along *= 2;
         }
         Self { threads, contiguous, strided, lanes_contiguous: lanes, warps_contiguous: along }
+    }
+
+    /// Lanes of a warp along a row of `contiguous` vectors.
+    pub const fn lanes(contiguous: u32, vector_bytes: u32, turns: bool) -> u32 {
+        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
+        let mut lanes = 1;
+        while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
+            lanes *= 2;
+        }
+        lanes
     }
 
     /// Threads along a row.
