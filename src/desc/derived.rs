@@ -8,7 +8,10 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, ThreadMap, thread_map::WARP},
+    threadblock::{
+        Along, MainloopKind, SmemLayout, SmemTile, ThreadMap,
+        thread_map::{WARP, at_least_one},
+    },
     warp::{self, InterleaveKind, LaneArrangement, UnrollKind},
 };
 
@@ -371,8 +374,4 @@ impl GemmDesc {
             OperandKind::B => self.smem_b,
         }
     }
-}
-
-const fn at_least_one(x: u32) -> u32 {
-    if x == 0 { 1 } else { x }
 }

@@ -27,7 +27,11 @@
 //!
 //! Twin: `kernels/threadblock/smem_layout.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use super::thread_map::{WARP, at_least_one};
+use crate::{
+    banks::WAVEFRONT_BYTES,
+    index::{Coord, IndexMap},
+};
 
 /// Which index of an operand's tile runs through consecutive addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,9 +42,6 @@ pub enum Along {
     /// K.
     K,
 }
-
-/// Bytes of a wavefront: 32 banks of a word.
-const WAVEFRONT_BYTES: u32 = 128;
 
 /// Bytes of the widest access.
 const WIDEST_ACCESS: u32 = 16;
@@ -206,9 +207,9 @@ impl SmemTile {
 
 /// The padding, in elements, that spreads a transposing store over all banks: see the head of this file.
 const fn spread(mn: u32, element_bytes: u32, together: u32) -> u32 {
-    let (lanes_bytes, row) = (32 * element_bytes, mn.saturating_mul(element_bytes));
+    let (lanes_bytes, row) = (WARP * element_bytes, mn.saturating_mul(element_bytes));
     let delivered = if lanes_bytes < WAVEFRONT_BYTES { lanes_bytes } else { WAVEFRONT_BYTES };
-    let share = if together == 0 { delivered } else { delivered / together };
+    let share = delivered / at_least_one(together);
     let piece = if share < WIDEST_ACCESS { WIDEST_ACCESS } else { share };
     let odd = row.div_ceil(piece) | 1;
     odd.saturating_mul(piece).saturating_sub(row) / element_bytes

@@ -15,13 +15,15 @@
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use crate::{
+    banks,
+    index::{Coord, IndexMap},
+};
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
 
-/// Bytes of the smallest piece of global memory that is fetched.
-const SECTOR_BYTES: u32 = 32;
+const SECTOR_BYTES: u32 = banks::SECTOR_BYTES as u32;
 
 /// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -106,7 +108,8 @@ impl ThreadMap {
     }
 }
 
-const fn at_least_one(x: u32) -> u32 {
+/// What to divide by, before anyone has checked it.
+pub(crate) const fn at_least_one(x: u32) -> u32 {
     if x == 0 { 1 } else { x }
 }
 

@@ -15,7 +15,7 @@ use super::{
     watch::{Strides, watch},
 };
 use crate::{
-    banks::{SECTOR_BYTES, lines, sectors, wavefronts},
+    banks::{SECTOR_BYTES, WarpAccess, lines, sectors, wavefronts},
     desc::OperandKind,
     device::{arguments::Shapes, host::Problem},
     error::Error,
@@ -35,6 +35,16 @@ pub struct GlobalReads {
     pub lines: u64,
 }
 
+impl GlobalReads {
+    /// An access that is made so many times, and reads so many elements each time.
+    pub(crate) fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
+        self.elements += times * elements;
+        self.requests += times;
+        self.sectors += times * u64::from(sectors(access));
+        self.lines += times * u64::from(lines(access));
+    }
+}
+
 /// Accesses to shared memory in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -45,6 +55,16 @@ pub struct SharedAccesses {
     pub wavefronts: u64,
     /// Wavefronts that they would take if no two words shared a bank.
     pub ideal: u64,
+}
+
+impl SharedAccesses {
+    /// An access that is made so many times.
+    pub(crate) fn add(&mut self, times: u64, access: &WarpAccess) {
+        let taken = wavefronts(access);
+        self.accesses += times;
+        self.wavefronts += times * u64::from(taken.wavefronts);
+        self.ideal += times * u64::from(taken.ideal);
+    }
 }
 
 /// What a product costs in accesses.
@@ -215,19 +235,13 @@ impl Walk {
                         Some(OperandKind::B) => (&mut counters.b, program.desc.b),
                         _ => (&mut counters.a, program.desc.a),
                     };
-                    global.elements += bytes / u64::from(kind.bytes());
-                    global.requests += 1;
-                    global.sectors += u64::from(sectors(access));
-                    global.lines += u64::from(lines(access));
+                    global.add(1, bytes / u64::from(kind.bytes()), access);
                     return;
                 }
                 (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,
                 (Purpose::Load | Purpose::Collect, _) => &mut counters.loads,
             };
-            let taken = wavefronts(access);
-            shared.accesses += 1;
-            shared.wavefronts += u64::from(taken.wavefronts);
-            shared.ideal += u64::from(taken.ideal);
+            shared.add(1, access);
         })?;
         Ok(Counters { multiply_adds, ..counters })
     }
