@@ -9,9 +9,9 @@
 //! swizzle(row) = ((row >> shift) mod 2^bits) << base         bits of the row move chunks of 2^base elements
 //! ```
 //!
-//! A transposing store of a K-contiguous operand puts `together` k's of the same mn's down at once. Its lanes deliver 128 bytes
-//! in a phase, or a warp's elements of less than four bytes each: `128 / together` bytes of each k. They fall into all banks when
-//! rows are an odd number of such pieces apart. With pieces of at least 16 bytes, so that vectors stay aligned:
+//! A transposing store of a K-contiguous operand puts down `together` k's of each mn. A phase of it has 128 bytes, or the warp's 32
+//! elements where those are fewer: an equal piece of each k, of neighbouring mn's. The pieces fall into banks of their own when rows
+//! are an odd number of pieces apart. With pieces of at least 16 bytes, so that vectors stay aligned:
 //!
 //! ```text
 //! piece = max(16, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
