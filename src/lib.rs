@@ -48,6 +48,7 @@ pub mod refusal;
 pub mod schedule;
 pub mod sentence;
 pub mod shape;
+mod svg;
 pub mod sys;
 pub mod thread;
 pub mod threadblock;

@@ -12,6 +12,9 @@ pub const BANKS: usize = 32;
 /// Bytes of a word: what a bank delivers at once.
 pub const WORD_BYTES: u64 = 4;
 
+/// Bytes of a wavefront: a word of each bank.
+pub const WAVEFRONT_BYTES: u32 = (BANKS as u64 * WORD_BYTES) as u32;
+
 /// Which way the data goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]

@@ -10,7 +10,7 @@ pub mod probe;
 mod rule;
 mod steps;
 
-pub use access::{BANKS, Direction, LANES, NotAnAccess, WORD_BYTES, WarpAccess};
+pub use access::{BANKS, Direction, LANES, NotAnAccess, WAVEFRONT_BYTES, WORD_BYTES, WarpAccess};
 pub use global::{LINE_BYTES, SECTOR_BYTES, lines, sectors};
 pub use layouts::{LaidAccess, NotLaid};
 pub use picture::picture;

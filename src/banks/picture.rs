@@ -4,6 +4,7 @@
 //! middle is theirs, and the small one that of the wavefronts. In the lower half a white cell is a bank that has nothing to say.
 
 use super::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
+use crate::svg::escaped;
 use core::fmt::Write;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -163,7 +164,7 @@ impl Sheet {
     }
 
     fn text(&mut self, x: f64, y: f64, (size, fill, anchor): Style, text: &str) {
-        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let escaped = escaped(text);
         let _ = writeln!(
             self.body,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\">{escaped}</text>"

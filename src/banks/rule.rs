@@ -20,11 +20,8 @@
 //! <https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228/2> (partners `l xor 1`, `l xor 2`; 128
 //! bytes a cycle). What they leave open is a [`Rule`], decided by `scripts/banks.sh` on a device.
 
-use super::access::{BANKS, Direction, LANES, WarpAccess};
+use super::access::{BANKS, Direction, LANES, WAVEFRONT_BYTES, WarpAccess};
 use std::collections::BTreeMap;
-
-/// Bytes that a wavefront carries to as many registers.
-const WAVEFRONT_BYTES: u32 = 128;
 
 /// A set of lanes, bit `l` for lane `l`.
 pub(super) type LaneSet = u32;

@@ -7,14 +7,35 @@ use std::fmt::Write;
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
-    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{}", summary(lines));
-    text += "\n| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |\n";
-    text += "|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
-    for line in lines {
+    let columns = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |
+|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
+    laid_out(title, command, &summary(lines), columns, lines.iter().map(row))
+}
+
+/// A page: what made it, what it comes to, and a table whose head and rule are `columns`.
+pub(super) fn laid_out<const N: usize>(
+    title: &str,
+    command: &str,
+    summary: &str,
+    columns: &str,
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{summary}\n{columns}\n");
+    for row in rows {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} |", row(line).join(" | "));
+        let _ = writeln!(text, "| {} |", row.join(" | "));
     }
     text
+}
+
+/// A number, or a dash where there is none.
+pub(super) fn optional(value: Option<f64>, digits: usize) -> String {
+    value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// What is said of ratios that did not settle; nothing where all did.
+pub(super) fn unsettled(noisy: usize) -> Option<String> {
+    (noisy > 0).then(|| format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")))
 }
 
 /// The geometric mean and the worst of the ratios, who was measured where and when, and what the words mean.
@@ -35,10 +56,7 @@ fn summary(lines: &[Line]) -> String {
     if refused > 0 && !compared.is_empty() {
         said.push(format!("The peer refuses {}.", count(refused, "problem")));
     }
-    let noisy = lines.iter().filter(|line| line.noisy).count();
-    if noisy > 0 {
-        said.push(format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")));
-    }
+    said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
     said.push(
         "The ratio is the peer's time over ours: above 1 we are faster. `first` is the peer's own first choice.".to_owned(),
     );
@@ -57,7 +75,6 @@ fn summary(lines: &[Line]) -> String {
 fn row(line: &Line) -> [String; 15] {
     let p = &line.problem;
     let padded = |operand: String, ld: Option<usize>| ld.map_or(operand.clone(), |ld| format!("{operand} ld {ld}"));
-    let optional = |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     [
         p.m.to_string(),
         p.n.to_string(),

@@ -118,8 +118,13 @@ impl Line {
     /// # Errors
     /// [`Error::Measurement`] when it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
-        serde_json::to_string(self).map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
+        json(self)
     }
+}
+
+/// A record as JSON, without a newline.
+pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(record).map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
 }
 
 /// The lines of a file of records; blank ones are skipped.

@@ -8,7 +8,10 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, ThreadMap, thread_map::WARP},
+    threadblock::{
+        Along, MainloopKind, SmemLayout, SmemTile, ThreadMap,
+        thread_map::{WARP, at_least_one},
+    },
     warp::{self, InterleaveKind, LaneArrangement, UnrollKind},
 };
 
@@ -212,10 +215,13 @@ impl GemmDesc {
                 (self.b, !self.layout_b.is_row(), self.align_b, self.smem_b, self.threadblock.n, self.warp.n, lanes.n)
             }
         };
-        let smem = SmemTile::of(choice, mn, self.threadblock.k, element.bytes(), k_contiguous);
-        let turns = k_contiguous != smem.along.is(Along::K);
+        let turns = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot take a vector apart: it moves one element at a time.
         let access = if turns && self.copies_asynchronously() { 1 } else { align };
+        let (k, bytes) = (self.threadblock.k, element.bytes());
+        // A warp's store has one element of each of its lanes' vectors.
+        let together = ThreadMap::lanes(k / at_least_one(access), access.saturating_mul(bytes), true).saturating_mul(access);
+        let smem = SmemTile::of(choice, mn, k, bytes, if turns { Some(together) } else { None });
         OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes, interleave: self.interleave }
     }
 
@@ -368,8 +374,4 @@ impl GemmDesc {
             OperandKind::B => self.smem_b,
         }
     }
-}
-
-const fn at_least_one(x: u32) -> u32 {
-    if x == 0 { 1 } else { x }
 }

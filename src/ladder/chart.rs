@@ -1,6 +1,7 @@
 //! The chart of a climb: as a picture, and in letters.
 
 use super::{Climb, Reached};
+use crate::svg::escaped;
 use core::fmt::Write;
 
 const WIDTH: f64 = 1080.0;
@@ -35,10 +36,6 @@ fn tick(most: f64) -> f64 {
         }
         power *= 10.0;
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn number(tflops: f64) -> String {

@@ -2,11 +2,12 @@
 
 use super::{Program, Textbook};
 use crate::{
-    banks::{Direction, NotAnAccess, WarpAccess, lines, sectors, wavefronts},
+    banks::{Direction, NotAnAccess, WarpAccess},
     device::{
         Shapes,
         host::{Counters, GlobalAccesses, Program as HostProgram, SharedAccesses, count},
     },
+    epilogue::SCALARS,
     error::Error,
     refusal::Refusal,
     threadblock::thread_map::WARP,
@@ -45,12 +46,12 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
         Program::Textbook(textbook) => {
             textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
         }
-        Program::Gemm(desc) => {
-            let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            count(&HostProgram::of(desc), &Shapes::of(desc, (size, size, size), [None; 3], scalars))
-        }
+        Program::Gemm(desc) => count(&HostProgram::of(desc), &Shapes::of(desc, (size, size, size), [None; 3], PRODUCT)),
     }
 }
+
+/// The scalars of `D = A·B`: alpha is 1.
+pub(super) const PRODUCT: [f64; SCALARS] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
 /// Bytes of an element: the ladder's are `f32`.
 const ELEMENT: u64 = 4;
@@ -106,23 +107,17 @@ impl Tile {
         element: impl Fn(u64, u64) -> u64,
     ) -> Result<(), NotAnAccess> {
         let access = Self::access(Direction::Load, element)?;
-        let reads = of(&mut self.counters);
-        reads.elements += self.times * access.active() as u64;
-        reads.requests += self.times;
-        reads.sectors += self.times * u64::from(sectors(&access));
-        reads.lines += self.times * u64::from(lines(&access));
+        of(&mut self.counters).add(self.times, access.active() as u64, &access);
         Ok(())
     }
 
     fn shared(&mut self, direction: Direction, element: impl Fn(u64, u64) -> u64) -> Result<(), NotAnAccess> {
-        let counted = wavefronts(&Self::access(direction, element)?);
+        let access = Self::access(direction, element)?;
         let of: &mut SharedAccesses = match direction {
             Direction::Load => &mut self.counters.loads,
             Direction::Store => &mut self.counters.stores,
         };
-        of.accesses += self.times;
-        of.wavefronts += self.times * u64::from(counted.wavefronts);
-        of.ideal += self.times * u64::from(counted.ideal);
+        of.add(self.times, &access);
         Ok(())
     }
 }

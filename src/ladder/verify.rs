@@ -1,6 +1,6 @@
 //! Whether a rung computes the product, on the host.
 
-use super::{Program, Rung, SIZE_STEP, Textbook};
+use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{
     device::{HostMatrices, HostProduct, Shapes, host::Mode},
     error::Error,
@@ -21,8 +21,8 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
         Program::Gemm(desc) => desc,
         Program::Textbook(_) => Textbook::types()?,
     };
-    let (rows, scalars) = (SIZE_STEP, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let mut product = HostProduct::poisoned(&desc, &Shapes::of(&desc, (rows, rows, DEPTH), [None; 3], scalars))?;
+    let rows = SIZE_STEP;
+    let mut product = HostProduct::poisoned(&desc, &Shapes::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
     let [operands, _] = product.drawn_from(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;

@@ -1,6 +1,9 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
-use crate::index::{Coord, IndexMap, at, draw, points};
+use crate::{
+    index::{Coord, IndexMap, at, draw, points},
+    svg::escaped,
+};
 use core::fmt::{self, Write};
 
 /// The most rows, and the most columns, of a picture.
@@ -301,7 +304,7 @@ impl<'m> Picture<'m> {
 
 /// A text, its markup characters escaped.
 fn text(svg: &mut String, (x, y): (f64, f64), text: &str, style: &str) -> fmt::Result {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let escaped = escaped(text);
     write!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style}>{escaped}</text>"#)
 }
 

@@ -9,8 +9,15 @@
 //! swizzle(row) = ((row >> shift) mod 2^bits) << base         bits of the row move chunks of 2^base elements
 //! ```
 //!
-//! Padding of 16 bytes makes the transposing store of a K-contiguous operand free of bank conflicts: eight k's times four
-//! rows fall into 32 banks.
+//! A transposing store of a K-contiguous operand puts down `together` k's of each mn. A phase of it has 128 bytes, or the warp's 32
+//! elements where those are fewer: an equal piece of each k, of neighbouring mn's. The pieces fall into banks of their own when rows
+//! are an odd number of pieces apart. With pieces of at least 16 bytes, so that vectors stay aligned:
+//!
+//! ```text
+//! piece = max(16, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
+//! ```
+//!
+//! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32 bytes, where four do.
 //!
 //! ```
 //! # use falchion::{index::{at, IndexMap}, threadblock::{Along, SmemTile}};
@@ -20,7 +27,11 @@
 //!
 //! Twin: `kernels/threadblock/smem_layout.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use super::thread_map::{WARP, at_least_one};
+use crate::{
+    banks::WAVEFRONT_BYTES,
+    index::{Coord, IndexMap},
+};
 
 /// Which index of an operand's tile runs through consecutive addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,6 +42,9 @@ pub enum Along {
     /// K.
     K,
 }
+
+/// Bytes of the widest access.
+const WIDEST_ACCESS: u32 = 16;
 
 impl Along {
     /// Whether both are the same; `==` for `const fn`s.
@@ -43,7 +57,7 @@ impl Along {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase", deny_unknown_fields))]
 pub enum SmemLayout {
-    /// Along MN; padded by 16 bytes when the operand is contiguous along K in global memory.
+    /// Along MN; when the operand is contiguous along K in global memory, padded so that its stores are free of bank conflicts.
     Auto,
     /// Rows longer than the tile.
     Padded {
@@ -63,6 +77,16 @@ pub enum SmemLayout {
         /// First bit of the row that moves them.
         shift: u32,
     },
+}
+
+impl SmemLayout {
+    /// The contiguous index.
+    pub const fn along(self) -> Along {
+        match self {
+            Self::Auto => Along::Mn,
+            Self::Padded { along, .. } | Self::Swizzled { along, .. } => along,
+        }
+    }
 }
 
 /// The choice of a layout, as a type.
@@ -125,13 +149,15 @@ pub struct SmemTile {
 }
 
 impl SmemTile {
-    /// A choice made for a tile of `mn` x `k` elements of `element_bytes` each, contiguous along K in global memory or not.
-    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element_bytes: u32, k_contiguous: bool) -> Self {
-        let plain = Self { along: Along::Mn, mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
-        match choice {
-            SmemLayout::Auto => Self { padding: if k_contiguous { 16 / element_bytes } else { 0 }, ..plain },
-            SmemLayout::Padded { along, padding } => Self { along, padding, ..plain },
-            SmemLayout::Swizzled { along, bits, base, shift } => Self { along, bits, base, shift, ..plain },
+    /// A choice made for a tile of `mn` x `k` elements of `element_bytes` each. `turned` is how many k's a warp's store puts down
+    /// together; `None` where stores do not turn.
+    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element_bytes: u32, turned: Option<u32>) -> Self {
+        let plain = Self { along: choice.along(), mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
+        match (choice, turned) {
+            (SmemLayout::Auto, None) => plain,
+            (SmemLayout::Auto, Some(together)) => Self { padding: spread(mn, element_bytes, together), ..plain },
+            (SmemLayout::Padded { padding, .. }, _) => Self { padding, ..plain },
+            (SmemLayout::Swizzled { bits, base, shift, .. }, _) => Self { bits, base, shift, ..plain },
         }
     }
 
@@ -177,6 +203,16 @@ impl SmemTile {
         };
         row * self.pitch() + (column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base))
     }
+}
+
+/// The padding, in elements, that spreads a transposing store over all banks: see the head of this file.
+const fn spread(mn: u32, element_bytes: u32, together: u32) -> u32 {
+    let (lanes_bytes, row) = (WARP * element_bytes, mn.saturating_mul(element_bytes));
+    let delivered = if lanes_bytes < WAVEFRONT_BYTES { lanes_bytes } else { WAVEFRONT_BYTES };
+    let share = delivered / at_least_one(together);
+    let piece = if share < WIDEST_ACCESS { WIDEST_ACCESS } else { share };
+    let odd = row.div_ceil(piece) | 1;
+    odd.saturating_mul(piece).saturating_sub(row) / element_bytes
 }
 
 impl IndexMap for SmemTile {

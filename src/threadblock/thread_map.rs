@@ -15,13 +15,15 @@
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use crate::{
+    banks,
+    index::{Coord, IndexMap},
+};
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
 
-/// Bytes of the smallest piece of global memory that is fetched.
-const SECTOR_BYTES: u32 = 32;
+const SECTOR_BYTES: u32 = banks::SECTOR_BYTES as u32;
 
 /// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -41,12 +43,7 @@ pub struct ThreadMap {
 impl ThreadMap {
     /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
     pub const fn of(threads: u32, contiguous: u32, strided: u32, vector_bytes: u32, turns: bool) -> Self {
-        let warps = threads / WARP;
-        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
-        let mut lanes = 1;
-        while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
-            lanes *= 2;
-        }
+        let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, turns));
         // Warps stand along the strided index as long as there is work for all of them.
         let mut along = 1;
         while (WARP / lanes) * (warps / along) > strided
@@ -56,6 +53,16 @@ impl ThreadMap {
             along *= 2;
         }
         Self { threads, contiguous, strided, lanes_contiguous: lanes, warps_contiguous: along }
+    }
+
+    /// Lanes of a warp along a row of `contiguous` vectors.
+    pub const fn lanes(contiguous: u32, vector_bytes: u32, turns: bool) -> u32 {
+        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
+        let mut lanes = 1;
+        while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
+            lanes *= 2;
+        }
+        lanes
     }
 
     /// Threads along a row.
@@ -101,7 +108,8 @@ impl ThreadMap {
     }
 }
 
-const fn at_least_one(x: u32) -> u32 {
+/// What to divide by, before anyone has checked it.
+pub(crate) const fn at_least_one(x: u32) -> u32 {
     if x == 0 { 1 } else { x }
 }
 

@@ -1,21 +1,18 @@
 //! The page people read, made from the lines of a suite of transposes.
 
 use super::record::TransposeLine;
-use crate::bench::{page::distinct, statistics::geometric_mean};
-use std::fmt::Write;
+use crate::bench::{
+    page::{distinct, laid_out, optional, unsettled},
+    statistics::geometric_mean,
+};
 
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
-    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{}", summary(lines));
-    text +=
-        "\n| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |\n";
-    text += "|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n";
-    for line in lines {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} |", row(line).join(" | "));
-    }
-    text
+    let columns =
+        "| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |
+|--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|--:|";
+    laid_out(title, command, &summary(lines), columns, lines.iter().map(row))
 }
 
 fn summary(lines: &[TransposeLine]) -> String {
@@ -34,10 +31,7 @@ fn summary(lines: &[TransposeLine]) -> String {
     said.push(
         "Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned(),
     );
-    let noisy = lines.iter().filter(|line| line.noisy).count();
-    if noisy > 0 {
-        said.push(format!("{noisy} marked ~ did not settle to 1 %."));
-    }
+    said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
     let all = |of: fn(&TransposeLine) -> &str| distinct(lines.iter().map(of));
     format!(
         "{}\n\nDevice: {}. Date: {}. Commit: {}.\n",
@@ -50,7 +44,6 @@ fn summary(lines: &[TransposeLine]) -> String {
 
 fn row(line: &TransposeLine) -> [String; 12] {
     let p = &line.problem;
-    let optional = |value: Option<f64>, digits: usize| value.map_or("–".to_owned(), |value| format!("{value:.digits$}"));
     let shapes = p.shapes();
     let scaled = if p.scalars() == [1.0, 0.0] { "" } else { ", alpha Aᵀ + beta B" };
     [

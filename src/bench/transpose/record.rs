@@ -1,7 +1,10 @@
 //! The line that is kept of one transpose: JSON, one object a line.
 
 use super::problem::TransposeProblem;
-use crate::{bench::Rounds, error::Error};
+use crate::{
+    bench::{Rounds, record::json},
+    error::Error,
+};
 use serde::{Deserialize, Serialize};
 
 /// One transpose measured. Times are of one launch, in microseconds; rates count every byte read and every byte written, 10^9
@@ -116,7 +119,7 @@ impl TransposeLine {
     /// # Errors
     /// [`Error::Measurement`] when it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
-        serde_json::to_string(self).map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
+        json(self)
     }
 
     /// One line for people.

@@ -21,7 +21,7 @@ use crate::{
     error::Error,
 };
 
-/// Accesses to global memory in one direction.
+/// Accesses to a matrix in global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct GlobalAccesses {
@@ -33,6 +33,16 @@ pub struct GlobalAccesses {
     pub sectors: u64,
     /// Lines of 128 bytes, each once a request.
     pub lines: u64,
+}
+
+impl GlobalAccesses {
+    /// An access that is made so many times, and reads so many elements each time.
+    pub(crate) fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
+        self.elements += times * elements;
+        self.requests += times;
+        self.sectors += times * u64::from(sectors(access));
+        self.lines += times * u64::from(lines(access));
+    }
 }
 
 /// Accesses to shared memory in one direction.
@@ -47,23 +57,13 @@ pub struct SharedAccesses {
     pub ideal: u64,
 }
 
-impl GlobalAccesses {
-    /// One more access of a warp, to elements of so many bytes.
-    pub(super) fn add(&mut self, access: &WarpAccess, element_bytes: u32) {
-        self.elements += access.active() as u64 * u64::from(access.bytes()) / u64::from(element_bytes);
-        self.requests += 1;
-        self.sectors += u64::from(sectors(access));
-        self.lines += u64::from(lines(access));
-    }
-}
-
 impl SharedAccesses {
-    /// One more access of a warp.
-    pub(super) fn add(&mut self, access: &WarpAccess) {
+    /// An access that is made so many times.
+    pub(crate) fn add(&mut self, times: u64, access: &WarpAccess) {
         let taken = wavefronts(access);
-        self.accesses += 1;
-        self.wavefronts += u64::from(taken.wavefronts);
-        self.ideal += u64::from(taken.ideal);
+        self.accesses += times;
+        self.wavefronts += times * u64::from(taken.wavefronts);
+        self.ideal += times * u64::from(taken.ideal);
     }
 }
 
@@ -228,12 +228,20 @@ impl Walk {
         let mut counters = Counters::default();
         let multiply_adds = watch(program, tiles, Some(self.strides), &mut |touched| {
             let access = &touched.access;
-            match (touched.purpose, touched.operand) {
-                (Purpose::Fetch, Some(OperandKind::B)) => counters.b.add(access, program.desc.b.bytes()),
-                (Purpose::Fetch, _) => counters.a.add(access, program.desc.a.bytes()),
-                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => counters.stores.add(access),
-                (Purpose::Load | Purpose::Collect, _) => counters.loads.add(access),
-            }
+            let shared = match (touched.purpose, touched.operand) {
+                (Purpose::Fetch, operand) => {
+                    let bytes = access.active() as u64 * u64::from(access.bytes());
+                    let (global, kind) = match operand {
+                        Some(OperandKind::B) => (&mut counters.b, program.desc.b),
+                        _ => (&mut counters.a, program.desc.a),
+                    };
+                    global.add(1, bytes / u64::from(kind.bytes()), access);
+                    return;
+                }
+                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,
+                (Purpose::Load | Purpose::Collect, _) => &mut counters.loads,
+            };
+            shared.add(1, access);
         })?;
         Ok(Counters { multiply_adds, ..counters })
     }

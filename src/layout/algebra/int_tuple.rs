@@ -62,7 +62,14 @@ impl IntTuple {
         }
     }
 
-    /// The products of the members: `((2,4),8)` becomes `(8,8)`. An integer stays one.
+    /// The products of the members. An integer stays one.
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::{Layout, LayoutError};
+    /// let nested: Layout = "((2,4),8):((1,2),8)".parse()?;
+    /// assert_eq!(nested.shape().product_each()?.to_string(), "(8,8)");
+    /// # Ok::<(), LayoutError>(())
+    /// ```
     ///
     /// # Errors
     /// [`LayoutError::Overflow`] beyond 64 bits.

@@ -9,7 +9,7 @@ use super::{
     watch::{Laid, Log, Memory},
 };
 use crate::{
-    banks::LINE_BYTES,
+    banks::{LINE_BYTES, WarpAccess},
     device::{
         host::{GlobalAccesses, SharedAccesses},
         transpose::{Strided, TransposeDesc, TransposeShapes},
@@ -183,17 +183,18 @@ fn of_block(
     };
     let (a, b, d) = (shapes.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
     let mut counters = TransposeCounters::default();
-    let mut tell = |memory: Memory, access: &_| match memory {
-        Memory::A => counters.a.add(access, desc.element_bytes),
-        Memory::B => counters.b.add(access, desc.element_bytes),
-        Memory::D => counters.d.add(access, desc.element_bytes),
-        Memory::Stores => counters.stores.add(access),
-        Memory::Loads => counters.loads.add(access),
+    let elements = |access: &WarpAccess| access.active() as u64 * u64::from(access.bytes() / desc.element_bytes);
+    let mut tell = |memory: Memory, access: &WarpAccess| match memory {
+        Memory::A => counters.a.add(1, elements(access), access),
+        Memory::B => counters.b.add(1, elements(access), access),
+        Memory::D => counters.d.add(1, elements(access), access),
+        Memory::Stores => counters.stores.add(1, access),
+        Memory::Loads => counters.loads.add(1, access),
     };
     let mut log = Log::new(desc, [a, b], d, &mut tell);
-    let elements = u64::from(desc.element_bytes);
+    let bytes = u64::from(desc.element_bytes);
     let beyond = |laid: Laid, line: i64, access: u32| {
-        let first = (laid.first_byte / elements).wrapping_add((line as u64).wrapping_mul(laid.leading));
+        let first = (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
         (first % u64::from(access)) as u32
     };
     let tile = Tile {
