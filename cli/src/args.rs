@@ -4,6 +4,7 @@ use crate::knob_flags::KnobFlags;
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
 use falchion::{
     arch::{ArchKind, OpKind},
+    device::transpose::Rung,
     layout::MatrixType,
     numeric::ElementKind,
 };
@@ -28,6 +29,8 @@ pub enum Command {
     Gemm(Box<GemmArgs>),
     /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared memory.
     Banks(Box<BanksArgs>),
+    /// D = A^T, or D = alpha * A^T + beta * B.
+    Transpose(Box<TransposeArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
     /// Climb from three loops to the ring of asynchronous copies, rung by rung.
@@ -110,6 +113,71 @@ pub struct GemmArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub later: LaterArgs,
+}
+
+/// A transpose. Extents that are not given are those of the files; matrices lie by rows.
+#[derive(Args, Debug)]
+pub struct TransposeArgs {
+    /// Rows of A, columns of D.
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    pub rows: Option<usize>,
+    /// Columns of A, rows of D.
+    #[arg(long, value_parser = whole, allow_hyphen_values = true)]
+    pub cols: Option<usize>,
+    /// The elements' type.
+    #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = element)]
+    pub element: ElementKind,
+    /// Scales A^T; other than 1 for f32 and f64.
+    #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
+    pub alpha: f64,
+    /// Scales B; other than 0 for f32 and f64.
+    #[arg(long, default_value_t = 0.0, value_parser = number, allow_hyphen_values = true)]
+    pub beta: f64,
+    /// Transposes of one shape, their matrices one below another.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub batch: usize,
+    /// A's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub lda: Option<usize>,
+    /// B's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub ldb: Option<usize>,
+    /// D's leading dimension, in elements.
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub ldd: Option<usize>,
+    /// A rung of the ladder, instead of what suits the problem.
+    #[arg(long, value_parser = PossibleValuesParser::new(Rung::ALL.map(Rung::name)).map(rung), conflicts_with = "desc")]
+    pub rung: Option<Rung>,
+    /// The kernel: a description in JSON, or a file of one.
+    #[arg(long, value_name = "FILE|JSON")]
+    pub desc: Option<String>,
+    /// What operands without a file are drawn from.
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
+    pub seed: u64,
+    /// A: a .npy file, in C or Fortran order.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub a_file: Option<PathBuf>,
+    /// B: a .npy file of D's shape.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub b_file: Option<PathBuf>,
+    /// Where D goes: a .npy file in C order, bf16 as f32.
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    pub out: Option<PathBuf>,
+    /// Where to compute; auto is a GPU where one works, else the host.
+    #[arg(long, value_enum, default_value_t)]
+    pub on: On,
+    /// On the host, thread by thread, with every access to shared memory watched.
+    #[arg(long)]
+    pub checked: bool,
+    /// Compare every element of D with the definition.
+    #[arg(long)]
+    pub verify: bool,
+    /// Say what was chosen and why. Without extents, do nothing else.
+    #[arg(long)]
+    pub explain: bool,
+    /// Every rung, verified; its accesses counted, and measured on a GPU. 8192 x 8192, if no extents are given.
+    #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
+    pub ladder: bool,
 }
 
 /// What is said of a kernel; what is not said is chosen.
@@ -254,6 +322,10 @@ fn op(name: String) -> OpKind {
 
 fn arch(name: String) -> ArchKind {
     ArchKind::ALL.into_iter().find(|arch| arch.name() == name).unwrap_or(ArchKind::Sm80)
+}
+
+fn rung(name: String) -> Rung {
+    Rung::ALL.into_iter().find(|rung| rung.name() == name).unwrap_or(Rung::Vectorized)
 }
 
 fn element(name: &str) -> Result<ElementKind, String> {

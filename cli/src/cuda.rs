@@ -12,15 +12,20 @@ use falchion::{
     },
     desc::GemmDesc,
     device::{
-        HostProduct,
+        HostProduct, HostTranspose,
         cuda::{
-            CudaKernel,
+            CudaKernel, CudaTranspose,
             cache::{Cache, CacheDir},
             machine_of,
-            resident::Resident,
+            resident::{Resident, ResidentTranspose},
         },
+        transpose::TransposeDesc,
     },
-    ladder::{Climb, Machine, measure::climb},
+    ladder::{
+        Climb, Machine, TransposeClimb,
+        measure::{climb, climb_transposes},
+    },
+    numeric::ElementKind,
     sys::{driver, nvrtc::Nvrtc, timing},
 };
 use std::sync::Arc;
@@ -71,6 +76,19 @@ impl Device {
         Ok(climb(self.stream.context(), &bench, &mut session, at, reached)?)
     }
 
+    /// Climbs the transposes' ladder beside a copy.
+    pub fn climb_transposes(
+        &self,
+        extents: (usize, usize),
+        kind: ElementKind,
+        reached: &mut dyn FnMut(usize),
+    ) -> Result<TransposeClimb, Failure> {
+        let mut bench = TransposeBench::new(&self.stream, false)?;
+        let mut timer = EventTimer::new(&self.stream)?;
+        let mut session = Session::new(&mut timer, Settings::default());
+        Ok(climb_transposes(&mut bench, &mut session, (extents, kind, self.name.as_str()), reached)?)
+    }
+
     /// Measures problems beside a peer; `measured` hears of each line as it comes.
     pub fn measure(
         &self,
@@ -114,6 +132,31 @@ impl Kernel {
     }
 }
 
+/// A transpose's kernel that is compiled and loaded.
+pub struct TransposeKernel(Arc<CudaStream>);
+
+impl Device {
+    /// Compiles and loads a transpose's kernel.
+    pub fn prepare_transpose(&self, desc: &TransposeDesc) -> Result<TransposeKernel, Failure> {
+        CudaTranspose::prepare(self.stream.context(), desc)?;
+        Ok(TransposeKernel(self.stream.clone()))
+    }
+}
+
+impl TransposeKernel {
+    /// Computes D of a transpose in host memory, as [`Kernel::run`] does of a product.
+    pub fn run(&self, transpose: &mut HostTranspose) -> Result<f64, Failure> {
+        let (choice, combine, shapes) = (transpose.choice(), transpose.combine(), *transpose.shapes());
+        let matrices = transpose.matrices()?;
+        let mut resident = ResidentTranspose::new(&self.0, &matrices)?;
+        resident.run(choice, combine, &shapes, [0; 3])?;
+        let stopwatch = timing::Stopwatch::new(&self.0)?;
+        let microseconds = stopwatch.time(|| resident.run(choice, combine, &shapes, [0; 3]))?;
+        resident.download(matrices.d)?;
+        Ok(microseconds * 1e-6)
+    }
+}
+
 /// Where cubins are kept, and that they can be.
 pub fn cache() -> Result<String, Error> {
     let dir = Cache::global().dir();
@@ -152,6 +195,17 @@ impl Place {
             On::Host => Ok(Self::Host),
             On::Cuda => open(0).map(Self::Cuda),
             On::Auto => Ok(open(0).map_or(Self::Host, Self::Cuda)),
+        }
+    }
+
+    /// The same of a run that may be checked, which only the host is.
+    pub fn of_run(on: On, checked: bool) -> Result<Self, Failure> {
+        match (checked, on) {
+            (true, On::Cuda) => {
+                Err(Failure::refused("--checked watches the host executor; take --on host, or leave one of them out"))
+            }
+            (true, _) => Ok(Self::Host),
+            (false, on) => Self::of(on),
         }
     }
 

@@ -19,6 +19,7 @@ mod print;
 mod progress;
 mod request;
 mod text;
+mod transpose;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
         Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
+        Some(Command::Transpose(args)) => transpose::run(&args, cli.json),
         Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
     };

@@ -18,4 +18,4 @@ pub use gemm::Gemm;
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
 pub use space::{Host, HostSlice, HostSliceMut, Operand, Space, Target};
-pub use transpose::{Transpose, TransposeArguments, TransposeDesc, TransposeShapes};
+pub use transpose::{HostTranspose, Transpose, TransposeArguments, TransposeDesc, TransposeShapes};

@@ -1,13 +1,14 @@
-//! The climb on a device: each rung verified, then measured beside the peer in interleaved rounds.
+//! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in interleaved rounds.
 
-use super::{Climb, Machine, Measured, Program, rungs};
+use super::{Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, rungs};
 use crate::{
     bench::{
         Session, SuiteProblem,
         measure::{Bench, Run},
         statistics::median,
+        transpose::{TransposeProblem, measure::TransposeBench},
     },
-    device::cuda::CudaKernel,
+    device::{cuda::CudaKernel, transpose::Rung},
     error::Error,
     layout::{MatrixType, Order},
     numeric::ElementKind,
@@ -52,5 +53,28 @@ pub fn climb(
         reached(number);
     }
     climb.peer_tflops = median(&peer);
+    Ok(climb)
+}
+
+/// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number as it is done.
+///
+/// # Errors
+///
+/// Those of [`TransposeBench::measure`].
+pub fn climb_transposes(
+    bench: &mut TransposeBench,
+    session: &mut Session<'_>,
+    ((rows, columns), kind, on): ((usize, usize), ElementKind, &str),
+    reached: &mut dyn FnMut(usize),
+) -> Result<TransposeClimb, Error> {
+    let mut climb = TransposeClimb::counted((rows, columns), kind, on)?;
+    let run = Run { suite: "ladder".to_owned(), ..Run::default() };
+    for (number, (rung, place)) in Rung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
+        let problem = TransposeProblem { rung: Some(rung), ..TransposeProblem::new((rows, columns), kind) };
+        let line = bench.measure(session, &problem, &run)?;
+        place.measured =
+            Some(TransposeMeasured { microseconds: line.ours_us, gbytes_per_second: line.ours_gbs, of_copy: line.ratio_to_copy });
+        reached(number);
+    }
     Ok(climb)
 }

@@ -12,6 +12,7 @@ mod prediction;
 mod rungs;
 mod textbook;
 mod traffic;
+mod transpose;
 mod verify;
 
 pub use climb::{Climb, Measured, Reached};
@@ -19,4 +20,5 @@ pub use prediction::Machine;
 pub use rungs::{Program, Rung, rungs};
 pub use textbook::Textbook;
 pub use traffic::{SIZE_MOST, SIZE_STEP, check_size, traffic};
+pub use transpose::{TransposeClimb, TransposeMeasured, TransposeReached, verify_transpose};
 pub use verify::verify;

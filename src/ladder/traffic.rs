@@ -5,7 +5,7 @@ use crate::{
     banks::{Direction, NotAnAccess, WarpAccess, lines, sectors, wavefronts},
     device::{
         Shapes,
-        host::{Counters, GlobalReads, Program as HostProgram, SharedAccesses, count},
+        host::{Counters, GlobalAccesses, Program as HostProgram, SharedAccesses, count},
     },
     error::Error,
     refusal::Refusal,
@@ -102,7 +102,7 @@ impl Tile {
 
     fn global(
         &mut self,
-        of: impl Fn(&mut Counters) -> &mut GlobalReads,
+        of: impl Fn(&mut Counters) -> &mut GlobalAccesses,
         element: impl Fn(u64, u64) -> u64,
     ) -> Result<(), NotAnAccess> {
         let access = Self::access(Direction::Load, element)?;

@@ -15,6 +15,7 @@ use crate::{
     numeric::ElementKind,
     refusal::Refusal,
 };
+use core::fmt;
 use rayon::prelude::*;
 
 /// What was found.
@@ -26,6 +27,17 @@ pub struct TransposeVerdict {
     pub error_over_bound: Option<f64>,
     /// The first place that is wrong, in words.
     pub first_wrong: Option<String>,
+}
+
+impl fmt::Display for TransposeVerdict {
+    /// The first place that is wrong, or how many are right and by how much.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.first_wrong, self.error_over_bound) {
+            (Some(wrong), _) => f.write_str(wrong),
+            (None, None) => write!(f, "{} elements, every bit", self.elements),
+            (None, Some(error)) => write!(f, "{} elements, and the largest error is {error:.3} of its bound", self.elements),
+        }
+    }
 }
 
 impl TransposeVerdict {

@@ -19,18 +19,12 @@ use falchion::{
 };
 use files::Files;
 use report::Report;
-pub use report::{judged, speed, verified};
+pub use report::{at, judged, speed, verified};
 
 /// Runs the command.
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     refuse_later(&args.later)?;
-    let place = match (args.checked, args.on) {
-        (true, On::Cuda) => {
-            return Err(Failure::refused("--checked watches the host executor; take --on host, or leave one of them out"));
-        }
-        (true, _) => Place::Host,
-        (false, on) => Place::of(on)?,
-    };
+    let place = Place::of_run(args.on, args.checked)?;
     let resolved = args.kernel.request()?.resolve(place.arch())?;
     let mut scalars = [0.0; SCALARS];
     (scalars[0], scalars[1]) = (args.alpha, args.beta);
@@ -59,7 +53,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if let Some(target) = target {
         during("writing", || target.write(&product.d))?;
     }
-    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(&kernel), seconds, verdict };
+    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
 }
@@ -73,9 +67,9 @@ fn kernel(place: &Place, desc: &GemmDesc, on: On) -> Result<Option<Kernel>, Fail
     }
 }
 
-/// Where the product was computed, in one word.
-pub fn on(kernel: &Option<Kernel>) -> &'static str {
-    if kernel.is_some() { "cuda" } else { "host" }
+/// Where something was computed, in one word.
+pub fn on(device: bool) -> &'static str {
+    if device { "cuda" } else { "host" }
 }
 
 /// Operands from files, and from the seed where there is no file.

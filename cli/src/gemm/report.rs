@@ -63,9 +63,14 @@ impl Report<'_> {
 
 /// Where, how long and how fast.
 pub fn speed(on: &str, extents: (usize, usize, usize), seconds: f64) -> String {
+    at(on, seconds, rate(extents, seconds), "GFLOP/s")
+}
+
+/// Where, how long, and at what rate where that says something.
+pub fn at(on: &str, seconds: f64, rate: Option<f64>, unit: &str) -> String {
     let place = if on == "cuda" { "the GPU" } else { "the host" };
-    match rate(extents, seconds) {
-        Some(rate) if rate >= 0.1 => format!("{} on {place}, {rate:.1} GFLOP/s", duration(seconds)),
+    match rate {
+        Some(rate) if rate >= 0.1 => format!("{} on {place}, {rate:.1} {unit}", duration(seconds)),
         _ => format!("{} on {place}", duration(seconds)),
     }
 }

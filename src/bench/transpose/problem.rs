@@ -60,6 +60,23 @@ pub struct TransposeProblem {
 }
 
 impl TransposeProblem {
+    /// `D = Aᵀ` of packed matrices, by what the resolver chooses.
+    pub fn new((rows, columns): (usize, usize), kind: ElementKind) -> Self {
+        Self {
+            op: Operation::Transpose,
+            rows,
+            columns,
+            element: kind.name().to_owned(),
+            lda: None,
+            ldd: None,
+            alpha: None,
+            beta: None,
+            rung: None,
+            desc: None,
+            seed: None,
+        }
+    }
+
     /// The type of the elements.
     ///
     /// # Errors
@@ -84,11 +101,7 @@ impl TransposeProblem {
 
     /// What becomes of an element: nothing, unless there are scalars.
     pub fn combine(&self) -> Combine {
-        match (self.scalars(), self.element.as_str()) {
-            ([1.0, 0.0], _) => Combine::Move,
-            (_, "f64") => Combine::F64,
-            _ => Combine::F32,
-        }
+        self.kind().map_or(Combine::Move, |kind| Combine::of(kind, self.scalars()))
     }
 
     /// The problem of matrices that lie in memory of their own.
@@ -122,7 +135,7 @@ impl TransposeProblem {
         if self.rows == 0 || self.columns == 0 {
             return Err("an extent is 0; nothing would be measured".to_owned());
         }
-        if self.combine() != Combine::Move && self.combine().kind() != Some(kind) {
+        if self.scalars() != [1.0, 0.0] && self.combine() == Combine::Move {
             return Err(format!("`alpha` and `beta` are for f32 and f64, and `type` is {}", kind.name()));
         }
         if self.desc.is_some() && self.rung.is_some() {

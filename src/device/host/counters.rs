@@ -15,17 +15,17 @@ use super::{
     watch::{Strides, watch},
 };
 use crate::{
-    banks::{SECTOR_BYTES, lines, sectors, wavefronts},
+    banks::{SECTOR_BYTES, WarpAccess, lines, sectors, wavefronts},
     desc::OperandKind,
     device::{arguments::Shapes, host::Problem},
     error::Error,
 };
 
-/// Reads of an operand from global memory.
+/// Accesses to global memory in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct GlobalReads {
-    /// Elements, each as often as a thread reads it.
+pub struct GlobalAccesses {
+    /// Elements, each as often as a thread touches it.
     pub elements: u64,
     /// Instructions of a warp.
     pub requests: u64,
@@ -47,14 +47,34 @@ pub struct SharedAccesses {
     pub ideal: u64,
 }
 
+impl GlobalAccesses {
+    /// One more access of a warp, to elements of so many bytes.
+    pub(super) fn add(&mut self, access: &WarpAccess, element_bytes: u32) {
+        self.elements += access.active() as u64 * u64::from(access.bytes()) / u64::from(element_bytes);
+        self.requests += 1;
+        self.sectors += u64::from(sectors(access));
+        self.lines += u64::from(lines(access));
+    }
+}
+
+impl SharedAccesses {
+    /// One more access of a warp.
+    pub(super) fn add(&mut self, access: &WarpAccess) {
+        let taken = wavefronts(access);
+        self.accesses += 1;
+        self.wavefronts += u64::from(taken.wavefronts);
+        self.ideal += u64::from(taken.ideal);
+    }
+}
+
 /// What a product costs in accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Counters {
     /// Reads of A.
-    pub a: GlobalReads,
+    pub a: GlobalAccesses,
     /// Reads of B.
-    pub b: GlobalReads,
+    pub b: GlobalAccesses,
     /// Tiles, and accumulators where K is sliced, to shared memory; asynchronous copies among them.
     pub stores: SharedAccesses,
     /// Fragments, and accumulators, from shared memory.
@@ -208,26 +228,12 @@ impl Walk {
         let mut counters = Counters::default();
         let multiply_adds = watch(program, tiles, Some(self.strides), &mut |touched| {
             let access = &touched.access;
-            let shared = match (touched.purpose, touched.operand) {
-                (Purpose::Fetch, operand) => {
-                    let bytes = access.active() as u64 * u64::from(access.bytes());
-                    let (global, kind) = match operand {
-                        Some(OperandKind::B) => (&mut counters.b, program.desc.b),
-                        _ => (&mut counters.a, program.desc.a),
-                    };
-                    global.elements += bytes / u64::from(kind.bytes());
-                    global.requests += 1;
-                    global.sectors += u64::from(sectors(access));
-                    global.lines += u64::from(lines(access));
-                    return;
-                }
-                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,
-                (Purpose::Load | Purpose::Collect, _) => &mut counters.loads,
-            };
-            let taken = wavefronts(access);
-            shared.accesses += 1;
-            shared.wavefronts += u64::from(taken.wavefronts);
-            shared.ideal += u64::from(taken.ideal);
+            match (touched.purpose, touched.operand) {
+                (Purpose::Fetch, Some(OperandKind::B)) => counters.b.add(access, program.desc.b.bytes()),
+                (Purpose::Fetch, _) => counters.a.add(access, program.desc.a.bytes()),
+                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => counters.stores.add(access),
+                (Purpose::Load | Purpose::Collect, _) => counters.loads.add(access),
+            }
         })?;
         Ok(Counters { multiply_adds, ..counters })
     }

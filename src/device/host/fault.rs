@@ -88,7 +88,7 @@ impl fmt::Display for Fault {
             Self::Misplaced { row, column, found_row, found_column } => {
                 write!(f, "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")
             }
-            Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of C is computed by no block, or by two"),
+            Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of D is computed by no block, or by two"),
         }
     }
 }

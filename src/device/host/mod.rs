@@ -27,12 +27,12 @@ mod turn;
 mod vectors;
 mod watch;
 
-pub use counters::{Counters, GlobalReads, SharedAccesses, count};
+pub use counters::{Counters, GlobalAccesses, SharedAccesses, count};
 pub use fault::Fault;
 pub use lane::Lane;
 pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
-pub use transpose::TransposeProgram;
+pub use transpose::{TransposeCounters, TransposeProgram, count as count_transpose};
 pub use watch::Purpose;
 pub(crate) use watch::watch;

@@ -18,9 +18,14 @@
 //! Twin: `kernels/device/transpose.cuh`.
 
 mod arguments;
+mod check;
 mod desc;
 mod executor;
+mod explain;
+#[cfg(feature = "serde")]
+mod json;
 mod maps;
+mod owned;
 mod resolve;
 mod rungs;
 mod spell;
@@ -28,7 +33,9 @@ mod spell;
 pub use arguments::{Scalable, Strided, TransposeArguments, TransposeMatrices, TransposeShapes};
 pub use desc::{Combine, Lanes, Staging, TransposeDesc};
 pub use executor::{TransposeExecutor, run_changed_transpose_on_host, run_transpose_on_host};
+pub use explain::TransposeExplanation;
 pub use maps::PieceMap;
+pub use owned::HostTranspose;
 pub use resolve::Choice;
 pub use rungs::{Coalesced, Naive, Padded, Rung, Tiled, Vectorized};
 pub use spell::translation_unit;

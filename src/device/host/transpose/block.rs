@@ -1,6 +1,9 @@
 //! One block of a transpose: its threads, their registers, and the order in which they run.
 
-use super::TransposeProgram;
+use super::{
+    TransposeProgram,
+    watch::{Touch, Watch},
+};
 use crate::{
     desc::OperandKind,
     device::host::{
@@ -24,6 +27,8 @@ pub(super) struct Tile<'a, V> {
     pub source: &'a dyn Fn(u32, u32) -> V,
     /// Takes what becomes element (row, column) of A's tile, transposed.
     pub sink: &'a mut dyn FnMut(u32, u32, V),
+    /// Who looks on.
+    pub watch: &'a mut dyn Watch,
 }
 
 /// A block while it runs; `V` is what moves: bits, or names of elements.
@@ -39,7 +44,8 @@ struct Block<'p, 'a, V> {
 /// Runs a block; threads between barriers take turns in an order drawn from `seed`.
 pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, V>, mut seed: u64) -> Result<(), Fault> {
     let d = &program.desc;
-    let registers = vec![vec![None; (d.fetch().steps() * d.turn * d.access_a) as usize]; d.threads as usize];
+    let pieces = program.fetch.domain().column as usize;
+    let registers = vec![vec![None; pieces * (d.turn * d.access_a) as usize]; d.threads as usize];
     let shared = SharedMemory::new(d.smem_bytes(), d.element_bytes);
     let stored = vec![false; (d.rows * d.columns) as usize];
     let mut block = Block { program, tile, shared, registers, stored };
@@ -64,6 +70,7 @@ pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, 
         }
         phase.clear();
         block.shared.barrier();
+        block.tile.watch.barrier();
     }
     block.finished()
 }
@@ -88,7 +95,8 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         let (d, map) = (self.program.desc, self.program.fetch.clone());
         let (across, elements) = (d.columns / d.access_a, d.turn * d.access_a);
         (0..map.domain().column).filter_map(move |step| {
-            let number = map.at(at(thread, step))?;
+            // A number beyond the last piece is that of none, whichever it is.
+            let number = map.at(at(thread, step))?.min(d.rows / d.turn * across);
             Some(((step * elements) as usize, number / across * d.turn, number % across * d.access_a))
         })
     }
@@ -101,6 +109,9 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         let d = self.program.desc;
         for (first, row, column) in self.pieces(thread) {
             for i in 0..d.turn {
+                if self.exists(row + i, column) {
+                    self.tile.watch.touched(thread, [first as u32, i], Touch::Read { row: row + i, column });
+                }
                 for j in 0..d.access_a {
                     let value = self.exists(row + i, column + j).then(|| (self.tile.source)(row + i, column + j));
                     self.registers[thread as usize][first + (i * d.access_a + j) as usize] = value;
@@ -116,17 +127,21 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         turned(piece, d.access_a as usize, j as usize).copied().collect()
     }
 
-    fn place(&self, thread: u32, row: u32, column: u32) -> Result<Access, Fault> {
+    /// The offset in shared memory of an element of A's tile, and a thread's access to it.
+    fn place(&self, thread: u32, row: u32, column: u32) -> Result<(u32, Access), Fault> {
         let offset = self.program.smem.at(at(row, column)).ok_or(Fault::LeftOut { map: "smem", row, column })?;
         let bytes = self.program.desc.element_bytes;
-        Ok(Access { thread, byte: u64::from(offset) * u64::from(bytes), bytes })
+        Ok((offset, Access { thread, byte: u64::from(offset) * u64::from(bytes), bytes }))
     }
 
     fn store(&mut self, thread: u32) -> Result<(), Fault> {
         for (first, row, column) in self.pieces(thread) {
             for j in 0..self.program.desc.access_a {
                 for (i, value) in (0..).zip(self.column(thread, first, j)) {
-                    let place = self.place(thread, row + i, column + j)?;
+                    let (offset, place) = self.place(thread, row + i, column + j)?;
+                    if i == 0 {
+                        self.tile.watch.touched(thread, [first as u32, j], Touch::Store { offset });
+                    }
                     // What does not exist is written all the same, as whatever the register holds.
                     self.shared.write(place, value.unwrap_or_default())?;
                 }
@@ -149,6 +164,10 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         if !d.is_staged() {
             for (first, row, column) in self.pieces(thread) {
                 for j in 0..d.access_a {
+                    if self.exists(row, column + j) {
+                        let touch = Touch::Write { row, column: column + j, elements: d.turn };
+                        self.tile.watch.touched(thread, [first as u32, j], touch);
+                    }
                     for (i, value) in (0..).zip(self.column(thread, first, j)) {
                         if let Some(value) = value {
                             self.put(row + i, column + j, value)?;
@@ -159,16 +178,32 @@ impl<V: Copy + Default> Block<'_, '_, V> {
             return Ok(());
         }
         let (map, across) = (self.program.write.clone(), d.rows / d.access_d);
-        for number in (0..map.domain().column).filter_map(|step| map.at(at(thread, step))) {
+        for step in 0..map.domain().column {
+            let Some(number) = map.at(at(thread, step)) else { continue };
+            let number = number.min(d.columns * across);
             let (column, first) = (number / across, number % across * d.access_d);
             let shift = if d.peel_d { (self.tile.shift)(column) } else { 0 };
+            // What an access would reach beyond, at either end of the row, goes element by element.
+            let whole = !d.peel_d || (first >= shift && first - shift + d.access_d <= self.tile.extents.0);
             for i in 0..d.access_d {
                 // What lies before the tile's first row stands for its last.
                 let row = (first + i + d.rows - shift) % d.rows;
                 if !self.exists(row, column) {
                     continue;
                 }
-                let place = self.place(thread, row, column)?;
+                let (offset, place) = self.place(thread, row, column)?;
+                if d.peel_d || i == 0 {
+                    let elements = if d.peel_d { 1 } else { d.access_d };
+                    self.tile.watch.touched(
+                        thread,
+                        [step, i + if whole { 0 } else { d.access_d }],
+                        Touch::Load { offset, elements },
+                    );
+                }
+                if !whole || i == 0 {
+                    let elements = if whole { d.access_d } else { 1 };
+                    self.tile.watch.touched(thread, [step, i], Touch::Write { row, column, elements });
+                }
                 let value = self.shared.read(place)?;
                 self.put(row, column, value)?;
             }

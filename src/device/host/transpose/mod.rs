@@ -5,10 +5,13 @@
 //!   are copied side by side, in blocks that stay in the cache.
 
 mod block;
+mod counters;
 mod element;
 mod fast;
 mod program;
 mod run;
+mod watch;
 
+pub use counters::{TransposeCounters, count};
 pub use program::TransposeProgram;
 pub(crate) use run::{run, run_changed};

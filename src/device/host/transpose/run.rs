@@ -5,6 +5,7 @@ use super::{
     block::{self, Tile},
     element::{Linear, Move, Rule},
     fast,
+    watch::Unwatched,
 };
 use crate::{
     device::{
@@ -48,6 +49,7 @@ pub(crate) fn run_changed(
 ) -> Result<(), Error> {
     if mode == Mode::Fast {
         composed(program)?;
+        tiles(program, shapes)?;
     }
     execute(program, mode, shapes, matrices)
 }
@@ -64,7 +66,8 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     let source = |row, column| (row, column);
     block::whole(program)?;
     let shift = |column| column % d.access_d;
-    block::run(program, Tile { extents: (d.rows, d.columns), shift: &shift, source: &source, sink: &mut sink }, 0)?;
+    let extents = (d.rows, d.columns);
+    block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched }, 0)?;
     misplaced.map_or(Ok(()), Err)
 }
 
@@ -128,6 +131,22 @@ fn unaligned(kind: ElementKind) -> Error {
     Refusal::ElementType { given: kind, wanted: kind }.into()
 }
 
+/// The (row, column) of the tile of D that each block computes: every tile once.
+fn tiles(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<Vec<(u32, u32)>, Fault> {
+    // Grids of more tiles than 32 bits count have been refused.
+    let (down, across) = shapes.tiles(&program.desc);
+    let (down, across) = (down as u32, across as u32);
+    let order = (program.order)(down, across);
+    let mut computed = vec![false; (down * across) as usize];
+    let tile = |block| {
+        let number = order.at(crate::index::at(0, block)).unwrap_or(u32::MAX);
+        let (row, column) = (number / across, number % across);
+        let twice = computed.get_mut(number as usize).is_none_or(|seen| core::mem::replace(seen, true));
+        if twice { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
+    };
+    (0..down * across).map(tile).collect()
+}
+
 /// A, B where it is read and is not D, and D.
 type Operands<'a, T> = (&'a [T], Option<(&'a [T], Strided)>, &'a mut [T]);
 
@@ -141,18 +160,9 @@ fn checked<T: Copy + Default>(
 ) -> Result<(), Fault> {
     let desc = &program.desc;
     block::whole(program)?;
-    // Grids of more tiles than 32 bits count have been refused.
-    let (down, across) = shapes.tiles(desc);
-    let (down, across) = (down as u32, across as u32);
-    let order = (program.order)(down, across);
+    let tiles = tiles(program, shapes)?;
     for matrix in 0..shapes.batch {
-        let mut computed = vec![false; (down * across) as usize];
-        for block in 0..down * across {
-            let number = order.at(crate::index::at(0, block)).unwrap_or(u32::MAX);
-            let (tile_row, tile_column) = (number / across, number % across);
-            if computed.get_mut(number as usize).is_none_or(|seen| core::mem::replace(seen, true)) {
-                return Err(Fault::TileTwice { row: tile_row, column: tile_column });
-            }
+        for (block, &(tile_row, tile_column)) in (0..).zip(&tiles) {
             let (row, column) = ((tile_column * desc.rows) as usize, (tile_row * desc.columns) as usize);
             let left = |extent: usize, from: usize, tile: u32| (extent - from).min(tile as usize) as u32;
             let extents = (left(shapes.rows, row, desc.rows), left(shapes.columns, column, desc.columns));
@@ -166,12 +176,13 @@ fn checked<T: Copy + Default>(
                 let old = *place;
                 *place = rule.of(|| value, || b.map_or(old, |(b, at)| b[matrix * at.stride + j * at.leading + i]));
             };
-            let seed = seed ^ (matrix as u64) << 32 ^ u64::from(block);
+            let seed = seed ^ (matrix as u64) << 32 ^ block;
             let shift = |j: u32| {
                 let first = matrix * shapes.d.stride + (column + j as usize) * shapes.d.leading + row;
                 (first % desc.access_d as usize) as u32
             };
-            block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink }, seed)?;
+            let tile = Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched };
+            block::run(program, tile, seed)?;
         }
     }
     Ok(())

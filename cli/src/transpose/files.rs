@@ -1,0 +1,52 @@
+//! The operands' files, and the extents that they and the flags agree on.
+
+use crate::{args::TransposeArgs, failure::Failure, npy::NpyFile};
+use std::path::Path;
+
+/// The files that were given, opened. The matrices of a batch are one below another in them.
+pub struct Files {
+    /// Of A.
+    pub a: Option<NpyFile>,
+    /// Of B.
+    pub b: Option<NpyFile>,
+}
+
+impl Files {
+    /// Opens what was given.
+    pub fn open(args: &TransposeArgs) -> Result<Self, Failure> {
+        let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
+        Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())? })
+    }
+
+    /// Whether there is no file.
+    pub fn none(&self) -> bool {
+        self.a.is_none() && self.b.is_none()
+    }
+
+    /// Rows and columns of A: from the flags, else from the files, which have to agree.
+    pub fn extents(&self, args: &TransposeArgs) -> Result<(usize, usize), Failure> {
+        let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
+        let ((a_rows, a_columns), (b_rows, b_columns)) = (of(&self.a).unzip(), of(&self.b).unzip());
+        let known = |flag: &str, given: Option<usize>, across: Option<usize>, down: Option<usize>| {
+            let extent = given.or(across).or(down.map(|rows| rows / args.batch.max(1)));
+            extent
+                .ok_or_else(|| Failure::refused(format!("the number of {flag} is not known; give --{flag}, or a file of A or B")))
+        };
+        let rows = known("rows", args.rows, b_columns, a_rows)?;
+        let columns = known("cols", args.cols, a_columns, b_rows)?;
+        let batch = |rows: usize| rows.saturating_mul(args.batch);
+        for (operand, file, wanted) in [("A", &self.a, (batch(rows), columns)), ("B", &self.b, (batch(columns), rows))] {
+            if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
+                let (found, across) = file.extents();
+                let each = if args.batch == 1 { String::new() } else { format!(", {} one below another,", args.batch) };
+                return Err(Failure::refused(format!(
+                    "{} holds {found} x {across} elements, and {operand}{each} has {} x {}",
+                    file.name(),
+                    wanted.0,
+                    wanted.1
+                )));
+            }
+        }
+        Ok((rows, columns))
+    }
+}

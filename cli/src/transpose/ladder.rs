@@ -1,0 +1,39 @@
+//! `falchion transpose --ladder`: every rung verified and its accesses counted, and measured where there is a GPU.
+
+use super::report::judged;
+use crate::{
+    args::TransposeArgs,
+    cuda::Place,
+    failure::Failure,
+    print,
+    progress::{Steps, during},
+};
+use falchion::{
+    device::transpose::Rung,
+    ladder::{TransposeClimb, verify_transpose},
+};
+
+/// Runs the command.
+pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
+    let extents = (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
+    let steps = Steps::new(Rung::ALL.len());
+    let climb = match Place::of(args.on)? {
+        Place::Cuda(device) => device.climb_transposes(extents, args.element, &mut |rung| steps.done(rung + 1))?,
+        Place::Host => {
+            for (number, rung) in Rung::ALL.into_iter().enumerate() {
+                judged(&verify_transpose(rung, args.element)?)?;
+                steps.done(number + 1);
+            }
+            during("counting accesses", || TransposeClimb::counted(extents, args.element, "the host"))?
+        }
+    };
+    drop(steps);
+    if json {
+        print::line(&serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?);
+        return Ok(());
+    }
+    print::line(&format!("{} x {} {} transposed, on {}", climb.rows, climb.columns, climb.element, climb.on));
+    let head = TransposeClimb::HEAD.map(str::to_owned).to_vec();
+    print::table(core::iter::once(head).chain(climb.table().into_iter().map(|row| row.to_vec())));
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! `falchion transpose`: flags and files in, a transpose and what is to be said of it out.
+
+mod files;
+mod ladder;
+mod report;
+
+use crate::{
+    args::{On, TransposeArgs},
+    cuda::{Place, TransposeKernel},
+    failure::Failure,
+    gemm::on,
+    npy::NpyTarget,
+    progress::{during, timed},
+    text,
+};
+use falchion::device::{
+    HostTranspose,
+    host::Mode,
+    transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+};
+use files::Files;
+use report::Report;
+use std::path::Path;
+
+/// Runs the command.
+pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
+    if args.ladder {
+        return ladder::run(args, json);
+    }
+    let place = Place::of_run(args.on, args.checked)?;
+    let choice = choice(args)?;
+    let files = Files::open(args)?;
+    let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, args.beta]);
+    if args.explain && files.none() && [args.rows, args.cols] == [None; 2] {
+        let shapes = TransposeShapes::stacked((0, 0), args.batch, leading, scalars);
+        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &shapes, json);
+    }
+    let extents = files.extents(args)?;
+    let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
+    let shapes = TransposeShapes::stacked(extents, args.batch, leading, scalars);
+    let mut transpose = HostTranspose::poisoned(args.element, choice, &shapes)?;
+    during("reading operands", || {
+        transpose.draw(args.seed)?;
+        let Files { a, b } = files;
+        for (file, matrix) in [a, b].into_iter().zip(transpose.operands()) {
+            file.map_or(Ok(()), |file| file.read_into(matrix))?;
+        }
+        Ok::<_, Failure>(())
+    })?;
+
+    let kernel = kernel(&place, &transpose.desc(), args.on)?;
+    let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
+    let seconds = during("computing", || match &kernel {
+        Some(kernel) => kernel.run(&mut transpose),
+        None => {
+            let (done, seconds) = timed(|| transpose.run(mode));
+            Ok(done.map(|()| seconds)?)
+        }
+    })?;
+    let verdict = args.verify.then(|| during("verifying", || transpose.verify())).transpose()?;
+    if let Some(target) = target {
+        during("writing", || target.write(&transpose.d))?;
+    }
+    let report = Report { transpose: &transpose, on: on(kernel.is_some()), seconds, verdict: verdict.as_ref() };
+    report.print(args, json)?;
+    verdict.as_ref().map_or(Ok(()), report::judged)
+}
+
+/// How the kernel is chosen.
+fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
+    Ok(match (args.rung, args.desc.as_deref()) {
+        (Some(rung), _) => Choice::Rung(rung),
+        (None, Some(json)) if json.trim_start().starts_with('{') => Choice::Desc(TransposeDesc::from_json(json)?),
+        (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read("the description", Path::new(file))?)?),
+        (None, None) => Choice::Auto,
+    })
+}
+
+/// The kernel, where the transpose is computed on a device. A GPU that was not insisted on may turn out not to work.
+fn kernel(place: &Place, desc: &TransposeDesc, on: On) -> Result<Option<TransposeKernel>, Failure> {
+    match place {
+        Place::Host => Ok(None),
+        Place::Cuda(device) if on == On::Cuda => device.prepare_transpose(desc).map(Some),
+        Place::Cuda(device) => Ok(device.prepare_transpose(desc).ok()),
+    }
+}

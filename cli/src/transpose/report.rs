@@ -1,0 +1,121 @@
+//! What is said of a transpose that was computed, or is only explained.
+
+use crate::{args::TransposeArgs, failure::Failure, gemm::at, print};
+use falchion::{
+    device::{
+        HostTranspose,
+        transpose::{Choice, Combine, TransposeDesc, TransposeExplanation, TransposeShapes},
+    },
+    numeric::ElementKind,
+    verify::transpose::TransposeVerdict,
+};
+use serde_json::{Value, json};
+
+/// A transpose that was computed.
+pub struct Report<'r> {
+    /// Its matrices and its problem.
+    pub transpose: &'r HostTranspose,
+    /// `host` or `cuda`.
+    pub on: &'static str,
+    /// How long it took.
+    pub seconds: f64,
+    /// What verification found.
+    pub verdict: Option<&'r TransposeVerdict>,
+}
+
+impl Report<'_> {
+    /// Prints it, as one object or for people.
+    pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
+        let &Self { transpose, on, seconds, verdict } = self;
+        let (shapes, desc, kind) = (transpose.shapes(), transpose.desc(), transpose.d.kind());
+        let explanation = || transpose.choice().explain(transpose.combine(), kind.bytes(), shapes);
+        let explanation = args.explain.then(explanation).transpose()?;
+        // None where the clock saw no time pass.
+        let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
+        if json {
+            let mut object = json!({
+                "on": on, "rows": shapes.rows, "cols": shapes.columns, "batch": shapes.batch, "type": kind.name(),
+                "seconds": seconds, "gbytes_per_second": rate,
+                "verified": verdict.map(TransposeVerdict::is_right),
+                "elements_checked": verdict.map(|verdict| verdict.elements),
+                "error_over_bound": verdict.and_then(|verdict| verdict.error_over_bound),
+                "config": desc.to_string(),
+                "description": written(serde_json::to_value(desc))?,
+            });
+            if let Some(explanation) = &explanation {
+                object["explanation"] = written(serde_json::to_value(explanation))?;
+            }
+            print::line(&object.to_string());
+            return Ok(());
+        }
+        if let Some(explanation) = &explanation {
+            print_explanation(explanation);
+            print::line("");
+        }
+        let batch = if shapes.batch == 1 { String::new() } else { format!("{} times ", shapes.batch) };
+        print::line(&format!("{batch}{} x {} {kind} transposed: {}", shapes.rows, shapes.columns, at(on, seconds, rate, "GB/s")));
+        if let Some(verdict) = verdict.filter(|verdict| verdict.is_right()) {
+            print::line(&format!("verified: {verdict}"));
+        }
+        if let Some(out) = &args.out {
+            print::line(&format!("D is in {}", out.display()));
+        }
+        Ok(())
+    }
+}
+
+/// A verdict that is no success is a failure.
+pub fn judged(verdict: &TransposeVerdict) -> Result<(), Failure> {
+    if verdict.is_right() { Ok(()) } else { Err(Failure::Unverified(format!("the transpose is not verified: {verdict}"))) }
+}
+
+fn written(value: serde_json::Result<Value>) -> Result<Value, Failure> {
+    value.map_err(|error| Failure::refused(format!("the answer cannot be written as JSON: {error}")))
+}
+
+/// An explanation without a transpose.
+pub fn explanation(
+    choice: Choice,
+    combine: Combine,
+    kind: ElementKind,
+    shapes: &TransposeShapes,
+    json: bool,
+) -> Result<(), Failure> {
+    let explanation = choice.explain(combine, kind.bytes(), shapes)?;
+    if json {
+        let desc: TransposeDesc = choice.desc(combine, kind.bytes(), shapes, [0; 3]);
+        print::line(&json!({ "description": written(serde_json::to_value(desc))?, "explanation": written(serde_json::to_value(&explanation))? }).to_string());
+    } else {
+        print_explanation(&explanation);
+    }
+    Ok(())
+}
+
+fn print_explanation(explanation: &TransposeExplanation) {
+    print::line("chosen:");
+    print::table(
+        explanation.choices.iter().map(|choice| vec![choice.what.to_owned(), choice.value.clone(), choice.because.clone()]),
+    );
+    print::line("\nschedule:");
+    for line in &explanation.schedule {
+        print::line(&format!(" {line}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::{Error, device::host::Mode, layout::Order};
+
+    #[test]
+    fn a_wrong_transpose_is_a_failure_and_a_right_one_is_not() {
+        let shapes = TransposeShapes::packed(5, 4);
+        let mut transpose = HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &shapes).unwrap();
+        transpose.draw(1).unwrap();
+        transpose.run(Mode::Fast).unwrap();
+        assert!(judged(&transpose.verify().unwrap()).is_ok());
+        transpose.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(77.0)).unwrap();
+        let Err(Failure::Unverified(sentence)) = judged(&transpose.verify().unwrap()) else { panic!("77 is not drawn") };
+        assert!(sentence.starts_with("the transpose is not verified: element (0, 0) of D 0 is "), "{sentence}");
+    }
+}
