@@ -1,11 +1,9 @@
-//! Seed 4's CuTe GEMM: its layouts, and a product computed with them thread by thread: `cargo run --example cute_gemm`.
+//! Seed 4's CuTe GEMM: its layouts, a product computed with them thread by thread on the host, and the seed's own by the
+//! kernel that is made of them, where there is a GPU: `cargo run --example cute_gemm`.
 
-use falchion::{
-    layout::{algebra::LayoutError, cute_gemm::CuteGemm},
-    shape::Mnk,
-};
+use falchion::{Error, layout::cute_gemm::CuteGemm, shape::Mnk};
 
-fn main() -> Result<(), LayoutError> {
+fn main() -> Result<(), Error> {
     let tile = Mnk::new(64, 64, 16);
     let gemm = CuteGemm::new(Mnk::new(1024, 1024, 1024 * 8), tile, (8, 8))?;
     for (name, layout) in ["mA", "mB", "mC"].iter().zip(gemm.matrices()?) {
@@ -27,6 +25,10 @@ fn main() -> Result<(), LayoutError> {
     ] {
         println!("{name:<5}{}", part.0);
     }
+    println!("of the whole grid, (block,thread,value) or (thread,value):");
+    for (name, layout) in gemm.grid()?.named() {
+        println!("{name:<5}{layout}");
+    }
 
     let (m, n, k) = (128u32, 192u32, 32u32);
     let small = CuteGemm::new(Mnk::new(m, n, k), tile, (8, 8))?;
@@ -35,7 +37,43 @@ fn main() -> Result<(), LayoutError> {
     small.run(&a, &b, &mut c)?;
     let at = |i: u32, j: u32| (0..k).map(|l| a[(i + l * m) as usize] * b[(j + l * n) as usize]).sum::<i64>();
     let wrong = (0..n).flat_map(|j| (0..m).map(move |i| (i, j))).filter(|(i, j)| c[(i + j * m) as usize] != at(*i, *j)).count();
-    println!("C = A*B, {m} x {n} x {k}, copied and multiplied thread by thread: {wrong} of {} elements are wrong", m * n);
+    println!("on the host, {m} x {n} x {k}, copied and multiplied thread by thread: {wrong} of {} elements are wrong", m * n);
     assert_eq!(wrong, 0);
+    on_device(&gemm)
+}
+
+/// Computes the product on the first device and verifies it, or says why not.
+#[cfg(feature = "cuda")]
+fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
+    use falchion::{
+        device::cuda::{CuteGemmKernel, open, resident::Resident},
+        numeric::ElementKind,
+    };
+    let context = match open(0) {
+        Ok(context) => context,
+        Err(why) => {
+            println!("on no device: {why}");
+            return Ok(());
+        }
+    };
+    let kernel = CuteGemmKernel::prepare(&context, gemm, ElementKind::F32)?;
+    let (desc, mut product) = gemm.product(ElementKind::F32)?;
+    let [operands, _] = product.drawn_from(&desc);
+    product.a.draw(operands, 1)?;
+    product.b.draw(operands, 2)?;
+    let matrices = product.matrices()?;
+    let mut resident = Resident::new(&context.default_stream(), &matrices)?;
+    resident.run_cute_gemm(&kernel, [0; 3])?;
+    resident.download(matrices.d)?;
+    let verdict = product.verify(&desc)?;
+    println!("on the device, {} registers a thread: {verdict}", kernel.report().registers);
+    assert!(verdict.is_right());
+    Ok(())
+}
+
+/// Says that this build has no CUDA.
+#[cfg(not(feature = "cuda"))]
+fn on_device(_: &CuteGemm) -> Result<(), Error> {
+    println!("on no device: this is a build without the feature `cuda`");
     Ok(())
 }

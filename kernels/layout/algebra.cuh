@@ -82,8 +82,10 @@ struct At<I, Layout<First, Others...>> : At<I - 1, Layout<Others...>> {};
 template <int I, class Layout>
 using ModeOf = typename At<I, Layout>::Type;
 
-// The size of the I-th mode, which the type knows.
+// The size of the I-th mode, which the type knows. A constant would go to the device's memory.
 template <int I, class Layout>
-constexpr unsigned kExtent = ModeOf<I, Layout>::size(NoIntegers{});
+__device__ __forceinline__ constexpr unsigned extent() {
+  return ModeOf<I, Layout>::size(NoIntegers{});
+}
 
 }  // namespace algebra

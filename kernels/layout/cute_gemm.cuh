@@ -22,8 +22,8 @@ struct CuteGemm {
   using tCgC = typename Config::tCgC;
   using tCrC = typename Config::tCrC;
 
-  static constexpr unsigned kM = algebra::kExtent<0, tCrC>, kN = algebra::kExtent<1, tCrC>;
-  static constexpr unsigned kK = algebra::kExtent<1, algebra::ModeOf<1, tCsA>>;
+  static constexpr unsigned kM = algebra::extent<0, tCrC>(), kN = algebra::extent<1, tCrC>();
+  static constexpr unsigned kK = algebra::extent<1, algebra::ModeOf<1, tCsA>>();
 
   CuteGemmParams const& params;
   Element *sA, *sB;
@@ -46,9 +46,9 @@ struct CuteGemm {
     using Values = algebra::ModeOf<2, From>;
     using Stored = algebra::ModeOf<1, To>;
 #pragma unroll 16
-    for (unsigned j = 0; j < algebra::kExtent<1, Stored>; ++j)
+    for (unsigned j = 0; j < algebra::extent<1, Stored>(); ++j)
 #pragma unroll 4
-      for (unsigned i = 0; i < algebra::kExtent<0, Stored>; ++i)
+      for (unsigned i = 0; i < algebra::extent<0, Stored>(); ++i)
         to[Stored::offset(algebra::NoIntegers{}, i, j)] = __ldg(from + Values::offset(params.integers, i, j, tile));
   }
 

@@ -241,6 +241,25 @@ proptest! {
         }
     }
 
+    /// `thread_value(T)(t, v)` is the element `v` of `local_partition(T, t)`, its offset included, for every thread; threads whose
+    /// numbers have gaps have no such layout.
+    #[test]
+    fn a_thread_value_layout_is_every_threads_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
+        let (m, n) = ([2, 4][m], [2, 4][n]);
+        let threads = Layout::new([m, n], if row_major { [n, 1] } else { [1, m] })?;
+        for steps in [[Step::Take, Step::Take], [Step::Take, Step::Skip], [Step::Skip, Step::Take]] {
+            let whole = a.thread_value(&threads, &steps)?;
+            for thread in 0..threads.size() {
+                let (values, begin) = whole.slice(&Coordinate::Tuple(vec![Coordinate::At(thread), Coordinate::All]))?;
+                let values = values.expect("values").modes()[0].clone();
+                prop_assert_eq!((values, begin), a.local_partition_by(&threads, thread, &steps)?);
+            }
+        }
+        let gaps = Layout::new([m, n], [2, 2 * m])?;
+        let refused = matches!(a.thread_value(&gaps, &[Step::Take; 2]), Err(LayoutError::SizesDiffer { left, .. }) if left == m * n);
+        prop_assert!(refused);
+    }
+
     /// `copy(A, B)` makes `B(i) = A(i)` for every integer i, whatever the two layouts.
     #[test]
     fn a_copy_is_element_by_element(a in bijection(), row in any::<bool>()) {

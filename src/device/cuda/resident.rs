@@ -1,6 +1,7 @@
 //! Operands of a product, copied to a device and back: for tools and tests, whose matrices are values.
 
 use super::{
+    cute_gemm::CuteGemmKernel,
     kernel::CudaKernel,
     operands::{CudaMatrices, DeviceMatrix},
     transpose::{CudaTranspose, TransposeOperands},
@@ -84,6 +85,17 @@ impl Resident {
         };
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         kernel.run(stream, shapes, CudaMatrices { a: a.read(stream).from(first[0]), b: b.read(stream).from(first[1]), c, d })
+    }
+
+    /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CuteGemmKernel::run`].
+    pub fn run_cute_gemm(&mut self, kernel: &CuteGemmKernel, first: [usize; 3]) -> Result<(), Error> {
+        let Self { stream, a, b, d, .. } = self;
+        let written = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
+        kernel.run(stream, a.read(stream).from(first[0]), b.read(stream).from(first[1]), written)
     }
 
     /// Waits for the device, and copies D back.

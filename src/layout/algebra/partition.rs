@@ -110,11 +110,9 @@ impl Layout {
     /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
     /// ```
     pub fn local_partition_by(&self, threads: &Self, thread: u64, steps: &[Step]) -> Result<(Self, u64), LayoutError> {
-        let extents = threads.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect::<Vec<_>>();
-        let place = Self::compact(&IntTuple::Tuple(extents.clone()))?.coordinate(threads.place_of(thread)?)?;
+        let place = Self::compact(&IntTuple::Tuple(threads.extents()))?.coordinate(threads.place_of(thread)?)?;
         let Coordinate::Tuple(place) = place else { return Err(LayoutError::EmptyTuple) };
-        let tiler = Tiler::shape(&IntTuple::Tuple(Step::project(steps, &extents)?))?;
-        let tiled = self.zipped_divide(&tiler)?;
+        let tiled = self.tiled_by(threads, steps)?;
         let rest = Coordinate::Tuple(vec![Coordinate::All; tiled.modes()[1].rank()]);
         tiled.sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
     }
@@ -138,9 +136,7 @@ impl Layout {
         if left != right {
             return Err(LayoutError::SizesDiffer { what: "the size and the cosize of the layout of threads", left, right });
         }
-        let extents = threads.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect::<Vec<_>>();
-        let tiler = Tiler::shape(&IntTuple::Tuple(Step::project(steps, &extents)?))?;
-        let tiled = self.zipped_divide(&tiler)?;
+        let tiled = self.tiled_by(threads, steps)?;
         // Threads step through the tile along the modes that take part, and stand still along the others.
         let mut taken = tiled.modes()[0].modes().iter();
         let places = steps.iter().zip(threads.modes()).map(|(step, mode)| match step {
@@ -149,6 +145,16 @@ impl Layout {
         });
         let places = Self::concat(places.collect::<Result<Vec<_>, _>>()?)?;
         Self::concat([places.compose(&threads.left_inverse()?)?, tiled.modes()[1].clone()])
+    }
+
+    /// How many coordinates each mode has.
+    fn extents(&self) -> Vec<IntTuple> {
+        self.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect()
+    }
+
+    /// The division by the modes of `threads` that take part: the threads, and what each of them has.
+    fn tiled_by(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
+        self.zipped_divide(&Tiler::shape(&IntTuple::Tuple(Step::project(steps, &threads.extents())?))?)
     }
 
     /// Which coordinate, as an integer, a layout of threads sends to `thread`.
