@@ -113,6 +113,9 @@ const REGISTERS_BESIDES: u32 = 20;
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
 const MOST_READS: u32 = 64;
 
+/// Blocks that a multiprocessor holds, at most.
+pub(super) const MOST_BLOCKS: u32 = 32;
+
 /// The largest extent of a tile.
 const LARGEST_TILE: u32 = 512;
 
@@ -371,7 +374,7 @@ impl TransposeDesc {
             return Err(refusal);
         }
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
-        if let Err(refusal) = within("blocks per multiprocessor", blocks, 1, 32) {
+        if let Err(refusal) = within("blocks per multiprocessor", blocks, 1, MOST_BLOCKS) {
             return Err(refusal);
         }
         if let Err(refusal) = within("threads of a block", threads, 32, machine.threads_per_block) {

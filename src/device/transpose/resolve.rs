@@ -7,7 +7,7 @@
 
 use super::{
     arguments::TransposeShapes,
-    desc::{Combine, Lanes, Staging, TransposeDesc},
+    desc::{Combine, Lanes, MOST_BLOCKS, Staging, TransposeDesc},
     rungs::Rung,
 };
 use crate::threadblock::SwizzleKind;
@@ -87,7 +87,7 @@ impl TransposeDesc {
             narrow.turn = narrow.access_d;
         }
         // Elements of less than a word take a register each when they come one by one.
-        while narrow.blocks_per_sm > 1 && narrow.check().is_err() {
+        while (2..=MOST_BLOCKS).contains(&narrow.blocks_per_sm) && narrow.check().is_err() {
             narrow.blocks_per_sm -= 1;
         }
         narrow
