@@ -80,7 +80,7 @@ fn a_description_goes_out_and_comes_back() {
         ("\"turn\":1", "\"turn\":1,\"depth\":1", "unknown field `depth`"),
         ("\"turn\":1,", "", "missing field `turn`"),
         ("\"turn\":1", "\"turn\":-1", "invalid value"),
-        ("\"threads\":256", "\"threads\":48", "threads of a block  = 48"),
+        ("\"threads\":256", "\"threads\":48", "threads of a block = 48"),
         ("\"blocks_per_sm\":4", "\"blocks_per_sm\":4294967295", "blocks per multiprocessor = 4294967295 is not from 1 to 32"),
         ("\"element_bytes\":2", "\"element_bytes\":4", "a matrix of f16 was given where the kernel takes elements of 4 bytes"),
     ] {
@@ -211,7 +211,8 @@ fn what_cannot_be_transposed_is_refused() {
         ("--rows 3 --cols 4 --ldd 2", "the leading dimension of D = 2 is below its number of columns; the nearest is 3"),
         ("--rows 3 --cols 4 --beta 1 --ldb 2", "the leading dimension of B = 2 is below its number of columns; the nearest is 3"),
         ("--rows 2147483648 --cols 1", "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
-        ("--rows 1000000 --cols 1000000000", "bytes of memory are to be had"),
+        ("--rows 1000000 --cols 1000000000", "a grid has at most 2147483647 blocks; take a larger tile"),
+        ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),
         ("--rows 3 --cols 3 --rung top", "possible values: naive, tiled, coalesced, padded, vectorized"),
         ("--rows 3 --cols 3 --rung naive --desc {}", "cannot be used with"),
         ("--rows 3 --cols 3 --checked --on cuda", "--checked watches the host executor"),
