@@ -335,7 +335,7 @@ fn garbage_is_refused_and_never_a_panic() {
             index += 1;
             let bits = draw(seed, index);
             // Now and then a number that is no good; else the fair one.
-            if bits % 9 == 0 { NUMBERS[(bits >> 8) as usize % NUMBERS.len()] } else { fair }
+            if bits.is_multiple_of(9) { NUMBERS[(bits >> 8) as usize % NUMBERS.len()] } else { fair }
         };
         let desc = TransposeDesc {
             combine: [Combine::Move, Combine::F32, Combine::F64][drawn(0) as usize % 3],
