@@ -54,7 +54,7 @@ pub enum Refusal {
     UnknownNode { id: u64 },
     NotPrepared,
     OtherDevice { operand: &'static str },
-    PartlyShared,
+    PartlyShared { operand: &'static str },
     NotOnStream { operand: &'static str },
     ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
     WrittenWhileRead { written: &'static str, read: &'static str },
@@ -394,7 +394,10 @@ impl Refusal {
                 .say(b.name())
                 .say(if exchanged { ", A and B exchanged for a column-major D" } else { ", for a row-major D" })
                 .say("; these operands lie otherwise"),
-            Self::PartlyShared => s.say("D and C share some of their memory but not all of it; pass one matrix, or two that are apart"),
+            Self::PartlyShared { operand } => s
+                .say("D and ")
+                .say(operand)
+                .say(" share some of their memory but not all of it; pass one matrix, or two that are apart"),
         }
     }
 }

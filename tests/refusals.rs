@@ -321,7 +321,7 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
         (Refusal::Overlap { operand: "A" }, "D overlaps A, which is read while D is written"),
         (Refusal::NoSuchElement { kind: ElementKind::E4m3 }, "matrices of e4m3 have no form in host memory yet"),
-        (Refusal::PartlyShared, "D and C share some of their memory but not all of it"),
+        (Refusal::PartlyShared { operand: "C" }, "D and C share some of their memory but not all of it"),
         (Refusal::OtherDevice { operand: "C" }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),
     ] {

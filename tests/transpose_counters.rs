@@ -95,7 +95,9 @@ fn likeness_loses_no_block() {
 /// Accesses to A and D of one element a lane, counted from the description's maps, block by block.
 fn global(desc: &TransposeDesc, shapes: &TransposeShapes) -> [GlobalAccesses; 2] {
     use std::collections::{BTreeMap, BTreeSet};
-    let mut requests: [BTreeMap<(usize, usize, u32, u32), Vec<u64>>; 2] = Default::default();
+    /// The matrix, the tile, the warp and the step, and the bytes at which its lanes begin.
+    type Requests = BTreeMap<(usize, usize, u32, u32), Vec<u64>>;
+    let mut requests: [Requests; 2] = Default::default();
     let bytes = u64::from(desc.element_bytes);
     for matrix in 0..shapes.batch {
         for tile in 0..shapes.rows.div_ceil(32) * shapes.columns.div_ceil(32) {

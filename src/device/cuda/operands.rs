@@ -94,6 +94,12 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind, address, length, context, _in_use: in_use }
     }
 
+    /// A matrix of numbers alone, which no stream uses.
+    #[cfg(test)]
+    pub(super) fn nowhere(kind: ElementKind, address: u64, length: usize, context: usize) -> Self {
+        Self { kind, address, length, context, _in_use: SyncOnDrop::Sync(None) }
+    }
+
     /// The matrix from its element `first` on.
     #[must_use]
     pub fn from(self, first: usize) -> Self {

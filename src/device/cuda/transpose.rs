@@ -108,7 +108,7 @@ impl CudaTranspose {
         let desc = choice.desc(combine, operands.d.kind.bytes(), shapes, operands.first());
         desc.check()?;
         shapes.check(&desc)?;
-        check_memory(&desc, stream, shapes, operands)?;
+        check_memory(&desc, stream.context().cu_ctx() as usize, shapes, operands)?;
         if shapes.is_empty() {
             return Ok(());
         }
@@ -149,15 +149,14 @@ impl CudaTranspose {
     }
 }
 
-/// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read.
+/// Whether the operands are of the kernel's types, on the device of `context`, and D lies apart from what is read.
 fn check_memory(
     desc: &TransposeDesc,
-    stream: &CudaStream,
+    context: usize,
     shapes: &TransposeShapes,
     operands: &TransposeOperands<'_>,
 ) -> Result<(), Refusal> {
     let TransposeOperands { a, b, d } = operands;
-    let context = stream.context().cu_ctx() as usize;
     let wanted = desc.combine.kind().unwrap_or(d.kind);
     let check = |matrix: &DeviceMatrix<'_>, operand| {
         if matrix.kind != wanted {
@@ -183,7 +182,7 @@ fn check_memory(
         let stride = |matrix: &Strided| if batch > 1 { matrix.stride } else { 0 };
         let same = b.address == d.address && shape.leading == shapes.d.leading && stride(shape) == stride(&shapes.d);
         if shapes.reads_b() && !same && meets(b.range(across(shape))) {
-            return Err(Refusal::PartlyShared);
+            return Err(Refusal::PartlyShared { operand: "B" });
         }
     }
     Ok(())
@@ -286,3 +285,63 @@ const _: fn() = || {
     fn shared_between_threads<T: Clone + Send + Sync>() {}
     shared_between_threads::<TransposeKernel<f32, crate::desc::Auto>>();
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        device::transpose::{Combine, Rung},
+        numeric::ElementKind,
+    };
+
+    /// Addresses that no one reads: the check looks at numbers alone.
+    fn at(kind: ElementKind, address: u64, context: usize) -> DeviceMatrix<'static> {
+        DeviceMatrix::nowhere(kind, address, 1 << 20, context)
+    }
+
+    /// D overlaps A exactly where their elements do, and B may be D itself or apart from it.
+    #[test]
+    fn memory_that_is_read_while_it_is_written_is_refused() {
+        let packed = TransposeShapes::packed(10, 6);
+        let scaled = TransposeShapes { beta: 1.0, b: Source::Matrix(packed.d), ..packed };
+        let f32 = ElementKind::F32;
+        let checked = |shapes: &TransposeShapes, a: u64, b: Option<u64>, d: u64| {
+            let combine = if shapes.reads_b() || !shapes.reads_a() { Combine::F32 } else { Combine::Move };
+            let b = b.map_or(Source::None, |b| Source::Matrix(at(f32, b, 1)));
+            let operands = TransposeOperands { a: at(f32, a, 1), b, d: at(f32, d, 1) };
+            check_memory(&Rung::Padded.desc(combine, 4), 1, shapes, &operands)
+        };
+        // 60 elements of 4 bytes from 4096 on.
+        for (a, apart) in [(4096 - 240, true), (4096 - 236, false), (4096, false), (4096 + 236, false), (4096 + 240, true)] {
+            let found = checked(&packed, a, None, 4096);
+            assert_eq!(found, if apart { Ok(()) } else { Err(Refusal::Overlap { operand: "A" }) }, "{a}");
+        }
+        let sentence = Refusal::Overlap { operand: "A" }.to_string();
+        assert_eq!(sentence, "D overlaps A, which is read while D is written; give D memory of its own");
+        // A that is not read may be anywhere.
+        assert_eq!(checked(&TransposeShapes { alpha: 0.0, ..scaled }, 4096, Some(9000), 4096), Ok(()));
+        for (b, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)] {
+            let found = checked(&scaled, 1 << 16, Some(b), 4096);
+            assert_eq!(found, if fine { Ok(()) } else { Err(Refusal::PartlyShared { operand: "B" }) }, "{b}");
+        }
+        // The same address and another leading dimension is another matrix.
+        let wider = Strided { leading: 12, stride: 72, ..packed.d };
+        let found = checked(&TransposeShapes { b: Source::Matrix(wider), ..scaled }, 1 << 16, Some(4096), 4096);
+        let sentence = found.expect_err("another matrix").to_string();
+        assert!(sentence.starts_with("D and B share some of their memory but not all of it; pass one matrix"), "{sentence}");
+    }
+
+    #[test]
+    fn operands_of_another_type_or_device_are_refused() {
+        let shapes = TransposeShapes::packed(10, 6);
+        let desc = Rung::Padded.desc(Combine::Move, 4);
+        let said = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
+            let operands = TransposeOperands { a, b: Source::None, d };
+            check_memory(&desc, 1, &shapes, &operands).expect_err("refused").to_string()
+        };
+        let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
+        assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A lies on another device than D");
+        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "a matrix of i32 was given where the kernel takes f32");
+        assert_eq!(said(at(f64, 0, 1), at(f64, 4096, 1)), "a matrix of f64 was given where the kernel takes elements of 4 bytes");
+    }
+}

@@ -233,8 +233,11 @@ impl TransposeShapes {
     /// Tiles of `desc` down and across one D.
     pub(crate) fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
         // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
-        let before = if desc.is_gathered() { desc.access_d as usize - 1 } else { 0 };
-        (self.columns.div_ceil(desc.columns as usize) as u64, (self.rows + before).div_ceil(desc.rows as usize) as u64)
+        let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
+        (
+            self.columns.div_ceil(desc.columns as usize) as u64,
+            self.rows.saturating_add(before).div_ceil(desc.rows as usize) as u64,
+        )
     }
 
     /// Whether a kernel of description `desc` can compute this: sizes, leading dimensions, scalars.

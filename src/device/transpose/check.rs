@@ -11,6 +11,9 @@ use crate::{
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
 const MOST_READS: u32 = 32;
 
+/// Blocks that a multiprocessor holds, at most.
+pub(super) const MOST_BLOCKS: u32 = 32;
+
 /// The largest extent of a tile.
 const LARGEST_TILE: u32 = 512;
 
@@ -69,7 +72,7 @@ impl TransposeDesc {
             }
             i += 1;
         }
-        if self.is_gathered() { self.check_gathered() } else { Ok(()) }
+        Ok(())
     }
 
     /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of lines as it writes elements.
@@ -84,8 +87,8 @@ impl TransposeDesc {
             let turn = self.turn as u64;
             return Err(Refusal::OutOfRange { field: "turn of what is gathered", value: turn, least: 1, most: 1 });
         }
-        if self.rows == 0 || !self.threads.is_multiple_of(self.rows) {
-            let (value, of) = (self.threads, if self.rows == 0 { 1 } else { self.rows });
+        if !self.threads.is_multiple_of(self.rows) {
+            let (value, of) = (self.threads, self.rows);
             let nearest = value.next_multiple_of(of);
             return Err(Refusal::DoesNotNest { outer: "threads of a block", inner: "tile", axis: "rows", value, of, nearest });
         }
@@ -182,7 +185,7 @@ impl TransposeDesc {
                 }
                 return Ok(());
             }
-            Staging::Gathered => return Ok(()),
+            Staging::Gathered => return self.check_gathered(),
             Staging::Padded(padding) => {
                 if let Err(refusal) = within("padding", padding, 0, 64) {
                     return Err(refusal);
@@ -222,7 +225,7 @@ impl TransposeDesc {
             return Err(refusal);
         }
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
-        if let Err(refusal) = within("blocks per multiprocessor", blocks, 1, 32) {
+        if let Err(refusal) = within("blocks per multiprocessor", blocks, 1, MOST_BLOCKS) {
             return Err(refusal);
         }
         if let Err(refusal) = within("threads of a block", threads, 32, machine.threads_per_block) {

@@ -34,7 +34,7 @@ pub use arguments::{Scalable, Strided, TransposeArguments, TransposeMatrices, Tr
 pub use desc::{Combine, Lanes, Staging, TransposeDesc};
 pub use executor::{TransposeExecutor, run_changed_transpose_on_host, run_transpose_on_host};
 pub use explain::TransposeExplanation;
-pub use maps::PieceMap;
+pub use maps::{GatheredTile, PieceMap};
 pub use owned::HostTranspose;
 pub use resolve::Choice;
 pub use rungs::{Coalesced, Naive, Padded, Rung, Tiled, Vectorized};

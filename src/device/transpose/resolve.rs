@@ -1,12 +1,13 @@
 //! Which kernel a problem gets.
 //!
-//! Accesses are as wide as addresses, leading dimensions and extents allow. Where 16 bytes move at a time, a thread turns a
-//! small block in its registers, and chunks of 16 bytes are swizzled: padding by a chunk would do as well, and takes more
-//! shared memory. Where elements move one by one, rows are turned all the same, so shared memory is written 16 bytes at a time.
-//! Measured: `docs/transpose.md`.
+//! Where every access can be 16 bytes wide, a thread turns a small block in its registers, and chunks of what it stores are
+//! swizzled: padding by a chunk would do as well, and takes more shared memory. Elsewhere rows are gathered: accesses to global
+//! memory are as wide as ever, and elements come out of shared memory one by one. Where a B is added, it would have to be gathered
+//! too, and accesses are as wide as addresses, leading dimensions and extents allow. Measured: `docs/transpose.md`.
 
 use super::{
     arguments::TransposeShapes,
+    check::MOST_BLOCKS,
     desc::{Combine, Lanes, Staging, TransposeDesc},
     rungs::Rung,
 };
@@ -45,19 +46,21 @@ impl Choice {
     }
 }
 
-/// The kernel for elements that can be accessed so many at a time.
+/// The kernel for elements that can be accessed so many at a time. Of those that only move, all 16 bytes wide, the fastest of
+/// what was tried on an H200; tiles along D's rows, since blocks that run together then write whole lines of D.
 pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
-    let (rows, columns, turn) = match (element_bytes, access_a) {
-        (8, _) => (64, 32, 2),
-        (4, _) => (64, 64, 4),
-        (2, 1 | 2) => (64, 64, 8),
-        (2, _) => (128, 128, 8),
-        (_, 1 | 2) => (128, 64, 16),
-        (_, 4) => (128, 128, 16),
-        (_, _) => (128, 128, 8),
+    let full = 16 / element_bytes;
+    let wide = access_a == full && access_d == full;
+    let (rows, columns, threads, turn, blocks_per_sm) = match (combine, element_bytes) {
+        (Combine::Move, 8) => (32, 64, 128, 2, 6),
+        (Combine::Move, 4) => (64, 64, 128, 2, 4),
+        (Combine::Move, 2) => (128, 128, 256, 4, 4),
+        (Combine::Move, _) => (256, 128, 128, 8, 3),
+        (Combine::F32, _) if wide => (64, 128, 128, 4, 2),
+        (Combine::F32, _) => (64, 64, 256, 4, 3),
+        (Combine::F64, _) if wide => (64, 64, 512, 2, 2),
+        (Combine::F64, _) => (64, 32, 256, 2, 3),
     };
-    let pieces = rows / turn * columns / access_a;
-    let threads = if pieces < 256 { pieces } else { 256 };
     let chunk = if turn > access_d { turn } else { access_d };
     TransposeDesc {
         combine,
@@ -70,23 +73,30 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
         access_d,
         staging: Staging::Swizzled { bits: 3, base: chunk.trailing_zeros(), shift: access_a.trailing_zeros() },
         lanes: Lanes::Along,
-        order: SwizzleKind::Identity(1),
+        order: SwizzleKind::Horizontal,
         read_once: false,
-        write_stream: false,
-        blocks_per_sm: if matches!(combine, Combine::Move) { 4 } else { 3 },
+        write_stream: matches!(combine, Combine::F32) && wide,
+        blocks_per_sm,
     }
 }
 
 /// The kernel for elements that lie anywhere.
 pub(crate) const fn gathered(element_bytes: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
-    let side = if element_bytes == 8 { 32 } else { 64 };
+    let (rows, columns, threads, blocks_per_sm) = match element_bytes {
+        8 => (32, 32, 128, 3),
+        4 => (64, 32, 256, 3),
+        2 => (128, 64, 256, 4),
+        _ => (128, 128, 256, 2),
+    };
     TransposeDesc {
-        rows: side,
-        columns: side,
-        threads: 256,
+        rows,
+        columns,
+        threads,
         turn: 1,
         staging: Staging::Gathered,
+        write_stream: matches!(element_bytes, 1 | 4),
+        blocks_per_sm,
         ..auto(Combine::Move, element_bytes, full, full)
     }
 }
@@ -105,7 +115,7 @@ impl TransposeDesc {
             narrow.turn = narrow.access_d;
         }
         // Elements of less than a word take a register each when they come one by one.
-        while narrow.blocks_per_sm > 1 && narrow.check().is_err() {
+        while (2..=MOST_BLOCKS).contains(&narrow.blocks_per_sm) && narrow.check().is_err() {
             narrow.blocks_per_sm -= 1;
         }
         narrow

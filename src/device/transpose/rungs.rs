@@ -100,9 +100,9 @@ const _: () = {
             Rung::ALL[rung].desc(combine, bytes).expect();
             rung += 1;
         }
-        let mut access_a = 1;
+        let mut access_a = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
         while access_a * bytes <= 16 {
-            let mut access_d = 1;
+            let mut access_d = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
             while access_d * bytes <= 16 {
                 auto(combine, bytes, access_a, access_d).expect();
                 access_d *= 2;
