@@ -3,7 +3,7 @@
 //! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
-use crate::{device::host::Fault, refusal::Refusal};
+use crate::{device::host::Fault, layout::algebra::LayoutError, refusal::Refusal};
 use std::path::PathBuf;
 
 /// Why a call did not do what it was asked.
@@ -13,6 +13,9 @@ pub enum Error {
     /// The request asks for what cannot be.
     #[error("{0}")]
     Refused(#[from] Refusal),
+    /// A layout, or the result of an operation on layouts, does not exist.
+    #[error("{0}")]
+    Layout(#[from] LayoutError),
     /// The checked host executor found what a kernel must not do.
     #[error("{0}")]
     Fault(#[from] Fault),

@@ -48,9 +48,9 @@ impl Spelled for f64 {
     }
 }
 
-impl<const N: usize> Spelled for [f64; N] {
+impl<T: Spelled, const N: usize> Spelled for [T; N] {
     fn declaration(name: &str) -> String {
-        format!("double {name}[{N}]")
+        format!("{}[{N}]", T::declaration(name))
     }
 }
 
@@ -163,6 +163,23 @@ mirrored! {
     }
 }
 
+/// How many dynamic integers a GEMM's layouts may have. Those of one block have the most: eighteen.
+pub const INTEGERS: usize = 24;
+
+mirrored! {
+    /// What a GEMM of [`cute_gemm`](crate::layout::cute_gemm) is launched with.
+    CuteGemmParams {
+        /// Address of A.
+        a: u64,
+        /// Address of B.
+        b: u64,
+        /// Address of C.
+        c: u64,
+        /// The dynamic integers of the layouts, in the order of their numbers.
+        integers: [u64; INTEGERS],
+    }
+}
+
 mirrored! {
     /// What a probe of shared memory is launched with.
     ProbeParams {
@@ -181,6 +198,8 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../kernels/index.cuh")),
     ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),
+    ("layout/algebra.cuh", include_str!("../kernels/layout/algebra.cuh")),
+    ("layout/cute_gemm.cuh", include_str!("../kernels/layout/cute_gemm.cuh")),
     ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
     ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
     ("thread/access.cuh", include_str!("../kernels/thread/access.cuh")),

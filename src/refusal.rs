@@ -31,7 +31,7 @@ pub enum Refusal {
     CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
     AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
     AccessApart { field: &'static str, access: u32, run: u32 },
-    NotPeeled { what: &'static str },
+    NotGathered { what: &'static str },
     SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
@@ -55,6 +55,9 @@ pub enum Refusal {
     NotPrepared,
     OtherDevice { operand: &'static str },
     PartlyShared { operand: &'static str },
+    NotOnStream { operand: &'static str },
+    ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
+    WrittenWhileRead { written: &'static str, read: &'static str },
     Layouts { a: Order, b: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
@@ -212,7 +215,9 @@ impl Refusal {
                 .number(run as u64)
                 .say(" elements lie side by side in this layout of shared memory; the nearest is ")
                 .number(run as u64),
-            Self::NotPeeled { what } => s.say("accesses to D cannot be peeled: ").say(what).say("; take aligned ones"),
+            Self::NotGathered { what } => {
+                s.say("what is written cannot be gathered: ").say(what).say("; take staging by padding, or swizzled")
+            }
             Self::SwizzleBeyondRow { operand, chunk, row } => s
                 .say("the swizzle of ")
                 .say(operand)
@@ -351,6 +356,25 @@ impl Refusal {
                 "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture",
             ),
             Self::OtherDevice { operand } => s.say(operand).say(" lies on another device than D"),
+            Self::NotOnStream { operand } => {
+                s.say(operand).say(" lies on another device than the stream, or the kernel does; take a stream of the device of both")
+            }
+            Self::ShorterThanLayout { operand, length, needed } => s
+                .say(operand)
+                .say(" has ")
+                .number(length as u64)
+                .say(" elements, and its layout reaches ")
+                .number(needed)
+                .say("; give it that many at least"),
+            Self::WrittenWhileRead { written, read } => s
+                .say(written)
+                .say(" overlaps ")
+                .say(read)
+                .say(", which is read while ")
+                .say(written)
+                .say(" is written; give ")
+                .say(written)
+                .say(" memory of its own"),
             Self::ElementType { given, wanted } => {
                 s.say("a matrix of ").say(given.name()).say(" was given where the kernel takes ").say(wanted.name())
             }

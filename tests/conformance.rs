@@ -6,7 +6,7 @@ mod common;
 use common::{
     asked_for,
     case::{Runner, Tally, judge_one},
-    descriptions::{self, Coverage},
+    descriptions::{self, coverage::Coverage},
     problems::{self, problem},
 };
 use falchion::{
@@ -181,7 +181,8 @@ fn the_suite_finds_what_is_wrong() {
     for runner in wrong {
         let mut found = 0;
         for i in 0..40u64 {
-            let desc = descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, arch: None });
+            let desc =
+                descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, ..descriptions::Wanted::default() });
             let problem = problem(i, &desc, wanted);
             found += usize::from(judge_one(&runner, &desc, &problem, Fill::Integers, (i, i)).is_err());
         }

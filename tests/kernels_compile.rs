@@ -4,10 +4,9 @@
 //! `FALCHION_NVRTC=<folder> cargo test --test kernels_compile --features serde -- --ignored --nocapture --test-threads 1`
 #![cfg(feature = "cuda")]
 
-#[path = "kernels_compile/descriptions.rs"]
 mod descriptions;
 
-use descriptions::Draws;
+use descriptions::{Wanted, description, that_just_fits};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
@@ -109,14 +108,15 @@ fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<(String, GemmDesc, ArchKin
     layouts.flat_map(of).collect()
 }
 
-/// Draws of `count` seeds.
+/// Descriptions for `arch`, of `count` seeds. Each keeps to its registers: none may spill.
 fn drawn(
     seed: u64,
     count: u64,
     arch: ArchKind,
-    draw: impl Fn(&mut Draws) -> GemmDesc,
+    draw: impl Fn(u64, Wanted) -> GemmDesc,
 ) -> impl Iterator<Item = (String, GemmDesc, ArchKind)> {
-    (seed..seed + count).map(move |seed| (format!("seed {seed}"), draw(&mut Draws::new(seed)), arch))
+    let wanted = Wanted { arch: Some(arch), plain: true, ..Wanted::default() };
+    (seed..seed + count).map(move |seed| (format!("seed {seed}"), draw(seed, wanted), arch))
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn volta_is_refused_with_a_sentence() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn legal_descriptions_compile_clean() {
-    let mut kernels: Vec<_> = drawn(1_000, 130, ArchKind::Sm90, |draws| draws.legal(ArchKind::Sm90)).collect();
-    kernels.extend(drawn(2_000, 10, ArchKind::Sm80, |draws| draws.legal(ArchKind::Sm80)));
-    kernels.extend(drawn(3_000, 10, ArchKind::Sm75, |draws| draws.legal(ArchKind::Sm75)));
+    let mut kernels: Vec<_> = drawn(1_000, 130, ArchKind::Sm90, description).collect();
+    kernels.extend(drawn(2_000, 10, ArchKind::Sm80, description));
+    kernels.extend(drawn(3_000, 10, ArchKind::Sm75, description));
     all_clean("legal descriptions", &kernels);
 }
 
@@ -153,9 +153,10 @@ fn legal_descriptions_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
-    let mut kernels: Vec<_> = drawn(4_000, 50, ArchKind::Sm90, |draws| draws.just_fits(ArchKind::Sm90, 9)).collect();
-    kernels.extend(drawn(5_000, 5, ArchKind::Sm80, |draws| draws.just_fits(ArchKind::Sm80, 9)));
-    kernels.extend(drawn(6_000, 5, ArchKind::Sm75, |draws| draws.just_fits(ArchKind::Sm75, 9)));
+    let just_fits = |seed, wanted| that_just_fits(seed, wanted, 9);
+    let mut kernels: Vec<_> = drawn(4_000, 50, ArchKind::Sm90, just_fits).collect();
+    kernels.extend(drawn(5_000, 5, ArchKind::Sm80, just_fits));
+    kernels.extend(drawn(6_000, 5, ArchKind::Sm75, just_fits));
     all_clean("descriptions that just fit", &kernels);
 }
 

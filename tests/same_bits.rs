@@ -6,7 +6,7 @@ mod common;
 use common::{
     Random, asked_for,
     case::Buffers,
-    descriptions::{self, Coverage, description},
+    descriptions::{self, coverage::Coverage, description},
     problems::{self, Problem, problem},
     reproduce,
 };
@@ -128,7 +128,7 @@ fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) 
 
 #[test]
 fn fast_and_checked_give_the_same_bits() {
-    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, arch: None };
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
     let one = |desc: &GemmDesc, seeds| {
         let checked = |problem: &Problem, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, problem, buffers);
         compare(desc, seeds, false, &checked)
@@ -160,7 +160,12 @@ fn the_device_gives_the_hosts_bits() {
     let device = common::on_cuda::OnCuda::new();
     let drawn: Vec<(u64, GemmDesc)> = (0..150)
         .map(|i| draw(0xb175_0fd5, i))
-        .map(|seed| (seed, description(seed, descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, arch: None })))
+        .map(|seed| {
+            (
+                seed,
+                description(seed, descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() }),
+            )
+        })
         .collect();
     let pairs: usize = drawn
         .par_iter()

@@ -68,7 +68,7 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
     verdict(d.combine, &shapes, [of_a, of_b, before], after).expect("a verdict").first_wrong
 }
 
-/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a padded one, a peeled one.
+/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a padded one, a gathered one.
 fn subjects() -> Vec<TransposeDesc> {
     let mut subjects = Vec::new();
     for (combine, bytes) in
@@ -76,22 +76,20 @@ fn subjects() -> Vec<TransposeDesc> {
     {
         subjects.extend(Rung::ALL.map(|rung| rung.desc(combine, bytes)));
     }
-    subjects.extend([peeled(), oblong(), wide()]);
+    subjects.extend([gathered(), oblong(), wide()]);
     subjects
 }
 
 /// Elements of one byte, written 16 at a time wherever rows begin.
-fn peeled() -> TransposeDesc {
+fn gathered() -> TransposeDesc {
     TransposeDesc {
         rows: 64,
         columns: 64,
         threads: 128,
-        access_a: 4,
-        turn: 4,
+        access_a: 16,
+        turn: 1,
         access_d: 16,
-        peel_a: true,
-        peel_d: true,
-        staging: Staging::Padded(4),
+        staging: Staging::Gathered,
         ..Rung::Padded.desc(Combine::Move, 1)
     }
     .expect()
@@ -362,5 +360,5 @@ fn nothing_that_ships_is_accused_in_any_order_of_threads() {
         clean += 1;
     }
     println!("{clean} descriptions, none accused");
-    assert!(clean > 150, "{clean}");
+    assert!(clean > 100, "{clean}");
 }

@@ -9,7 +9,8 @@ use falchion::{
         HostSlice, HostSliceMut, HostTranspose, Source,
         host::Mode,
         transpose::{
-            Choice, Combine, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes, run_transpose_on_host,
+            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
+            run_transpose_on_host,
         },
     },
     numeric::ElementKind,
@@ -118,7 +119,8 @@ fn what_is_too_large() {
         (TransposeShapes { batch: 1 << 33, ..huge(1, 1) }, "the problem has 8589934592 tiles, and a grid has at most 2147483647"),
     ] {
         if said.is_empty() {
-            assert!(fits(Combine::Move, &shapes));
+            let desc = Choice::Auto.desc(Combine::Move, 4, &shapes, [0; 3]);
+            assert_eq!(desc.check().and_then(|()| shapes.check(&desc)), Ok(()));
             continue;
         }
         let sentence = shapes_said(Combine::Move, &shapes);
@@ -270,7 +272,6 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
     type Set = fn(&mut TransposeDesc, u32);
     let none: Option<Set> = None;
     let padded = Rung::Padded.desc(Combine::Move, 4);
-    let byte = Rung::Padded.desc(Combine::Move, 1);
     let swizzled = |bits, base, shift| TransposeDesc { staging: Staging::Swizzled { bits, base, shift }, ..padded };
     #[rustfmt::skip]
     let rows: Vec<(TransposeDesc, &str, Option<Set>)> = vec![
@@ -280,9 +281,10 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         (TransposeDesc { access_a: 3, ..padded }, "access to A = 3", Some(|d, x| d.access_a = x)),
         (TransposeDesc { turn: 0, ..padded }, "turn = 0", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 8, ..padded }, "access to D = 8", none),
-        (TransposeDesc { peel_a: true, ..byte }, "access to A, when peeled, = 1 is not one of 4 bytes of elements of 1 or 2; the nearest is 4", Some(|d, x| d.access_a = x)),
-        (TransposeDesc { peel_d: true, staging: Staging::Direct, ..padded }, "accesses to D cannot be peeled: there is no shared memory to cut rows anew; take aligned ones", none),
-        (TransposeDesc { peel_d: true, combine: Combine::F32, ..padded }, "accesses to D cannot be peeled: B would be read unaligned too; take aligned ones", none),
+        (TransposeDesc { combine: Combine::F32, staging: Staging::Gathered, ..padded }, "B would have to be gathered too", none),
+        (TransposeDesc { lanes: Lanes::Across, staging: Staging::Gathered, ..padded }, "lanes run across D's rows", none),
+        (TransposeDesc { turn: 2, staging: Staging::Gathered, ..padded }, "turn of what is gathered = 2 is not from 1 to 1; the nearest is 1", Some(|d, x| d.turn = x)),
+        (TransposeDesc { threads: 48, staging: Staging::Gathered, ..padded }, "threads of a block rows = 48 is not a whole number of tile tiles of 32; the nearest is 64", Some(|d, x| d.threads = x)),
         (TransposeDesc { rows: 1024, ..padded }, "rows of a tile = 1024 is not from 1 to 512; the nearest is 512", none),
         (TransposeDesc { columns: 0, ..padded }, "columns of a tile = 0 is not from 1 to 512; the nearest is 1", none),
         (TransposeDesc { threads: 16, ..padded }, "threads of a block = 16 is not from 32 to 1024; the nearest is 32", Some(|d, x| d.threads = x)),
@@ -299,7 +301,7 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         (swizzled(4, 2, 0), "the swizzle of the tile moves elements within 64, which does not divide the tile's row of 32", none),
         (TransposeDesc { turn: 2, threads: 128, ..padded }, "turn = 2, and only 1 elements lie side by side in this layout of shared memory; the nearest is 1", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 2, threads: 128, ..padded }, "access to D = 2, and only 1 elements lie side by side", Some(|d, x| d.access_d = x)),
-        (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is not from 1 to 64; the nearest is 64", none),
+        (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is not from 1 to 32; the nearest is 32", none),
         (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks per multiprocessor = 0 is not from 1 to 32; the nearest is 1", Some(|d, x| d.blocks_per_sm = x)),
         (TransposeDesc { blocks_per_sm: 16, ..padded }, "threads of a multiprocessor = 4096 is not from 32 to 2048; the nearest is 2048", none),
         (TransposeDesc { rows: 128, columns: 128, threads: 512, access_a: 4, turn: 4, access_d: 4, staging: Staging::Padded(4), blocks_per_sm: 4, ..padded }, "a thread needs about ", none),
@@ -346,10 +348,9 @@ fn garbage_is_refused_and_never_a_panic() {
             access_a: drawn(1),
             turn: drawn(1),
             access_d: drawn(1),
-            peel_a: drawn(0) % 2 == 1,
-            peel_d: drawn(0) % 2 == 1,
-            staging: match drawn(1) % 3 {
+            staging: match drawn(1) % 4 {
                 0 => Staging::Direct,
+                3 => Staging::Gathered,
                 1 => Staging::Padded(drawn(1)),
                 _ => Staging::Swizzled { bits: drawn(3), base: drawn(0), shift: drawn(0) },
             },

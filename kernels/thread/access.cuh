@@ -34,27 +34,6 @@ __device__ __forceinline__ Words<Bytes> read(void const* address) {
   return value;
 }
 
-// Reads Count elements, together one word, wherever they begin: from the two aligned words that hold them, or one by one where a
-// word would reach beyond the row. `column` is a multiple of Count, and the first of them is in the row.
-template <int ElementBytes, int Count>
-__device__ __forceinline__ Words<4> read_peeled(char const* address, int column, int columns) {
-  static_assert(ElementBytes * Count == 4, "two words hold one");
-  unsigned const beyond = unsigned(reinterpret_cast<unsigned long long>(address)) % 4;
-  Words<4> value;
-  if (beyond == 0 && column + Count <= columns) {
-    value = read<4, false>(address);
-  } else if (column >= Count && column + 2 * Count <= columns) {
-    unsigned const low = read<4, false>(address - beyond).word[0], high = read<4, false>(address - beyond + 4).word[0];
-    asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(value.word[0]) : "r"(low), "r"(high), "r"(8 * beyond));
-  } else {
-    value.word[0] = 0;
-#pragma unroll
-    for (int i = 0; i < Count; ++i)
-      if (column + i < columns) value.word[0] |= read<ElementBytes, false>(address + i * ElementBytes).word[0] << (8 * ElementBytes * i);
-  }
-  return value;
-}
-
 // Writes Bytes bytes. With Stream, they are the first that the second-level cache gives up.
 template <int Bytes, bool Stream>
 __device__ __forceinline__ void write(void* address, Words<Bytes> const& value) {

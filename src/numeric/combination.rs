@@ -2,6 +2,7 @@
 
 use super::{Accumulator, Bf16, Compute, Element, ElementKind, F16, Narrow, Widen};
 use crate::refusal::Refusal;
+use core::marker::PhantomData;
 
 /// The element types of one GEMM, as values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,17 +33,26 @@ pub(crate) trait Visit {
     fn visit<T: Combination>(self) -> Self::Out;
 }
 
-macro_rules! combinations {
-    ($($name:ident: $a:ty, $b:ty, $accumulator:ty, $c:ty, $epilogue:ty;)*) => {
-        $(pub(crate) struct $name;
-        impl Combination for $name {
-            type A = $a;
-            type B = $b;
-            type Accumulator = $accumulator;
-            type C = $c;
-            type Epilogue = $epilogue;
-        })*
+/// The one [`Combination`].
+pub(crate) struct Types<A, B, Accumulator, C, Epilogue>(PhantomData<(A, B, Accumulator, C, Epilogue)>);
 
+impl<A, B, Acc, C, Epilogue> Combination for Types<A, B, Acc, C, Epilogue>
+where
+    A: Element<Storage: Widen<Acc>>,
+    B: Element<Storage: Widen<Acc>>,
+    Acc: Accumulator + Widen<Epilogue>,
+    C: Element<Storage: Widen<Epilogue>>,
+    Epilogue: Compute + Narrow<C::Storage>,
+{
+    type A = A;
+    type B = B;
+    type Accumulator = Acc;
+    type C = C;
+    type Epilogue = Epilogue;
+}
+
+macro_rules! combinations {
+    ($($a:ty, $b:ty, $accumulator:ty, $c:ty: $($epilogue:ty)|+;)*) => {
         /// The element types that a kernel on the CUDA cores can be asked for: (A, B, accumulator, C).
         pub const COMBINATIONS: &[Combined] = &[$(Combined {
             a: <$a as Element>::KIND,
@@ -53,39 +63,32 @@ macro_rules! combinations {
 
         /// Calls `visitor` with the types of a description.
         pub(crate) fn dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
-            $(if d.combined() == (Combined {
-                a: <$a as Element>::KIND,
-                b: <$b as Element>::KIND,
-                accumulator: <$accumulator as Element>::KIND,
-                c: <$c as Element>::KIND,
-            }) && d.compute == <$epilogue as Compute>::KIND {
-                return Ok(visitor.visit::<$name>());
+            let mut rows = COMBINATIONS.iter();
+            $(if rows.next() == Some(&d.combined()) {
+                $(if d.compute == <$epilogue as Compute>::KIND {
+                    return Ok(visitor.visit::<Types<$a, $b, $accumulator, $c, $epilogue>>());
+                })+
             })*
             Err(Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c })
         }
     };
 }
 
-//                a     b     acc  c     epilogue
+// a    b     acc  c     what the epilogue computes in: with integers where all scalars are whole
 combinations! {
-    F32:          f32,  f32,  f32, f32,  f32;
-    F64:          f64,  f64,  f64, f64,  f64;
-    F16F32:       F16,  F16,  f32, F16,  f32;
-    F16F32F32:    F16,  F16,  f32, f32,  f32;
-    F16F16:       F16,  F16,  F16, F16,  f32;
-    Bf16F32:      Bf16, Bf16, f32, Bf16, f32;
-    Bf16F32F32:   Bf16, Bf16, f32, f32,  f32;
-    I8I32:        i8,   i8,   i32, i32,  i32;
-    I8I32Scaled:  i8,   i8,   i32, i32,  f32;
-    I8I8:         i8,   i8,   i32, i8,   i32;
-    I8I8Scaled:   i8,   i8,   i32, i8,   f32;
-    I8F32:        i8,   i8,   i32, f32,  f32;
-    U8I32:        u8,   u8,   i32, i32,  i32;
-    U8I32Scaled:  u8,   u8,   i32, i32,  f32;
-    U8U8:         u8,   u8,   i32, u8,   i32;
-    U8U8Scaled:   u8,   u8,   i32, u8,   f32;
-    I32I32:       i32,  i32,  i32, i32,  i32;
-    I32I32Scaled: i32,  i32,  i32, i32,  f32;
+    f32,  f32,  f32, f32:  f32;
+    f64,  f64,  f64, f64:  f64;
+    F16,  F16,  f32, F16:  f32;
+    F16,  F16,  f32, f32:  f32;
+    F16,  F16,  F16, F16:  f32;
+    Bf16, Bf16, f32, Bf16: f32;
+    Bf16, Bf16, f32, f32:  f32;
+    i8,   i8,   i32, i32:  i32 | f32;
+    i8,   i8,   i32, i8:   i32 | f32;
+    i8,   i8,   i32, f32:  f32;
+    u8,   u8,   i32, i32:  i32 | f32;
+    u8,   u8,   i32, u8:   i32 | f32;
+    i32,  i32,  i32, i32:  i32 | f32;
 }
 
 /// Whether the table has a row of these types.

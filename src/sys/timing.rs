@@ -65,11 +65,13 @@ impl Recording {
             return Ok(None);
         }
         let worked = work();
+        // cudarc keeps errors of dropped guards for the next call, which would fail in their place: here, before it has ended the
+        // capture. They belong to work that could not be captured.
+        let kept = stream.context().check_err();
         let ended = stream.end_capture(sys::CUgraphInstantiate_flags(0));
-        match (worked, ended) {
+        match (worked.and(kept.map_err(driver("cuStreamWaitEvent"))), ended) {
             (Ok(()), Ok(Some(graph))) => Ok(graph.upload().is_ok().then_some(Self { graph })),
             _ => {
-                // cudarc keeps errors of dropped guards for the next call: these belong to the capture that was given up.
                 let _ = stream.context().check_err();
                 let capturing = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
                 if capturing == sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {

@@ -52,18 +52,21 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
     while descs.len() < count {
         let element_bytes = draw.pick(&[1, 2, 4, 8]);
         let widths: Vec<u32> = [1, 2, 4, 8, 16].into_iter().filter(|width| width * element_bytes <= 16).collect();
-        let turn = draw.pick(&widths);
-        let staging = match draw.below(3) {
+        let staging = match draw.below(4) {
             0 => Staging::Direct,
-            1 => Staging::Padded(draw.pick(&[0, 1, 2, 4, 8, 16])),
+            1 => Staging::Gathered,
+            2 => Staging::Padded(draw.pick(&[0, 1, 2, 4, 8, 16])),
             _ => Staging::Swizzled {
                 bits: draw.pick(&[1, 2, 3, 4]),
                 base: draw.pick(&[0, 1, 2, 3, 4]),
                 shift: draw.pick(&[0, 1, 2, 3]),
             },
         };
+        let gathered = staging == Staging::Gathered;
+        let turn = if gathered { 1 } else { draw.pick(&widths) };
         let desc = TransposeDesc {
             combine: match element_bytes {
+                _ if gathered => Combine::Move,
                 4 => draw.pick(&[Combine::Move, Combine::F32]),
                 8 => draw.pick(&[Combine::Move, Combine::F64]),
                 _ => Combine::Move,
@@ -75,10 +78,8 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
             access_a: draw.pick(&widths),
             turn,
             access_d: if staging == Staging::Direct { turn } else { draw.pick(&widths) },
-            peel_a: draw.once_in(3),
-            peel_d: draw.once_in(3),
             staging,
-            lanes: draw.pick(&[Lanes::Along, Lanes::Across]),
+            lanes: if gathered { Lanes::Along } else { draw.pick(&[Lanes::Along, Lanes::Across]) },
             order: draw.pick(&[SwizzleKind::Horizontal, SwizzleKind::Identity(1), SwizzleKind::Identity(3)]),
             read_once: draw.below(2) == 0,
             write_stream: draw.below(2) == 0,

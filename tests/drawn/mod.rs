@@ -3,16 +3,20 @@
 //! Integer data has one right answer in every element type, so a product is compared with `==`.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[path = "../descriptions/mod.rs"]
+mod descriptions;
+
+use descriptions::{Wanted, description};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SpillKind},
+    desc::GemmDesc,
     device::{
         HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
         default_gemm_configuration::default_description,
         host::{Mode, Program},
         run_program,
     },
-    epilogue::{EpilogueDesc, LinearCombination, Node, NodeId, Op},
+    epilogue::{EpilogueDesc, NodeId, Op},
     index::{Coord, IndexMap},
     layout::Order,
     numeric::{Bf16, COMBINATIONS, Combined, ComputeKind, Element, ElementKind, F16},
@@ -37,14 +41,14 @@ pub fn orders() -> impl Iterator<Item = [Order; 3]> {
     both.into_iter().flat_map(move |a| both.into_iter().flat_map(move |b| both.into_iter().map(move |c| [a, b, c])))
 }
 
-/// Every row of the default table, for every tag and layout: what the library ships. Types that are listed twice have an
-/// epilogue in integers and one in `f32`.
+/// Every row of the default table, for every tag and layout, with every arithmetic that its epilogue can have: what the library
+/// ships.
 pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     ArchKind::ALL.into_iter().flat_map(|arch| {
-        COMBINATIONS.iter().enumerate().flat_map(move |(i, types)| {
-            orders().filter_map(move |orders| {
-                let d = default_description(OpKind::Simt, arch, *types, orders).ok()?;
-                Some(if COMBINATIONS[..i].contains(types) { GemmDesc { compute: ComputeKind::F32, ..d } } else { d })
+        COMBINATIONS.iter().flat_map(move |types| {
+            orders().filter_map(move |orders| default_description(OpKind::Simt, arch, *types, orders).ok()).flat_map(|d| {
+                let scaled = (d.compute == ComputeKind::I32).then_some(GemmDesc { compute: ComputeKind::F32, ..d });
+                [d].into_iter().chain(scaled)
             })
         })
     })
@@ -85,61 +89,10 @@ fn along() -> impl Strategy<Value = Along> {
     select(vec![Along::Mn, Along::K])
 }
 
-fn layout() -> impl Strategy<Value = SmemLayout> {
-    prop_oneof![
-        2 => Just(SmemLayout::Auto),
-        1 => (along(), 0u32..=16).prop_map(|(along, padding)| SmemLayout::Padded { along, padding }),
-        1 => (along(), 1u32..=5, 0u32..=5, 0u32..=8)
-            .prop_map(|(along, bits, base, shift)| SmemLayout::Swizzled { along, bits, base, shift }),
-    ]
-}
-
-fn swizzle() -> impl Strategy<Value = SwizzleKind> {
-    prop_oneof![Just(SwizzleKind::Horizontal), (1u32..=64).prop_map(SwizzleKind::Identity)]
-}
-
-/// How a warp reads its fragments.
-fn fragments() -> impl Strategy<Value = (InterleaveKind, UnrollKind)> {
-    let interleave = prop_oneof![Just(InterleaveKind::Vector), (0u32..=6).prop_map(|bits| InterleaveKind::Elements(1 << bits))];
-    (interleave, prop_oneof![Just(UnrollKind::Full), (1u32..=8).prop_map(UnrollKind::By)])
-}
-
-/// Descriptions that `check` accepts, from all that it accepts on the CUDA cores.
+/// Descriptions that `check` accepts, from all that it accepts on the CUDA cores without spills.
 pub fn legal() -> impl Strategy<Value = GemmDesc> {
-    let extents = (3u32..=7, 3u32..=7, prop_oneof![Just(8u32), Just(16), (4u32..=16).prop_map(|half| 2 * half)]);
-    let warps = (1u32..=4, 1u32..=4, 1u32..=3);
-    let loops = (select(MainloopKind::ALL.to_vec()), 2u32..=5, select(ArchKind::ALL.to_vec()), 1u32..=2, fragments());
-    let accesses = (0u32..=4, 0u32..=4, 0u32..=4);
-    (select(COMBINATIONS.to_vec()), [order(), order(), order()], extents, warps, loops, accesses, [layout(), layout()], swizzle())
-        .prop_filter_map("refused", |(types, orders, (m, n, k), warps, loops, accesses, [smem_a, smem_b], swizzle)| {
-            let warp = Mnk::new(1 << m, 1 << n, k);
-            let (mainloop, stages, arch, blocks_per_sm, (interleave, unroll)) = loops;
-            let access = |exponent: u32, kind: ElementKind| (1 << exponent).min(16 / kind.bytes());
-            let knobs = Knobs {
-                threadblock: Mnk::new(warp.m * warps.0, warp.n * warps.1, warp.k * warps.2),
-                warp,
-                instruction: Mnk::new(1, 1, 1),
-                mainloop,
-                stages: match mainloop {
-                    MainloopKind::SingleStage => 1,
-                    MainloopKind::Pipelined => 2,
-                    MainloopKind::Multistage => stages,
-                },
-                swizzle,
-                align_a: access(accesses.0, types.a),
-                align_b: access(accesses.1, types.b),
-                align_c: access(accesses.2, types.c),
-                smem_a,
-                smem_b,
-                blocks_per_sm,
-                interleave,
-                unroll: if mainloop == MainloopKind::SingleStage { unroll } else { UnrollKind::Full },
-                spills: SpillKind::Refused,
-                epilogue: LinearCombination::DESC,
-            };
-            let desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
-            desc.check().is_ok().then_some(desc)
-        })
+    let wanted = Wanted { plain: true, ..Wanted::default() };
+    any::<u64>().no_shrink().prop_map(move |seed| description(seed, wanted))
 }
 
 /// Numbers at and beyond every edge, and small ones.

@@ -5,6 +5,7 @@
 
 pub mod cache;
 mod context;
+mod cute_gemm;
 mod executor;
 mod kernel;
 mod loaded;
@@ -14,6 +15,7 @@ pub mod resident;
 mod transpose;
 
 pub use context::{machine_of, open};
+pub use cute_gemm::CuteGemmKernel;
 pub use executor::Kernel;
 pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;

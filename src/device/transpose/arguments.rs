@@ -232,7 +232,9 @@ impl TransposeShapes {
 
     /// Tiles of `desc` down and across one D.
     pub(crate) fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
-        (self.columns.div_ceil(desc.columns as usize) as u64, self.rows.div_ceil(desc.rows as usize) as u64)
+        // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
+        let before = if desc.is_gathered() { desc.access_d as usize - 1 } else { 0 };
+        (self.columns.div_ceil(desc.columns as usize) as u64, (self.rows + before).div_ceil(desc.rows as usize) as u64)
     }
 
     /// Whether a kernel of description `desc` can compute this: sizes, leading dimensions, scalars.
@@ -261,6 +263,9 @@ impl TransposeShapes {
             Source::Matrix(b) if self.reads_b() => self.check_matrix("B", b, self.columns, self.rows)?,
             Source::None if self.reads_b() => return Err(Refusal::MissingOperand { name: "B" }),
             _ => {}
+        }
+        if self.is_empty() {
+            return Ok(());
         }
         let ((down, across), most) = (self.tiles(desc), u64::from(desc.grid()));
         let tiles = u128::from(down) * u128::from(across) * self.batch as u128;
@@ -294,15 +299,9 @@ impl TransposeShapes {
         let of = |matrix: Strided, first: u64, rows: usize| {
             [first, if rows > 1 { matrix.leading as u64 } else { 0 }, batch_strides(matrix)]
         };
-        let mut access_a = desc.access_a;
-        if self.reads_a() && !desc.peel_a {
+        let mut access_a = dividing(desc.access_a, &[self.columns as u64]);
+        if self.reads_a() {
             access_a = dividing(access_a, &of(self.a, a, self.rows));
-        }
-        if !desc.peel_a {
-            access_a = dividing(access_a, &[self.columns as u64]);
-        }
-        if desc.peel_d {
-            return (access_a, desc.access_d);
         }
         let mut access_d = dividing(desc.access_d, &of(self.d, d, self.columns));
         if let Some(matrix) = self.source() {

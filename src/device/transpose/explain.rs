@@ -3,6 +3,7 @@
 use super::{
     arguments::{Strided, TransposeShapes},
     desc::{Combine, Lanes, Staging, TransposeDesc},
+    maps::GatheredTile,
     resolve::Choice,
 };
 use crate::{
@@ -93,11 +94,11 @@ impl Choice {
             ("B's leading dimension", b.map_or(0, |b| leading(b, shapes.columns))),
             ("B's stride", b.map_or(0, stride)),
         ];
-        let said = |what, access: u32, peeled: bool, numbers: &[(&str, usize)]| {
+        let said = |what, access: u32, numbers: &[(&str, usize)]| {
             let bytes = access * desc.element_bytes;
             let limit = numbers.iter().find(|(_, number)| !number.is_multiple_of(2 * access as usize));
             let because = match limit {
-                _ if peeled => "what is not aligned is peeled off".to_owned(),
+                _ if desc.is_gathered() => "rows are gathered: nothing has to be aligned".to_owned(),
                 _ if bytes >= 16 => "the widest there is".to_owned(),
                 _ if !self.is_resolved() => "as the kernel has it".to_owned(),
                 Some((name, number)) => format!("{name}, {number}, is no multiple of {}", 2 * access),
@@ -105,7 +106,7 @@ impl Choice {
             };
             TransposeChoice { what, value: format!("{} ({bytes} bytes)", elements(access)), because }
         };
-        [said("access to A", desc.access_a, desc.peel_a, &of_a), said("access to D", desc.access_d, desc.peel_d, &of_d)]
+        [said("access to A", desc.access_a, &of_a), said("access to D", desc.access_d, &of_d)]
     }
 }
 
@@ -119,7 +120,9 @@ fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
 }
 
 fn turn(desc: &TransposeDesc) -> TransposeChoice {
-    let because = if desc.is_staged() {
+    let because = if desc.is_gathered() {
+        "rows wait as they lie, and threads gather what they write".to_owned()
+    } else if desc.is_staged() {
         format!("shared memory is written {} bytes at a time", desc.turn * desc.element_bytes)
     } else {
         "a thread writes what it has turned".to_owned()
@@ -137,6 +140,10 @@ fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeCh
             let value = "registers alone".to_owned();
             return Ok(TransposeChoice { what: "staging", value, because: "there is no shared memory".to_owned() });
         }
+        Staging::Gathered => {
+            let GatheredTile { lines, pitch, group, skew } = desc.gathered();
+            format!("[{lines}][{pitch}], {skew} further after every {}", rows(group))
+        }
         Staging::Padded(0) => format!("[{}][{}]", desc.columns, desc.rows),
         Staging::Padded(padding) => format!("[{}][{} + {padding}]", desc.columns, desc.rows),
         Staging::Swizzled { bits, base, shift } => format!(
@@ -148,7 +155,7 @@ fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeCh
     };
     let ratio = |shared: &SharedAccesses| format!("{} of {} wavefronts", shared.wavefronts, shared.ideal);
     let mut because = format!("a tile's stores take {}, its loads {}", ratio(&with.stores), ratio(&with.loads));
-    if desc.staging != Staging::Padded(0) {
+    if !matches!(desc.staging, Staging::Padded(0) | Staging::Gathered) {
         let without = tile(&TransposeDesc { staging: Staging::Padded(0), ..*desc })?;
         because += &format!("; without, {} and {}", without.stores.wavefronts, without.loads.wavefronts);
     }

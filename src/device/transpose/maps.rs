@@ -57,3 +57,41 @@ impl IndexMap for PieceMap {
         (line < self.lines && piece < self.pieces).then_some(line * self.pieces + piece)
     }
 }
+
+/// The map (line, element of its accesses) to an offset in shared memory, in elements.
+///
+/// A line is what a row of A has in a tile, in aligned accesses: one more than a tile is wide. Lanes of a warp gather from lines
+/// that are a group apart, so that groups begin a skew further on, and their elements on other banks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GatheredTile {
+    /// Lines.
+    pub lines: u32,
+    /// Elements of a line.
+    pub pitch: u32,
+    /// Lines of a group: elements that a thread gathers.
+    pub group: u32,
+    /// Elements between groups.
+    pub skew: u32,
+}
+
+impl GatheredTile {
+    /// Elements from the first to the last.
+    pub const fn elements(&self) -> u32 {
+        self.lines.saturating_mul(self.pitch).saturating_add((self.lines - 1) / self.group * self.skew)
+    }
+}
+
+impl IndexMap for GatheredTile {
+    fn domain(&self) -> Coord {
+        Coord { row: self.lines, column: self.pitch }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.elements()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let inside = point.row < self.lines && point.column < self.pitch;
+        inside.then_some(point.row * self.pitch + point.row / self.group * self.skew + point.column)
+    }
+}

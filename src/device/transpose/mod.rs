@@ -18,6 +18,7 @@
 //! Twin: `kernels/device/transpose.cuh`.
 
 mod arguments;
+mod check;
 mod desc;
 mod executor;
 mod explain;

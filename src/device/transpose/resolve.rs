@@ -7,7 +7,8 @@
 
 use super::{
     arguments::TransposeShapes,
-    desc::{Combine, Lanes, MOST_BLOCKS, Staging, TransposeDesc},
+    check::MOST_BLOCKS,
+    desc::{Combine, Lanes, Staging, TransposeDesc},
     rungs::Rung,
 };
 use crate::threadblock::SwizzleKind;
@@ -29,9 +30,13 @@ impl Choice {
         let wanted = match *self {
             // The top rung is the resolver's choice.
             Self::Auto | Self::Rung(Rung::Vectorized) => {
-                let widest = auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes);
-                let (access_a, access_d) = shapes.widths(&widest, first);
-                return auto(combine, element_bytes, access_a, access_d);
+                let full = 16 / element_bytes;
+                let (access_a, access_d) = shapes.widths(&auto(combine, element_bytes, full, full), first);
+                return if matches!(combine, Combine::Move) && (access_a < full || access_d < full) {
+                    gathered(element_bytes)
+                } else {
+                    auto(combine, element_bytes, access_a, access_d)
+                };
             }
             Self::Rung(rung) => rung.desc(combine, element_bytes),
             Self::Desc(desc) => TransposeDesc { combine, ..desc },
@@ -64,8 +69,6 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
         access_a,
         turn,
         access_d,
-        peel_a: false,
-        peel_d: false,
         staging: Staging::Swizzled { bits: 3, base: chunk.trailing_zeros(), shift: access_a.trailing_zeros() },
         lanes: Lanes::Along,
         order: SwizzleKind::Identity(1),
@@ -75,14 +78,30 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
     }
 }
 
+/// The kernel for elements that lie anywhere.
+pub(crate) const fn gathered(element_bytes: u32) -> TransposeDesc {
+    let full = 16 / element_bytes;
+    let side = if element_bytes == 8 { 32 } else { 64 };
+    TransposeDesc {
+        rows: side,
+        columns: side,
+        threads: 256,
+        turn: 1,
+        staging: Staging::Gathered,
+        ..auto(Combine::Move, element_bytes, full, full)
+    }
+}
+
 impl TransposeDesc {
-    /// The same kernel with accesses no wider than `access_a` and `access_d`, except for those that need no alignment.
+    /// The same kernel with accesses no wider than `access_a` and `access_d`; what is gathered needs no alignment.
     #[must_use]
     pub fn narrowed(self, access_a: u32, access_d: u32) -> Self {
-        let width = |peeled: bool, own: u32, other: u32| if peeled { own } else { own.min(other) };
+        if self.is_gathered() {
+            return self;
+        }
         let mut narrow = self;
-        narrow.access_a = width(self.peel_a, self.access_a, access_a);
-        narrow.access_d = width(self.peel_d, self.access_d, access_d);
+        narrow.access_a = self.access_a.min(access_a);
+        narrow.access_d = self.access_d.min(access_d);
         if !narrow.is_staged() {
             narrow.turn = narrow.access_d;
         }

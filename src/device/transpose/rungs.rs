@@ -13,7 +13,7 @@
 use super::{
     Configuration,
     desc::{Combine, Lanes, Staging, TransposeDesc},
-    resolve::{Choice, auto},
+    resolve::{Choice, auto, gathered},
 };
 use crate::threadblock::SwizzleKind;
 
@@ -78,8 +78,6 @@ impl Rung {
             access_a: 1,
             turn: 1,
             access_d: 1,
-            peel_a: false,
-            peel_d: false,
             staging,
             lanes,
             order: SwizzleKind::Identity(1),
@@ -110,6 +108,9 @@ const _: () = {
                 access_d *= 2;
             }
             access_a *= 2;
+        }
+        if matches!(combine, Combine::Move) {
+            gathered(bytes).expect();
         }
         i += 1;
     }

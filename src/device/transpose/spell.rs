@@ -83,8 +83,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kStaged", d.is_staged()),
         ("kAcross", matches!(d.lanes, Lanes::Across)),
         ("kLinear", d.combine.kind().is_some()),
-        ("kPeelA", d.peel_a),
-        ("kPeelD", d.peel_d),
+        ("kGathered", d.is_gathered()),
         ("kReadOnce", d.read_once),
         ("kWriteStream", d.write_stream),
     ];
@@ -119,7 +118,7 @@ pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> Translati
     }
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  device::Transpose<Config>::run(params);\n}}"
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  device::transpose<Config>(params);\n}}"
     );
     TranslationUnit { entry: ENTRY, source, config: header(d) }
 }

@@ -55,6 +55,8 @@ pub enum LayoutError {
     DoesNotDivide { what: &'static str, value: u32, by: u32, nearest: u32 },
     #[error("a map counts in 32 bits, and {value} does not fit: the most is {}", u32::MAX)]
     MapTooLarge { value: u64 },
+    #[error("the layouts have {given} dynamic integers, and a launch gives {most} at most; the others are to be static")]
+    TooManyDynamic { given: usize, most: usize },
     #[error("at character {}: {because}", at + 1)]
     Syntax { at: usize, because: String },
 }

@@ -6,11 +6,13 @@
 //! [`logical_product`](Layout::logical_product) and their kin, [`left_inverse`](Layout::left_inverse),
 //! [`right_inverse`](Layout::right_inverse), [`local_tile`](Layout::local_tile),
 //! [`local_partition`](Layout::local_partition); [`Swizzle`] and [`Composed`] for what is no layout, [`Tensor`] for elements,
-//! [`Map`] for pictures and bank counts, [`expression`] for text.
+//! [`Map`] for pictures and bank counts, [`expression`] for text, [`Spelling`] for kernels.
 //!
 //! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe nests those of static
 //! operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see to be so, and a value can always be seen. What is
 //! no layout is a [`LayoutError`] that says which divisibility failed. `docs/layouts.md` shows each operation at work.
+//!
+//! Twin: `kernels/layout/algebra.cuh`.
 
 mod coalesce;
 mod complement;
@@ -28,6 +30,7 @@ mod map;
 mod parse;
 mod partition;
 mod product;
+mod spell;
 mod swizzle;
 mod tensor;
 mod tiler;
@@ -39,6 +42,7 @@ pub use int_tuple::IntTuple;
 pub use layout::{Layout, Mode};
 pub use map::Map;
 pub use partition::Step;
+pub use spell::Spelling;
 pub use swizzle::{Composed, Swizzle};
 pub use tensor::{Tensor, copy, gemm};
 pub use tiler::Tiler;

@@ -1,6 +1,6 @@
 //! Tiles for blocks, elements for threads.
 
-use super::{Coordinate, IntTuple, Layout, LayoutError, Tiler};
+use super::{Coordinate, Int, IntTuple, Layout, LayoutError, Tiler};
 
 /// A member of CuTe's `Step<_1,X,..>`: whether a mode takes part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,6 +104,38 @@ impl Layout {
         let tiled = self.zipped_divide(&tiler)?;
         let rest = Coordinate::Tuple(vec![Coordinate::All; tiled.modes()[1].rank()]);
         tiled.sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
+    }
+
+    /// The thread-value layout of [`local_partition_by`](Self::local_partition_by): its first mode sends a thread to the offset
+    /// of the thread's first element, its second is what every thread has from there on. Slicing it at a thread is the
+    /// thread's partition.
+    ///
+    /// # Errors
+    /// Those of [`local_partition_by`](Self::local_partition_by); threads whose numbers have gaps.
+    ///
+    /// ```
+    /// # use falchion::layout::algebra::{Layout, Step};
+    /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_8,_8)".parse()?);
+    /// let columns = tile.thread_value(&threads, &[Step::Skip, Step::Take])?;
+    /// assert_eq!(columns.to_string(), "((_8,_8),(_8,_16)):((_0,_1),(_8,_64))");
+    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// ```
+    pub fn thread_value(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
+        let (left, right) = (threads.size(), threads.cosize());
+        if left != right {
+            return Err(LayoutError::SizesDiffer { what: "the size and the cosize of the layout of threads", left, right });
+        }
+        let extents = threads.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect::<Vec<_>>();
+        let tiler = Tiler::shape(&IntTuple::Tuple(Step::project(steps, &extents)?))?;
+        let tiled = self.zipped_divide(&tiler)?;
+        // Threads step through the tile along the modes that take part, and stand still along the others.
+        let mut taken = tiled.modes()[0].modes().iter();
+        let places = steps.iter().zip(threads.modes()).map(|(step, mode)| match step {
+            Step::Take => taken.next().cloned().ok_or(LayoutError::EmptyTuple),
+            Step::Skip => Ok(Self::mode_of(mode.size_int(), Int::fixed(0))),
+        });
+        let places = Self::concat(places.collect::<Result<Vec<_>, _>>()?)?;
+        Self::concat([places.compose(&threads.left_inverse()?)?, tiled.modes()[1].clone()])
     }
 
     /// Which coordinate, as an integer, a layout of threads sends to `thread`.

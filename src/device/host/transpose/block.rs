@@ -16,28 +16,34 @@ use crate::{
     schedule::Step,
     thread::turn::turned,
 };
+use core::ops::Range;
 
-/// A tile on its way: where its elements come from, and where they go.
+/// A tile on its way: where its elements come from, and where they go. Rows and columns are counted from the tile's first; what is
+/// gathered begins before it.
 pub(super) struct Tile<'a, V> {
-    /// Rows and columns of A that exist.
-    pub extents: (u32, u32),
-    /// By how many elements the tile's part of a row of D, a column of A, begins beyond an aligned access.
-    pub shift: &'a dyn Fn(u32) -> u32,
-    /// Element (row, column) of A's tile.
-    pub source: &'a dyn Fn(u32, u32) -> V,
-    /// Takes what becomes element (row, column) of A's tile, transposed.
-    pub sink: &'a mut dyn FnMut(u32, u32, V),
+    /// Rows of A that exist.
+    pub rows: Range<i64>,
+    /// Columns of A that exist.
+    pub columns: Range<i64>,
+    /// By how many elements the tile's part of a row of A begins beyond an aligned access.
+    pub beyond_a: &'a dyn Fn(i64) -> u32,
+    /// By how many its part of a row of D, a column of A, does.
+    pub beyond_d: &'a dyn Fn(u32) -> u32,
+    /// Element (row, column) of A.
+    pub source: &'a dyn Fn(i64, i64) -> V,
+    /// Takes what becomes element (row, column) of A, transposed.
+    pub sink: &'a mut dyn FnMut(i64, u32, V),
     /// Who looks on.
     pub watch: &'a mut dyn Watch,
 }
 
 /// A block while it runs; `V` is what moves: bits, or names of elements.
-struct Block<'p, 'a, V> {
-    program: &'p TransposeProgram,
-    tile: Tile<'a, V>,
-    shared: SharedMemory<V>,
+pub(super) struct Block<'p, 'a, V> {
+    pub(super) program: &'p TransposeProgram,
+    pub(super) tile: Tile<'a, V>,
+    pub(super) shared: SharedMemory<V>,
     /// Of each thread, its pieces of A: `None` where there is no element.
-    registers: Vec<Vec<Option<V>>>,
+    pub(super) registers: Vec<Vec<Option<V>>>,
     stored: Vec<bool>,
 }
 
@@ -78,8 +84,16 @@ pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, 
 /// Whether accesses to shared memory of more than one element are what they are taken for: neighbours, and aligned.
 pub(super) fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
-    // Elements of a peeled access leave shared memory one by one.
-    for width in [d.turn, if d.peel_d { 1 } else { d.access_d }] {
+    if d.is_gathered() {
+        let pieces = points(program.smem.as_ref()).filter(|point| point.column.is_multiple_of(d.access_a));
+        for at_first in pieces {
+            if !side_by_side(d.access_a, |i| program.smem.at(at(at_first.row, at_first.column + i))) {
+                return Err(Fault::VectorApart { operand: OperandKind::A, mn: at_first.row, k: at_first.column });
+            }
+        }
+        return Ok(());
+    }
+    for width in [d.turn, d.access_d] {
         for point in points(program.smem.as_ref()).filter(|point| d.is_staged() && point.row.is_multiple_of(width)) {
             if !side_by_side(width, |i| program.smem.at(at(point.row + i, point.column))) {
                 return Err(Fault::VectorApart { operand: OperandKind::A, mn: point.row, k: point.column });
@@ -101,19 +115,24 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         })
     }
 
-    fn exists(&self, row: u32, column: u32) -> bool {
-        row < self.tile.extents.0 && column < self.tile.extents.1
+    pub(super) fn exists(&self, row: impl Into<i64>, column: impl Into<i64>) -> bool {
+        self.tile.rows.contains(&row.into()) && self.tile.columns.contains(&column.into())
     }
 
     fn fetch(&mut self, thread: u32) {
         let d = self.program.desc;
+        if d.is_gathered() {
+            return self.fetch_lines(thread);
+        }
         for (first, row, column) in self.pieces(thread) {
             for i in 0..d.turn {
                 if self.exists(row + i, column) {
-                    self.tile.watch.touched(thread, [first as u32, i], Touch::Read { row: row + i, column });
+                    let touch = Touch::Read { row: (row + i).into(), column: column.into(), elements: d.access_a };
+                    self.tile.watch.touched(thread, [first as u32, i], touch);
                 }
                 for j in 0..d.access_a {
-                    let value = self.exists(row + i, column + j).then(|| (self.tile.source)(row + i, column + j));
+                    let value =
+                        self.exists(row + i, column + j).then(|| (self.tile.source)((row + i).into(), (column + j).into()));
                     self.registers[thread as usize][first + (i * d.access_a + j) as usize] = value;
                 }
             }
@@ -128,19 +147,23 @@ impl<V: Copy + Default> Block<'_, '_, V> {
     }
 
     /// The offset in shared memory of an element of A's tile, and a thread's access to it.
-    fn place(&self, thread: u32, row: u32, column: u32) -> Result<(u32, Access), Fault> {
+    pub(super) fn place(&self, thread: u32, row: u32, column: u32) -> Result<(u32, Access), Fault> {
         let offset = self.program.smem.at(at(row, column)).ok_or(Fault::LeftOut { map: "smem", row, column })?;
         let bytes = self.program.desc.element_bytes;
         Ok((offset, Access { thread, byte: u64::from(offset) * u64::from(bytes), bytes }))
     }
 
     fn store(&mut self, thread: u32) -> Result<(), Fault> {
+        if self.program.desc.is_gathered() {
+            return self.store_lines(thread);
+        }
         for (first, row, column) in self.pieces(thread) {
             for j in 0..self.program.desc.access_a {
                 for (i, value) in (0..).zip(self.column(thread, first, j)) {
                     let (offset, place) = self.place(thread, row + i, column + j)?;
                     if i == 0 {
-                        self.tile.watch.touched(thread, [first as u32, j], Touch::Store { offset });
+                        let elements = self.program.desc.turn;
+                        self.tile.watch.touched(thread, [first as u32, j], Touch::Store { offset, elements });
                     }
                     // What does not exist is written all the same, as whatever the register holds.
                     self.shared.write(place, value.unwrap_or_default())?;
@@ -150,10 +173,18 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         Ok(())
     }
 
-    fn put(&mut self, row: u32, column: u32, value: V) -> Result<(), Fault> {
-        let stored = self.stored.get_mut((row * self.program.desc.columns + column) as usize);
+    /// How far before the tile's first row the part of a row of D begins that the tile writes.
+    pub(super) fn before(&self, column: u32) -> u32 {
+        if self.program.desc.is_gathered() { (self.tile.beyond_d)(column) } else { 0 }
+    }
+
+    pub(super) fn put(&mut self, row: impl Into<i64>, column: u32, value: V) -> Result<(), Fault> {
+        let (row, d) = (row.into(), &self.program.desc);
+        let place = row + i64::from(self.before(column));
+        let inside = (0..i64::from(d.rows)).contains(&place) && column < d.columns;
+        let stored = if inside { self.stored.get_mut(place as usize * d.columns as usize + column as usize) } else { None };
         if stored.is_none_or(|stored| core::mem::replace(stored, true)) {
-            return Err(Fault::StoredTwice { row, column });
+            return Err(Fault::StoredTwice { row: place as u32, column });
         }
         (self.tile.sink)(row, column, value);
         Ok(())
@@ -165,7 +196,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
             for (first, row, column) in self.pieces(thread) {
                 for j in 0..d.access_a {
                     if self.exists(row, column + j) {
-                        let touch = Touch::Write { row, column: column + j, elements: d.turn };
+                        let touch = Touch::Write { row: row.into(), column: column + j, elements: d.turn };
                         self.tile.watch.touched(thread, [first as u32, j], touch);
                     }
                     for (i, value) in (0..).zip(self.column(thread, first, j)) {
@@ -177,32 +208,18 @@ impl<V: Copy + Default> Block<'_, '_, V> {
             }
             return Ok(());
         }
-        let (map, across) = (self.program.write.clone(), d.rows / d.access_d);
-        for step in 0..map.domain().column {
-            let Some(number) = map.at(at(thread, step)) else { continue };
-            let number = number.min(d.columns * across);
-            let (column, first) = (number / across, number % across * d.access_d);
-            let shift = if d.peel_d { (self.tile.shift)(column) } else { 0 };
-            // What an access would reach beyond, at either end of the row, goes element by element.
-            let whole = !d.peel_d || (first >= shift && first - shift + d.access_d <= self.tile.extents.0);
-            for i in 0..d.access_d {
-                // What lies before the tile's first row stands for its last.
-                let row = (first + i + d.rows - shift) % d.rows;
+        if d.is_gathered() {
+            return self.write_gathered(thread);
+        }
+        for (step, column, first) in self.written(thread) {
+            for row in first..first + d.access_d {
                 if !self.exists(row, column) {
                     continue;
                 }
                 let (offset, place) = self.place(thread, row, column)?;
-                if d.peel_d || i == 0 {
-                    let elements = if d.peel_d { 1 } else { d.access_d };
-                    self.tile.watch.touched(
-                        thread,
-                        [step, i + if whole { 0 } else { d.access_d }],
-                        Touch::Load { offset, elements },
-                    );
-                }
-                if !whole || i == 0 {
-                    let elements = if whole { d.access_d } else { 1 };
-                    self.tile.watch.touched(thread, [step, i], Touch::Write { row, column, elements });
+                if row == first {
+                    self.tile.watch.touched(thread, [step, 0], Touch::Load { offset, elements: d.access_d });
+                    self.tile.watch.touched(thread, [step, 0], Touch::Write { row: row.into(), column, elements: d.access_d });
                 }
                 let value = self.shared.read(place)?;
                 self.put(row, column, value)?;
@@ -211,12 +228,23 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         Ok(())
     }
 
+    /// The steps in which a thread writes: the row of D, which is a column of A, and the place of the access in the tile's row of D.
+    pub(super) fn written(&self, thread: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<V> {
+        let (d, map) = (self.program.desc, self.program.write.clone());
+        let across = d.rows / d.access_d;
+        (0..map.domain().column).filter_map(move |step| {
+            let number = map.at(at(thread, step))?.min(d.columns * across);
+            Some((step, number / across, number % across * d.access_d))
+        })
+    }
+
     fn finished(&self) -> Result<(), Fault> {
-        let (rows, columns) = self.tile.extents;
-        for row in 0..rows.min(self.program.desc.rows) {
-            for column in 0..columns.min(self.program.desc.columns) {
-                if !self.stored[(row * self.program.desc.columns + column) as usize] {
-                    return Err(Fault::NeverStored { row, column });
+        let d = &self.program.desc;
+        for column in (0..d.columns).filter(|column| self.tile.columns.contains(&i64::from(*column))) {
+            for place in 0..d.rows {
+                let row = i64::from(place) - i64::from(self.before(column));
+                if self.tile.rows.contains(&row) && !self.stored[(place * d.columns + column) as usize] {
+                    return Err(Fault::NeverStored { row: place, column });
                 }
             }
         }

@@ -106,12 +106,12 @@ pub fn count(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<Tra
     Ok(counters)
 }
 
-/// Where a matrix, a row of tiles or a column of tiles begins: elements that are left from there on, up to some beyond the tile;
-/// elements before it, up to some; and the bytes of A, B and D past a line's beginning.
+/// Where a matrix, a row of tiles or a column of tiles begins: where what exists ends and begins, counted from there, up to some
+/// elements beyond the tile; and the bytes of A, B and D past a line's beginning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    left: u32,
-    before: u32,
+    left: i64,
+    before: i64,
     past: [u64; 3],
 }
 
@@ -124,8 +124,8 @@ fn alike(count: u64, place: impl Fn(u64) -> Place) -> BTreeMap<Place, u64> {
     places
 }
 
-/// Elements beyond a tile that any of its accesses can see: two peeled ones.
-const BEYOND: usize = 16;
+/// Elements beyond a tile that any of its accesses can see: one.
+const BEYOND: i64 = 16;
 
 struct Likeness<'p> {
     desc: &'p TransposeDesc,
@@ -164,7 +164,9 @@ impl Likeness<'_> {
 }
 
 fn place(first: usize, extent: usize, tile: u32, past: [u64; 3]) -> Place {
-    Place { left: (extent - first).min(tile as usize + BEYOND) as u32, before: first.min(BEYOND) as u32, past }
+    // Extents are below 2^31.
+    let (first, extent) = (first as i64, extent as i64);
+    Place { left: (extent - first).min(i64::from(tile) + BEYOND), before: first.min(BEYOND), past }
 }
 
 /// The counters of one block.
@@ -176,7 +178,6 @@ fn of_block(
     let (desc, shapes) = (&program.desc, likeness.shapes);
     let [lda, ldb, ldd] = likeness.of(|laid| laid.leading);
     let laid = |index: usize, leading: u64| Laid {
-        // A word before the tile is one that exists.
         first_byte: LINE_BYTES + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>() % LINE_BYTES,
         leading,
     };
@@ -189,13 +190,22 @@ fn of_block(
         Memory::Stores => counters.stores.add(access),
         Memory::Loads => counters.loads.add(access),
     };
-    let mut log = Log::new(desc, [a, b], d, (columns.before, columns.left), &mut tell);
-    let shift = |column: u32| {
-        let first = d.first_byte / u64::from(desc.element_bytes) + u64::from(column) * d.leading;
-        (first % u64::from(desc.access_d)) as u32
+    let mut log = Log::new(desc, [a, b], d, &mut tell);
+    let elements = u64::from(desc.element_bytes);
+    let beyond = |laid: Laid, line: i64, access: u32| {
+        let first = (laid.first_byte / elements).wrapping_add((line as u64).wrapping_mul(laid.leading));
+        (first % u64::from(access)) as u32
     };
-    let extents = (rows.left.min(desc.rows), columns.left.min(desc.columns));
-    block::run(program, Tile { extents, shift: &shift, source: &|_, _| (), sink: &mut |_, _, ()| {}, watch: &mut log }, 0)?;
+    let tile = Tile {
+        rows: -rows.before..rows.left,
+        columns: -columns.before..columns.left,
+        beyond_a: &|row| a.map_or(0, |a| beyond(a, row, desc.access_a)),
+        beyond_d: &|column| beyond(d, column.into(), desc.access_d),
+        source: &|_, _| (),
+        sink: &mut |_, _, ()| {},
+        watch: &mut log,
+    };
+    block::run(program, tile, 0)?;
     match log.failed {
         Some(what) => Err(Error::Measurement { because: what.to_string() }),
         None => Ok(counters),

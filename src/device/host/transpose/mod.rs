@@ -8,6 +8,7 @@ mod block;
 mod counters;
 mod element;
 mod fast;
+mod gather;
 mod program;
 mod run;
 mod watch;

@@ -15,7 +15,7 @@ pub struct TransposeProgram {
     pub desc: TransposeDesc,
     /// (thread, step) to the number of a piece of A's tile.
     pub fetch: Map,
-    /// (row, column) of A's tile to an offset in shared memory, in elements.
+    /// (row, column) of A's tile to an offset in shared memory, in elements; where rows are gathered, (line, element of it).
     pub smem: Map,
     /// (thread, step) to the number of a piece of D's tile.
     pub write: Map,
@@ -32,7 +32,7 @@ impl TransposeProgram {
         Self {
             desc: d,
             fetch: Arc::new(Tabled::of(&d.fetch())),
-            smem: Arc::new(Tabled::of(&d.smem())),
+            smem: Arc::new(if d.is_gathered() { Tabled::of(&d.gathered()) } else { Tabled::of(&d.smem()) }),
             write: Arc::new(Tabled::of(&d.write())),
             order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.order, rows, columns })),
             schedule: d.schedule(),

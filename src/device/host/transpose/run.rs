@@ -58,16 +58,25 @@ pub(crate) fn run_changed(
 fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     let mut misplaced = None;
-    let mut sink = |row, column, (found_row, found_column): (u32, u32)| {
-        if (row, column) != (found_row, found_column) && misplaced.is_none() {
+    let mut sink = |row: i64, column: u32, (found_row, found_column): (i64, i64)| {
+        if (row, i64::from(column)) != (found_row, found_column) && misplaced.is_none() {
+            let [row, found_row, found_column] = [row, found_row, found_column].map(|index| index as u32);
             misplaced = Some(Fault::Misplaced { row, column, found_row, found_column });
         }
     };
-    let source = |row, column| (row, column);
     block::whole(program)?;
-    let shift = |column| column % d.access_d;
-    let extents = (d.rows, d.columns);
-    block::run(program, Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched }, 0)?;
+    // Tiles in the midst of others, whose rows begin at every place of an access.
+    let around = |extent: u32| if d.is_gathered() { -64..i64::from(extent) + 64 } else { 0..i64::from(extent) };
+    let tile = Tile {
+        rows: around(d.rows),
+        columns: around(d.columns),
+        beyond_a: &|row| (row * 3).rem_euclid(i64::from(d.access_a)) as u32,
+        beyond_d: &|column| column % d.access_d,
+        source: &|row, column| (row, column),
+        sink: &mut sink,
+        watch: &mut Unwatched,
+    };
+    block::run(program, tile, 0)?;
     misplaced.map_or(Ok(()), Err)
 }
 
@@ -164,24 +173,33 @@ fn checked<T: Copy + Default>(
     for matrix in 0..shapes.batch {
         for (block, &(tile_row, tile_column)) in (0..).zip(&tiles) {
             let (row, column) = ((tile_column * desc.rows) as usize, (tile_row * desc.columns) as usize);
-            let left = |extent: usize, from: usize, tile: u32| (extent - from).min(tile as usize) as u32;
-            let extents = (left(shapes.rows, row, desc.rows), left(shapes.columns, column, desc.columns));
-            let source = |i: u32, j: u32| match a {
+            // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
+            let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
+            let place = |first: usize, by: i64| (first as i64 + by) as usize;
+            let source = |i: i64, j: i64| match a {
                 [] => T::default(),
-                a => a[matrix * shapes.a.stride + (row + i as usize) * shapes.a.leading + column + j as usize],
+                a => a[matrix * shapes.a.stride + place(row, i) * shapes.a.leading + place(column, j)],
             };
-            let mut sink = |i: u32, j: u32, value: T| {
-                let (i, j) = (row + i as usize, column + j as usize);
+            let mut sink = |i: i64, j: u32, value: T| {
+                let (i, j) = (place(row, i), column + j as usize);
                 let place = &mut d[matrix * shapes.d.stride + j * shapes.d.leading + i];
                 let old = *place;
                 *place = rule.of(|| value, || b.map_or(old, |(b, at)| b[matrix * at.stride + j * at.leading + i]));
             };
             let seed = seed ^ (matrix as u64) << 32 ^ block;
-            let shift = |j: u32| {
-                let first = matrix * shapes.d.stride + (column + j as usize) * shapes.d.leading + row;
-                (first % desc.access_d as usize) as u32
+            let beyond = |line: i64, laid: Strided, along: usize, access: u32| {
+                let first = (matrix * laid.stride + along) as i64 + line.wrapping_mul(laid.leading as i64);
+                first.rem_euclid(i64::from(access)) as u32
             };
-            let tile = Tile { extents, shift: &shift, source: &source, sink: &mut sink, watch: &mut Unwatched };
+            let tile = Tile {
+                rows: around(shapes.rows, row),
+                columns: around(shapes.columns, column),
+                beyond_a: &|i| beyond(row as i64 + i, shapes.a, column, desc.access_a),
+                beyond_d: &|j| beyond(column as i64 + i64::from(j), shapes.d, row, desc.access_d),
+                source: &source,
+                sink: &mut sink,
+                watch: &mut Unwatched,
+            };
             block::run(program, tile, seed)?;
         }
     }

@@ -4,7 +4,19 @@
 //! shared memory, thread by thread, and each thread multiplies its rows of A by its rows of B. The names are CuTe's: `tAgA`
 //! is, partitioned by the layout that copies A (`tA`), the tile of A in global memory (`gA`); `tCsB` is, partitioned by the
 //! layout of C's threads (`tC`), the tile of B in shared memory (`sB`).
+//!
+//! [`run`](CuteGemm::run) computes on the host. The kernel has no index of its own: [`grid`](CuteGemm::grid) makes block, thread
+//! and value modes of one layout for each tensor, and [`text`](CuteGemm::text) spells these as types.
+//!
+//! Twin: `kernels/layout/cute_gemm.cuh`.
 #![allow(non_snake_case, reason = "tAgA is CuTe's name, and how it is read aloud")]
+
+mod grid;
+mod product;
+mod spell;
+
+pub use grid::GridParts;
+pub use spell::KernelText;
 
 use super::algebra::{Coordinate, Int, IntTuple, Layout, LayoutError, Step, Tensor, Tiler, copy, gemm};
 use crate::shape::Mnk;
@@ -122,19 +134,31 @@ impl CuteGemm {
         Ok([column_major(m, k)?, column_major(n, k)?, column_major(m, n)?])
     }
 
+    /// What cuts the matrices into the blocks' tiles: `(BM,BK)`, `(BN,BK)`, `(BM,BN)`.
+    fn tilers(&self) -> Result<[Tiler; 3], LayoutError> {
+        let Mnk { m, n, k } = self.tile;
+        let tiler = |rows: u32, columns: u32| Tiler::extents([rows, columns].map(|extent| Int::fixed(extent.into())));
+        Ok([tiler(m, k)?, tiler(n, k)?, tiler(m, n)?])
+    }
+
+    /// The matrices, cut: each has a mode of a tile's elements and a mode of tiles.
+    fn divided(&self) -> Result<[Layout; 3], LayoutError> {
+        let ([mA, mB, mC], [tileA, tileB, tileC]) = (self.matrices()?, self.tilers()?);
+        Ok([mA.zipped_divide(&tileA)?, mB.zipped_divide(&tileB)?, mC.zipped_divide(&tileC)?])
+    }
+
     /// The tiles of the block at row `block.0` and column `block.1` of tiles of C.
     ///
     /// # Errors
     /// A block that the problem lacks.
     pub fn block(&self, block: (u64, u64)) -> Result<BlockTiles, LayoutError> {
-        let [mA, mB, mC] = self.matrices()?;
+        let ([mA, mB, mC], [tileA, tileB, tileC]) = (self.matrices()?, self.tilers()?);
         let Mnk { m, n, k } = self.tile;
-        let tiler = |rows: u32, columns: u32| Tiler::extents([rows, columns].map(|extent| Int::fixed(extent.into())));
         let along_k = |row: u64| Coordinate::Tuple(vec![Coordinate::At(row), Coordinate::All]);
         Ok(BlockTiles {
-            gA: mA.local_tile(&tiler(m, k)?, &along_k(block.0))?,
-            gB: mB.local_tile(&tiler(n, k)?, &along_k(block.1))?,
-            gC: mC.local_tile(&tiler(m, n)?, &[block.0, block.1].into())?,
+            gA: mA.local_tile(&tileA, &along_k(block.0))?,
+            gB: mB.local_tile(&tileB, &along_k(block.1))?,
+            gC: mC.local_tile(&tileC, &[block.0, block.1].into())?,
             sA: compact([m, k])?,
             sB: compact([n, k])?,
         })
@@ -177,7 +201,7 @@ impl CuteGemm {
             let parts = (0..threads).map(|thread| self.thread(block, thread)).collect::<Result<Vec<_>, _>>()?;
             let mut sA = Tensor::new(vec![T::default(); tiles.sA.cosize() as usize], tiles.sA)?;
             let mut sB = Tensor::new(vec![T::default(); tiles.sB.cosize() as usize], tiles.sB)?;
-            let tCrC = compact([self.thread_tile.0, self.thread_tile.1])?;
+            let tCrC = self.accumulators()?;
             let accumulators = (0..threads).map(|_| Tensor::new(vec![T::default(); tCrC.cosize() as usize], tCrC.clone()));
             let mut accumulators = accumulators.collect::<Result<Vec<_>, _>>()?;
             for k in 0..u64::from(self.problem.k / self.tile.k) {

@@ -1,0 +1,81 @@
+//! What a suite's descriptions have in them.
+
+use falchion::{
+    arch::ArchKind,
+    desc::GemmDesc,
+    numeric::COMBINATIONS,
+    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
+};
+use std::collections::BTreeSet;
+
+/// What the descriptions of a suite have in them, each kind of thing by name.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage(BTreeSet<String>);
+
+impl Coverage {
+    pub fn of<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
+        let mut seen = BTreeSet::new();
+        for d in descriptions {
+            let (a, b, c) = (d.a, d.accumulator, d.c);
+            seen.insert(format!("{a} {b} {c}"));
+            seen.insert(format!("{:?}", d.mainloop));
+            seen.insert(d.arch.to_string());
+            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
+            seen.insert(format!("warp M {}", d.warp.m));
+            seen.insert(format!("warp N {}", d.warp.n));
+            seen.insert(format!("warp K {}", d.warp.k));
+            seen.insert(format!("slices {}", if d.warps().k > 1 { "many" } else { "one" }));
+            seen.insert(format!("stages {}", d.stages));
+            seen.insert(format!("{:?}", d.swizzle));
+            seen.insert(format!("blocks {}", d.blocks_per_sm));
+            seen.insert(format!("{:?}", d.interleave));
+            seen.insert(format!("{:?}", d.unroll));
+            seen.insert(format!("spills {:?}", d.spills));
+            for (operand, choice, align) in [("A", d.smem_a, d.align_a), ("B", d.smem_b, d.align_b), ("C", d.smem_a, d.align_c)] {
+                seen.insert(format!("align {operand} {align}"));
+                seen.insert(match choice {
+                    SmemLayout::Auto => format!("smem {operand} auto"),
+                    SmemLayout::Padded { along, .. } => format!("smem {operand} padded {along:?}"),
+                    SmemLayout::Swizzled { along, .. } => format!("smem {operand} swizzled {along:?}"),
+                });
+            }
+            let threads = d.threads() / 32;
+            seen.insert(format!("warps {}", if threads > 8 { "up to 16" } else { "up to 8" }));
+            if threads == 1 {
+                seen.insert("warps 1".to_owned());
+            }
+        }
+        Self(seen)
+    }
+
+    /// What a suite has to have in it and has not.
+    pub fn missing(&self) -> Vec<String> {
+        let mut wanted: Vec<String> =
+            COMBINATIONS.iter().map(|types| format!("{} {} {}", types.a, types.accumulator, types.c)).collect();
+        wanted.extend(MainloopKind::ALL.iter().map(|mainloop| format!("{mainloop:?}")));
+        wanted.extend(ArchKind::ALL.iter().map(ToString::to_string));
+        for a in ["row", "col"] {
+            for b in ["row", "col"] {
+                wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+            }
+        }
+        for extent in [8, 16, 32, 64, 128] {
+            wanted.extend([format!("warp M {extent}"), format!("warp N {extent}")]);
+        }
+        wanted.extend((4..=16).map(|half| format!("warp K {}", 2 * half)));
+        wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
+        wanted.extend([1, 2, 8, 64].map(|elements| format!("{:?}", InterleaveKind::Elements(elements))));
+        wanted.extend([1, 3, 8].map(|groups| format!("{:?}", UnrollKind::By(groups))));
+        wanted.extend(["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned));
+        wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
+        wanted.extend([1, 2, 4, 8].map(|abreast| format!("{:?}", SwizzleKind::Identity(abreast))));
+        for operand in ["A", "B"] {
+            wanted.extend([1, 2, 4, 8, 16].map(|align| format!("align {operand} {align}")));
+            wanted.extend(["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"].map(|x| format!("smem {operand} {x}")));
+        }
+        wanted.extend(["Horizontal", "slices one", "slices many", "warps up to 16", "warps 1", "align C 16"].map(str::to_owned));
+        wanted.retain(|wanted| !self.0.contains(wanted));
+        wanted
+    }
+}
