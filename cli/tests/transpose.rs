@@ -101,10 +101,10 @@ fn an_explanation_says_what_limits_each_access() {
         let choice = choices.iter().find(|choice| choice["what"] == what).unwrap();
         format!("{}: {}", choice["value"].as_str().unwrap(), choice["because"].as_str().unwrap())
     };
-    let choices = of("--rows 1001 --cols 6 --lda 8");
+    let choices = of("--rows 1001 --cols 6 --lda 8 --alpha 2");
     assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): the number of columns, 6, is no multiple of 4");
     assert_eq!(because(&choices, "access to D"), "1 element (4 bytes): the number of rows, 1001, is no multiple of 2");
-    let choices = of("--rows 64 --cols 64 --lda 66 --rung vectorized");
+    let choices = of("--rows 64 --cols 64 --lda 66 --rung vectorized --alpha 2");
     assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): A's leading dimension, 66, is no multiple of 4");
     let choices = of("--rung coalesced");
     assert!(because(&choices, "staging").contains("[32][32]: a tile's stores take 1024 of 32 wavefronts, its loads 32 of 32"));
