@@ -10,10 +10,11 @@ use falchion::{
     Error,
     device::{
         cuda::{open, resident::ResidentTranspose},
-        transpose::{Choice, Combine, TransposeDesc, TransposeMatrices, TransposeShapes},
+        transpose::{Choice, Combine, Configuration, Rung, TransposeDesc, TransposeMatrices, TransposeShapes},
     },
     prelude::*,
     refusal::Refusal,
+    threadblock::SwizzleKind,
 };
 use std::sync::Arc;
 
@@ -90,6 +91,14 @@ fn the_typed_door_on_the_device() {
     assert!(matches!(short, Err(Error::Refused(Refusal::TooShort { operand: "A", .. }))), "{short:?}");
 }
 
+/// A kernel that no other test prepares.
+struct Unprepared;
+
+impl Configuration for Unprepared {
+    const CHOICE: Choice =
+        Choice::Desc(TransposeDesc { order: SwizzleKind::Identity(7), ..Rung::Padded.desc(Combine::Move, 1) }.expect());
+}
+
 /// Elements, and as many zeros, on slices without events: cudarc's event tracking cannot be captured.
 #[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
 fn untracked(stream: &Arc<CudaStream>, elements: &[i8]) -> (CudaSlice<i8>, CudaSlice<i8>) {
@@ -110,7 +119,7 @@ fn under_capture_a_kernel_has_to_be_prepared() {
     let device = OnDevice::new();
     let stream = &device.0;
     let (a, mut d) = untracked(stream, &(0..64u8).map(|i| i as i8).collect::<Vec<_>>());
-    let transpose = Transpose::<i8>::new();
+    let transpose = Transpose::<i8, Unprepared>::new();
     stream.synchronize().expect("the device");
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("a capture");

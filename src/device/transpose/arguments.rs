@@ -267,6 +267,9 @@ impl TransposeShapes {
             Source::None if self.reads_b() => return Err(Refusal::MissingOperand { name: "B" }),
             _ => {}
         }
+        if self.is_empty() {
+            return Ok(());
+        }
         let ((down, across), most) = (self.tiles(desc), u64::from(desc.grid()));
         let tiles = u128::from(down) * u128::from(across) * self.batch as u128;
         if tiles > u128::from(most) {

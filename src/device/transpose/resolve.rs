@@ -53,7 +53,7 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
     let wide = access_a == full && access_d == full;
     let (rows, columns, threads, turn, blocks_per_sm) = match (combine, element_bytes) {
         (Combine::Move, 8) => (32, 64, 128, 2, 6),
-        (Combine::Move, 4) => (64, 64, 128, 2, 4),
+        (Combine::Move, 4) => (64, 64, 256, 4, 4),
         (Combine::Move, 2) => (128, 128, 256, 4, 4),
         (Combine::Move, _) => (256, 128, 128, 8, 3),
         (Combine::F32, _) if wide => (64, 128, 128, 4, 2),
