@@ -99,6 +99,9 @@ impl Machine {
     }
 }
 
+/// The most blocks of a cluster that every device with clusters takes.
+pub const PORTABLE_CLUSTER: u32 = 8;
+
 macro_rules! architectures {
     ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal;)*) => {
         /// An architecture tag, as a value.

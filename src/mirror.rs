@@ -55,9 +55,9 @@ impl<T: Spelled, const N: usize> Spelled for [T; N] {
 }
 
 macro_rules! mirrored {
-    ($(#[doc = $doc:literal])* $Name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
+    ($(#[doc = $doc:literal])* $Name:ident $(align $align:literal)? { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
         $(#[doc = $doc])*
-        #[repr(C)]
+        #[repr(C $(, align($align))?)]
         #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
         pub struct $Name {
             $($(#[doc = $field_doc])* pub $field: $ty,)*
@@ -66,21 +66,37 @@ macro_rules! mirrored {
         impl $Name {
             /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
             pub fn declaration() -> String {
-                let mut text = concat!("struct ", stringify!($Name), " {\n").to_owned();
+                let mut text = concat!("struct ", $("alignas(", $align, ") ",)? stringify!($Name), " {\n").to_owned();
                 $(
                     $(text.push_str(concat!("  //", $field_doc, "\n"));)*
                     let _ = writeln!(text, "  {};", <$ty as Spelled>::declaration(stringify!($field)));
                 )*
                 let _ = writeln!(
                     text,
-                    "}};\nstatic_assert(sizeof({name}) == {}, \"{name}: the Rust struct and the CUDA struct differ\");",
+                    "}};\nstatic_assert(sizeof({name}) == {} && alignof({name}) == {}, \"{name}: the Rust struct and the CUDA struct differ\");",
                     size_of::<$Name>(),
+                    align_of::<$Name>(),
                     name = stringify!($Name)
                 );
                 text
             }
         }
+
+        impl Spelled for $Name {
+            fn declaration(name: &str) -> String {
+                format!("{} {name}", stringify!($Name))
+            }
+        }
     };
+}
+
+mirrored! {
+    /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for the
+    /// copy engine. A field of parameters that `__grid_constant__` passes by value.
+    TensorMap align 64 {
+        /// The driver's own.
+        word: [u64; 16],
+    }
 }
 
 mirrored! {
@@ -190,6 +206,34 @@ mirrored! {
     }
 }
 
+mirrored! {
+    /// What a test of single copies by the copy engine is launched with.
+    TensorCopyParams {
+        /// What is loaded from.
+        load: TensorMap,
+        /// What is stored to.
+        store: TensorMap,
+        /// Address of bytes to be put into shared memory before the copy.
+        input: u64,
+        /// Address of bytes to be written: shared memory after the copy, that of one block behind that of another.
+        output: u64,
+        /// The corner of the box that is loaded.
+        load_corner: [i32; 3],
+        /// The corner of the box that is stored.
+        store_corner: [i32; 3],
+        /// Where the tile lies in shared memory.
+        tile: u32,
+        /// Bytes of the box.
+        box_bytes: u32,
+        /// Bytes of shared memory that are read and written besides.
+        window: u32,
+        /// Ranks of the cluster that receive the load.
+        mask: u32,
+        /// Makes the size a multiple of the maps' alignment.
+        reserved: [u32; 2],
+    }
+}
+
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
@@ -211,6 +255,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/mma_single_stage.cuh", include_str!("../kernels/threadblock/mma_single_stage.cuh")),
     ("threadblock/smem_layout.cuh", include_str!("../kernels/threadblock/smem_layout.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../kernels/threadblock/swizzle.cuh")),
+    ("threadblock/tensor_copy.cuh", include_str!("../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../kernels/threadblock/tile_iterator.cuh")),
     ("warp/mma_simt.cuh", include_str!("../kernels/warp/mma_simt.cuh")),

@@ -62,6 +62,7 @@ pub enum Refusal {
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     NoSuchElement { kind: ElementKind },
+    TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
 }
 
 impl Refusal {
@@ -394,6 +395,18 @@ impl Refusal {
                 .say(b.name())
                 .say(if exchanged { ", A and B exchanged for a column-major D" } else { ", for a row-major D" })
                 .say("; these operands lie otherwise"),
+            Self::TensorStride { operand, what, value, of, nearest } => s
+                .say("the ")
+                .say(what)
+                .say(" of ")
+                .say(operand)
+                .say(" = ")
+                .number(value)
+                .say(" is no multiple of ")
+                .number(of)
+                .say(if of == 1 { " element" } else { " elements" })
+                .say(", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ")
+                .number(nearest),
             Self::PartlyShared { operand } => s
                 .say("D and ")
                 .say(operand)

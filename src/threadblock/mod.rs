@@ -2,7 +2,8 @@
 //!
 //! A block computes one tile of C. Its main loop ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B
 //! make up a tile, a [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in shared
-//! memory. [`swizzle`] says which block computes which tile.
+//! memory. [`swizzle`] says which block computes which tile. On Hopper the copy engine moves tiles: a [`TensorMapDesc`] says which, and
+//! [`TensorCopy`] what one copy does.
 
 pub mod mma;
 pub mod mma_multistage;
@@ -10,6 +11,8 @@ pub mod mma_pipelined;
 pub mod mma_single_stage;
 pub mod smem_layout;
 pub mod swizzle;
+pub mod tensor_copy;
+pub mod tensor_map;
 pub mod thread_map;
 pub mod tile_iterator;
 
@@ -19,4 +22,6 @@ pub use mma_pipelined::MmaPipelined;
 pub use mma_single_stage::MmaSingleStage;
 pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
 pub use swizzle::{HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder};
+pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
+pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 pub use thread_map::ThreadMap;

@@ -7,6 +7,7 @@ pub mod descriptions;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod problems;
+pub mod tensors;
 pub mod transposes;
 
 pub use descriptions::Random;

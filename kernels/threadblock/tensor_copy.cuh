@@ -1,0 +1,116 @@
+// Twin of src/threadblock/tensor_copy.rs: copies of boxes by the copy engine (TMA), and where a box's elements lie. sm_90 on.
+// `TensorMap` is declared by src/mirror.rs. One thread issues a copy. What waits for copies is in schedule.cuh: here stand the
+// copies alone, whose mnemonic names the kind of barrier that a load completes on.
+#pragma once
+
+namespace threadblock {
+
+// Where the byte goes that would lie at a shared memory address: Bits bits of the line's number move 16-byte chunks.
+template <int Bits>
+__device__ __forceinline__ constexpr unsigned swizzled(unsigned address) {
+  return address ^ (address / 128 % (1u << Bits) * 16);
+}
+
+// The map (row of the box, element of the row) to an offset from the tile, in elements.
+template <int Rows, int Columns, int ElementBytes, int SwizzleBits, int Address>
+struct SharedBox {
+  static constexpr int kRows = Rows;
+  static constexpr int kColumns = Columns;
+  static __device__ constexpr unsigned at(int row, int column) {
+    return (swizzled<SwizzleBits>(Address + (row * Columns + column) * ElementBytes) - Address) / ElementBytes;
+  }
+};
+
+// The first element of a box in its tensor, the contiguous dimension first. It may lie outside.
+template <int Rank>
+struct Corner {
+  static_assert(Rank == 2 || Rank == 3, "matrices, and batches of them");
+  int at[Rank];
+};
+
+// What the second-level cache does with what a copy touches, as an operand of the copy.
+struct CachePolicy {
+  unsigned long long word;
+};
+
+// The first to be given up: what is read once.
+__device__ __forceinline__ CachePolicy evict_first() {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy.word));
+  return policy;
+}
+
+// The last to be given up: what other blocks will read again.
+__device__ __forceinline__ CachePolicy evict_last() {
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.word));
+  return policy;
+}
+
+// Brings a map near before it is first used.
+__device__ __forceinline__ void prefetch(TensorMap const& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// Loads a box to shared memory at `tile`; the barrier at `full` is told of its bytes. Both are addresses in shared memory.
+template <int Rank>
+__device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]) : "memory");
+}
+
+// The same, with a hint to the second-level cache.
+template <int Rank>
+__device__ __forceinline__ void load(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, CachePolicy policy) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "l"(policy.word) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "l"(policy.word) : "memory");
+}
+
+// Loads a box to the same place of each block of the cluster whose rank's bit is in `mask`; the barrier at the same place of each
+// is told of its bytes.
+template <int Rank>
+__device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, unsigned short mask) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "h"(mask) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(mask) : "memory");
+}
+
+// The same, with a hint to the second-level cache.
+template <int Rank>
+__device__ __forceinline__ void load_multicast(unsigned tile, TensorMap const& map, Corner<Rank> corner, unsigned full, unsigned short mask, CachePolicy policy) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "h"(mask), "l"(policy.word) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(tile), "l"(&map), "r"(full), "r"(c[0]), "r"(c[1]), "r"(c[2]), "h"(mask), "l"(policy.word) : "memory");
+}
+
+// Stores what of the box lies in the tensor, from shared memory at `tile`. The copy belongs to the thread's open bulk group.
+template <int Rank>
+__device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner, unsigned tile) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "r"(c[2]) : "memory");
+}
+
+// The same, with a hint to the second-level cache.
+template <int Rank>
+__device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner, unsigned tile, CachePolicy policy) {
+  int const(&c)[Rank] = corner.at;
+  if constexpr (Rank == 2)
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3}], [%1], %4;" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "l"(policy.word) : "memory");
+  else
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3, %4}], [%1], %5;" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "r"(c[2]), "l"(policy.word) : "memory");
+}
+
+}  // namespace threadblock

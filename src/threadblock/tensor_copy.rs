@@ -1,0 +1,281 @@
+//! What one copy of Hopper's copy engine (TMA) does: a box of a tensor to shared memory, or back.
+//!
+//! A load puts element `j` of row `r` of the box where [`SharedBox`] says, and zero where the element would lie outside of the
+//! tensor, on any side. A store writes what lies inside and leaves the rest alone. Rows are counted along dimension 1 first:
+//!
+//! ```text
+//! r = j1 + box1 * (j2 + box2 * ..)            global index along dimension d:  i_d = corner_d + j_d
+//! byte = (r * box0 + j0) * element_bytes      shared address:  swizzle(tile + byte)
+//! ```
+//!
+//! A barrier is told of all the box's bytes, zeros included; a [`Multicast`] puts the same bytes at the same place of several
+//! blocks of a cluster, and tells the barrier of each.
+//!
+//! ```
+//! # use falchion::{index::{at, IndexMap}, layout::Order, numeric::ElementKind};
+//! # use falchion::threadblock::{SharedBox, TensorCopy, TensorMatrix, TensorSwizzle};
+//! let map = TensorMatrix::new("A", ElementKind::F32, Order::Row, (3, 40), 40).map((2, 32), TensorSwizzle::Bytes128)?;
+//! let tile = SharedBox::new(&map, 0)?;
+//! assert_eq!(tile.at(at(1, 0)), Some(36)); // row 1 begins in chunk 1 of its line: 32 + 4 elements
+//!
+//! let global: Vec<u8> = (1..=120u32).flat_map(u32::to_le_bytes).collect();
+//! let mut shared = vec![0xff; 256];
+//! let copy = TensorCopy::new(tile, [39, 2, 0, 0, 0]);
+//! assert_eq!(copy.load(&global, &mut shared)?, 256); // element (39, 2) is 120; all others lie outside
+//! assert_eq!(shared[..8], [120, 0, 0, 0, 0, 0, 0, 0]);
+//! assert!(shared[8..].iter().all(|&byte| byte == 0));
+//! # Ok::<(), falchion::Refusal>(())
+//! ```
+//!
+//! Source: PTX ISA, `cp.async.bulk.tensor`, and its section on swizzling modes.
+//!
+//! Twin: `kernels/threadblock/tensor_copy.cuh`.
+
+use super::tensor_map::{LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
+use crate::{
+    arch::{ArchKind, PORTABLE_CLUSTER},
+    index::{Coord, IndexMap, points},
+    refusal::Refusal,
+};
+use core::ops::Range;
+
+/// A box in shared memory: the map (row of the box, element of the row) to an offset from the tile, in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SharedBox {
+    map: TensorMapDesc,
+    address: u32,
+}
+
+impl SharedBox {
+    /// The box of a description, in a tile at a shared memory address of its block.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is no multiple of 128,
+    /// [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
+    pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
+        if let Err(refusal) = map.check() {
+            return Err(refusal);
+        }
+        let (field, value, most) = ("shared memory address", address as u64, ArchKind::Sm90.machine().shared_bytes_per_sm as u64);
+        if value > most {
+            return Err(Refusal::OutOfRange { field, value, least: 0, most });
+        }
+        if !address.is_multiple_of(LINE_BYTES) {
+            let of = LINE_BYTES as u64;
+            return Err(Refusal::NotMultiple { field, value, of, nearest: value / of * of });
+        }
+        Ok(Self { map: *map, address })
+    }
+
+    /// The description.
+    pub const fn map(&self) -> &TensorMapDesc {
+        &self.map
+    }
+
+    /// The tile's address in its block's shared memory.
+    pub const fn address(&self) -> u32 {
+        self.address
+    }
+
+    /// Bytes of shared memory that a copy may touch from the tile's address on: whole lines under a swizzle, else the box.
+    pub const fn footprint_bytes(&self) -> u32 {
+        // `check` bounds a box by a block's shared memory.
+        let bytes = self.map.box_bytes() as u32;
+        match self.map.swizzle {
+            TensorSwizzle::None => bytes,
+            _ => bytes.next_multiple_of(LINE_BYTES),
+        }
+    }
+
+    /// Where an element lies, in bytes from the tile.
+    const fn offset_bytes(&self, point: Coord) -> u32 {
+        let linear = (point.row * self.map.box_dims[0] + point.column) * self.map.element.bytes();
+        self.map.swizzle.apply(self.address + linear) - self.address
+    }
+}
+
+impl IndexMap for SharedBox {
+    fn domain(&self) -> Coord {
+        Coord { row: self.map.box_rows() as u32, column: self.map.box_dims[0] }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.footprint_bytes() / self.map.element.bytes()
+    }
+
+    /// Beyond the box, points are left out.
+    fn at(&self, point: Coord) -> Option<u32> {
+        let extent = self.domain();
+        let inside = point.row < extent.row && point.column < extent.column;
+        inside.then(|| self.offset_bytes(point) / self.map.element.bytes())
+    }
+}
+
+/// One copy: a box in shared memory, and where its first element lies in the tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TensorCopy {
+    tile: SharedBox,
+    corner: [i32; MOST_RANK],
+}
+
+impl TensorCopy {
+    /// The copy whose box has its first element at `corner`, the contiguous dimension first; coordinates beyond the rank do not
+    /// count. The corner may lie outside of the tensor.
+    pub const fn new(tile: SharedBox, corner: [i32; MOST_RANK]) -> Self {
+        Self { tile, corner }
+    }
+
+    /// Where the box lies in shared memory.
+    pub const fn tile(&self) -> &SharedBox {
+        &self.tile
+    }
+
+    /// Where its first element lies in the tensor.
+    pub const fn corner(&self) -> [i32; MOST_RANK] {
+        self.corner
+    }
+
+    /// Bytes that the load's barrier is told of.
+    pub const fn transaction_bytes(&self) -> u32 {
+        self.tile.map.box_bytes() as u32
+    }
+
+    /// How many bytes behind the tensor's address a point of the box lies; `None` outside of the tensor.
+    pub fn global(&self, point: Coord) -> Option<u64> {
+        let map = &self.tile.map;
+        let (mut rest, mut offset) = (point.row, 0u64);
+        for dimension in 0..map.rank as usize {
+            let within = match dimension {
+                0 => point.column,
+                _ => {
+                    let extent = map.box_dims[dimension];
+                    let within = rest % extent;
+                    rest /= extent;
+                    within
+                }
+            };
+            let index = u64::try_from(i64::from(self.corner[dimension]) + i64::from(within)).ok()?;
+            if index >= map.dims[dimension] {
+                return None;
+            }
+            // `check` bounds what a tensor reaches, and so each of its offsets.
+            offset += index
+                * match dimension {
+                    0 => u64::from(map.element.bytes()),
+                    _ => map.strides_bytes[dimension - 1],
+                };
+        }
+        Some(offset)
+    }
+
+    /// The elements of the box: where each lies in the tile, in bytes, and where behind the tensor's address, if it does.
+    fn elements(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
+        let bytes = self.tile.map.element.bytes() as usize;
+        points(&self.tile).map(move |point| {
+            let shared = self.tile.offset_bytes(point) as usize;
+            let global = self.global(point).map(|offset| offset as usize..offset as usize + bytes);
+            (shared..shared + bytes, global)
+        })
+    }
+
+    /// Loads the box: from the tensor's bytes to those of the tile. Answers the bytes that the barrier is told of.
+    ///
+    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which the engine rounds, numbers that are rounded.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ShorterThanLayout`] when either is too short.
+    pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
+        self.fits(global.len(), shared.len())?;
+        for (to, from) in self.elements() {
+            match from {
+                Some(from) => shared[to].copy_from_slice(&global[from]),
+                None => shared[to].fill(0),
+            }
+        }
+        Ok(self.transaction_bytes())
+    }
+
+    /// Stores the box: from the tile's bytes to those of the tensor that it covers.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ShorterThanLayout`] when either is too short.
+    pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
+        self.fits(global.len(), shared.len())?;
+        for (from, to) in self.elements() {
+            if let Some(to) = to {
+                global[to].copy_from_slice(&shared[from]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads the box into the tiles of several blocks of a cluster, one for each rank. Answers what each block's barrier is told.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`load`](Self::load); those of [`Multicast::new`] when there are fewer tiles than ranks.
+    pub fn load_multicast(&self, to: Multicast, global: &[u8], tiles: &mut [Vec<u8>]) -> Result<Vec<u32>, Refusal> {
+        Multicast::new(to.mask(), u32::try_from(tiles.len()).unwrap_or(u32::MAX))?;
+        let mut told = vec![0; tiles.len()];
+        for rank in to.receivers() {
+            told[rank as usize] = self.load(global, &mut tiles[rank as usize])?;
+        }
+        Ok(told)
+    }
+
+    fn fits(&self, global: usize, shared: usize) -> Result<(), Refusal> {
+        let bytes = u64::from(self.tile.map.element.bytes());
+        // `check` says that the reach is no more than 63 bits.
+        let reach = self.tile.map.reach_bytes() as u64;
+        for (operand, length, needed) in
+            [("the tensor", global, reach), ("the tile", shared, u64::from(self.tile.footprint_bytes()))]
+        {
+            if (length as u64) < needed {
+                let (length, needed) = (length / bytes as usize, needed.div_ceil(bytes));
+                return Err(Refusal::ShorterThanLayout { operand, length, needed });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which blocks of a cluster receive a load: bit `r` stands for the block of rank `r`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Multicast(u16);
+
+impl Multicast {
+    /// The blocks of a mask, in a cluster of so many.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::OutOfRange`] for more than [`PORTABLE_CLUSTER`] blocks, for a mask of none or of others.
+    pub const fn new(mask: u16, cluster: u32) -> Result<Self, Refusal> {
+        if cluster == 0 || cluster > PORTABLE_CLUSTER {
+            let (field, most) = ("blocks of a cluster", PORTABLE_CLUSTER as u64);
+            return Err(Refusal::OutOfRange { field, value: cluster as u64, least: 1, most });
+        }
+        let (field, value, most) = ("multicast mask", mask as u64, (1 << cluster) - 1);
+        if value == 0 || value > most {
+            return Err(Refusal::OutOfRange { field, value, least: 1, most });
+        }
+        Ok(Self(mask))
+    }
+
+    /// The mask, as the instruction takes it.
+    pub const fn mask(self) -> u16 {
+        self.0
+    }
+
+    /// Whether the block of a rank receives the load.
+    pub const fn reaches(self, rank: u32) -> bool {
+        rank < u16::BITS && self.0 >> rank & 1 == 1
+    }
+
+    /// The ranks that receive the load, in order.
+    pub fn receivers(self) -> impl Iterator<Item = u32> {
+        (0..u16::BITS).filter(move |&rank| self.reaches(rank))
+    }
+}

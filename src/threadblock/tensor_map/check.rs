@@ -1,0 +1,114 @@
+//! What the copy engine takes, rule by rule.
+
+use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
+use crate::{arch::ArchKind, refusal::Refusal};
+
+/// The address of a tensor is a multiple of so many bytes.
+pub const ADDRESS_ALIGNMENT: u64 = 16;
+
+/// So are its strides.
+pub const STRIDE_ALIGNMENT: u64 = 16;
+
+/// The largest stride: 2^40 is one too many, and strides are multiples of 16.
+pub const MOST_STRIDE_BYTES: u64 = (1 << 40) - STRIDE_ALIGNMENT;
+
+/// The largest extent of a tensor.
+pub const MOST_EXTENT: u64 = 1 << 32;
+
+/// The largest extent of a box.
+pub const MOST_BOX: u64 = 256;
+
+/// The most that a tensor reaches behind its address: addresses have 64 bits, and offsets a sign.
+const MOST_REACH: u64 = i64::MAX as u64;
+
+const EXTENTS: [&str; MOST_RANK] =
+    ["extent of dimension 0", "extent of dimension 1", "extent of dimension 2", "extent of dimension 3", "extent of dimension 4"];
+
+const STRIDES: [&str; MOST_RANK - 1] = [
+    "stride of dimension 1 in bytes",
+    "stride of dimension 2 in bytes",
+    "stride of dimension 3 in bytes",
+    "stride of dimension 4 in bytes",
+];
+
+const BOXES: [&str; MOST_RANK] = [
+    "box extent of dimension 0",
+    "box extent of dimension 1",
+    "box extent of dimension 2",
+    "box extent of dimension 3",
+    "box extent of dimension 4",
+];
+
+const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
+    if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
+}
+
+/// `value` is a multiple of `of`; the next one above is the nearest, which `most`, itself a multiple, bounds.
+const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
+    if value.is_multiple_of(of) {
+        return Ok(());
+    }
+    let nearest = if value > most - of { most } else { (value / of + 1) * of };
+    Err(Refusal::NotMultiple { field, value, of, nearest })
+}
+
+/// `?` for `const fn`s.
+macro_rules! hold {
+    ($rule:expr) => {
+        if let Err(refusal) = $rule {
+            return Err(refusal);
+        }
+    };
+}
+pub(super) use hold;
+
+impl TensorMapDesc {
+    /// Whether the copy engine takes the description.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to 2^32; strides are multiples of
+    /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes and no longer
+    /// than the swizzle's span, and it fits into a block's shared memory.
+    pub const fn check(&self) -> Result<(), Refusal> {
+        hold!(within("rank of the tensor map", self.rank as u64, 1, MOST_RANK as u64));
+        let rank = self.rank as usize;
+        let mut i = 0;
+        while i < rank {
+            hold!(within(EXTENTS[i], self.dims[i], 1, MOST_EXTENT));
+            hold!(within(BOXES[i], self.box_dims[i] as u64, 1, MOST_BOX));
+            if i > 0 {
+                let (field, stride) = (STRIDES[i - 1], self.strides_bytes[i - 1]);
+                hold!(within(field, stride, 0, MOST_STRIDE_BYTES));
+                hold!(multiple(field, stride, STRIDE_ALIGNMENT, MOST_STRIDE_BYTES));
+            }
+            i += 1;
+        }
+        let (field, most) = match self.swizzle {
+            TensorSwizzle::None => ("inner box bytes", MOST_BOX * self.element.bytes() as u64),
+            TensorSwizzle::Bytes32 => ("inner box bytes under the swizzle of 32 bytes", 32),
+            TensorSwizzle::Bytes64 => ("inner box bytes under the swizzle of 64 bytes", 64),
+            TensorSwizzle::Bytes128 => ("inner box bytes under the swizzle of 128 bytes", 128),
+        };
+        hold!(within(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
+        hold!(multiple(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
+        let shared = ArchKind::Sm90.machine().shared_bytes_per_block as u64;
+        hold!(within("box bytes", self.box_bytes(), CHUNK_BYTES as u64, shared));
+        let reach = self.reach_bytes();
+        let shown = if reach > u64::MAX as u128 { u64::MAX } else { reach as u64 };
+        within("bytes that the tensor reaches", shown, 1, MOST_REACH)
+    }
+
+    /// Whether a tensor of this description may lie at an address.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is no multiple of 16.
+    pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
+        hold!(self.check());
+        // What reaches so far that its end has no address does not lie there either: the largest aligned address is the nearest.
+        let most = (u64::MAX - self.reach_bytes() as u64) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
+        hold!(within("address of the tensor", address, 0, most));
+        multiple("address of the tensor", address, ADDRESS_ALIGNMENT, most)
+    }
+}

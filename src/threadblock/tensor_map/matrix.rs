@@ -1,0 +1,99 @@
+//! The description of a matrix, and of a batch of them.
+
+use super::{
+    L2Promotion, MOST_RANK, TensorMapDesc, TensorSwizzle,
+    check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT, hold},
+};
+use crate::{layout::Order, numeric::ElementKind, refusal::Refusal};
+
+/// A matrix in global memory, or a batch of them at equal distances.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TensorMatrix {
+    /// What refusals call it.
+    pub operand: &'static str,
+    /// The elements.
+    pub element: ElementKind,
+    /// Which index is contiguous.
+    pub order: Order,
+    /// Rows.
+    pub rows: u64,
+    /// Columns.
+    pub columns: u64,
+    /// Elements from one row to the next, or from one column to the next where columns are contiguous.
+    pub leading: u64,
+    /// How many matrices there are.
+    pub batch: u64,
+    /// Elements from one matrix to the next.
+    pub batch_stride: u64,
+}
+
+impl TensorMatrix {
+    /// One matrix of `(rows, columns)`.
+    pub const fn new(operand: &'static str, element: ElementKind, order: Order, extents: (u64, u64), leading: u64) -> Self {
+        Self { operand, element, order, rows: extents.0, columns: extents.1, leading, batch: 1, batch_stride: 0 }
+    }
+
+    /// The description for boxes of `(rows, columns)`: two dimensions, the contiguous index first, and the batch as a third where
+    /// there is one. A box lies in one matrix.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for
+    /// strides that the engine does not have; those of [`TensorMapDesc::check`].
+    pub const fn map(&self, box_extents: (u32, u32), swizzle: TensorSwizzle) -> Result<TensorMapDesc, Refusal> {
+        let (dims, box_dims, axis) = match self.order {
+            Order::Row => ([self.columns, self.rows], [box_extents.1, box_extents.0], "number of columns"),
+            Order::Col => ([self.rows, self.columns], [box_extents.0, box_extents.1], "number of rows"),
+        };
+        if self.leading < dims[0] {
+            let (value, least) = (self.leading as usize, dims[0] as usize);
+            return Err(Refusal::LeadingDimension { operand: self.operand, value, least, axis });
+        }
+        // Of one row, or one matrix, nobody asks where the next one would lie.
+        let leading = match dims[1] {
+            0 | 1 => Ok(self.row_bytes(dims[0])),
+            _ => self.stride_bytes("leading dimension", self.leading),
+        };
+        let batch_stride = match self.batch {
+            0 | 1 => Ok(0),
+            _ => self.stride_bytes("stride of the batch", self.batch_stride),
+        };
+        let (leading, batch_stride) = match (leading, batch_stride) {
+            (Ok(leading), Ok(batch_stride)) => (leading, batch_stride),
+            (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
+        };
+        let map = TensorMapDesc {
+            element: self.element,
+            rank: if self.batch == 1 { 2 } else { 3 },
+            dims: [dims[0], dims[1], self.batch, 1, 1],
+            strides_bytes: [leading, batch_stride, 0, 0],
+            box_dims: [box_dims[0], box_dims[1], 1, 1, 1],
+            swizzle,
+            promotion: L2Promotion::Bytes256,
+        };
+        const { assert!(MOST_RANK == 5) };
+        hold!(map.check());
+        Ok(map)
+    }
+
+    /// Bytes of so many elements, made whole for a stride.
+    const fn row_bytes(&self, elements: u64) -> u64 {
+        let bytes = elements.saturating_mul(self.element.bytes() as u64);
+        if bytes > MOST_STRIDE_BYTES { MOST_STRIDE_BYTES } else { bytes.next_multiple_of(STRIDE_ALIGNMENT) }
+    }
+
+    /// So many elements in bytes, if that is a stride.
+    const fn stride_bytes(&self, what: &'static str, elements: u64) -> Result<u64, Refusal> {
+        let (element, most) = (self.element.bytes() as u64, MOST_STRIDE_BYTES / self.element.bytes() as u64);
+        if elements > most {
+            return Err(Refusal::OutOfRange { field: what, value: elements, least: 0, most });
+        }
+        let of = STRIDE_ALIGNMENT / element;
+        if !elements.is_multiple_of(of) {
+            // `most` is a multiple, so the next one above is not beyond it.
+            let nearest = (elements / of + 1) * of;
+            return Err(Refusal::TensorStride { operand: self.operand, what, value: elements, of, nearest });
+        }
+        Ok(elements * element)
+    }
+}

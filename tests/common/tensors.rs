@@ -1,0 +1,65 @@
+//! Copies of boxes, drawn and by hand, for the host's model and for the device.
+
+use falchion::{
+    numeric::ElementKind,
+    threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    verify::draw,
+};
+use proptest::prelude::*;
+
+/// What lies where nothing is to be written.
+pub const POISON: u8 = 0xa5;
+
+/// Bytes that are no pattern.
+pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
+    (0..count as u64).map(|i| (draw(seed, i) >> 40) as u8).collect()
+}
+
+/// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
+pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: TensorSwizzle) -> TensorMapDesc {
+    let mut desc = TensorMapDesc {
+        element,
+        rank: dims.len() as u32,
+        dims: [1; 5],
+        strides_bytes: [0; 4],
+        box_dims: [1; 5],
+        swizzle,
+        promotion: L2Promotion::None,
+    };
+    desc.dims[..dims.len()].copy_from_slice(dims);
+    desc.box_dims[..dims.len()].copy_from_slice(box_dims);
+    let mut stride = (dims[0] * u64::from(element.bytes())).next_multiple_of(16) + 16 * gap;
+    for dimension in 1..dims.len() {
+        desc.strides_bytes[dimension - 1] = stride;
+        stride = stride * dims[dimension] + 16 * gap;
+    }
+    desc
+}
+
+/// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across an edge or beside.
+pub fn copies() -> impl Strategy<Value = TensorCopy> {
+    let shape = (
+        proptest::sample::select(&ElementKind::ALL[..]),
+        proptest::sample::select(&TensorSwizzle::ALL[..]),
+        1usize..=3,
+        0u64..3,
+        0u32..20,
+    );
+    shape.prop_flat_map(|(element, swizzle, rank, gap, line)| {
+        let chunk = 16 / element.bytes();
+        // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a box can be as long.
+        let chunks = match swizzle.span_bytes() {
+            Some(span) => span / 16..=span / 16,
+            None => 1..=9,
+        };
+        let extents = (chunks, proptest::array::uniform2(1u32..20));
+        let tensor = proptest::array::uniform3(1u64..40);
+        let corner = proptest::array::uniform3(-45i32..45);
+        (extents, tensor, corner).prop_map(move |((chunks, outer), dims, corner)| {
+            let box_dims = [chunks * chunk, outer[0], outer[1].min(4)];
+            let desc = packed(element, &dims[..rank], &box_dims[..rank], gap, swizzle);
+            let tile = SharedBox::new(&desc, line * 128).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+            TensorCopy::new(tile, [corner[0], corner[1], corner[2], 0, 0])
+        })
+    })
+}
