@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     mirror::{KERNELS, ProbeParams},
     sys::{
-        driver::{driver, launch},
+        driver::{Grid, driver, launch},
         nvrtc::{Nvrtc, Program},
     },
 };
@@ -88,7 +88,7 @@ impl Probe {
         {
             let (from, _reads) = offsets.device_ptr(&stream);
             let (to, _writes) = results.device_ptr_mut(&stream);
-            launch(&function, &stream, 1, LANES as u32, 0, &ProbeParams { offsets: from, results: to })?;
+            launch(&function, &stream, &Grid::of_blocks(1, LANES as u32, 0), &ProbeParams { offsets: from, results: to })?;
         }
         stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }

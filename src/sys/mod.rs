@@ -18,6 +18,8 @@ pub mod memory;
 #[cfg(feature = "cuda")]
 pub mod nvrtc;
 pub mod simd;
+#[cfg(feature = "cuda")]
+pub mod tensor_map;
 #[cfg(feature = "bench-cublaslt")]
 pub mod timing;
 #[cfg(feature = "cuda")]

@@ -7,6 +7,8 @@ pub mod descriptions;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod problems;
+#[cfg(feature = "cuda")]
+pub mod tensor_kernels;
 pub mod tensors;
 pub mod transposes;
 

@@ -38,3 +38,13 @@ pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
         grid_x: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
     })
 }
+
+/// How many multiprocessors a device has.
+///
+/// # Errors
+///
+/// [`Error::Driver`] when the device does not answer.
+pub fn multiprocessors(context: &CudaContext) -> Result<u32, Error> {
+    let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(driver("cuDeviceGetAttribute"))?;
+    Ok(u32::try_from(count).unwrap_or(0))
+}

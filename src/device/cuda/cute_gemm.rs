@@ -7,7 +7,7 @@ use crate::{
     mirror::{CuteGemmParams, INTEGERS, TranslationUnit},
     numeric::ElementKind,
     refusal::Refusal,
-    sys::driver::launch,
+    sys::driver::{Grid, launch},
 };
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl CuteGemmKernel {
             }
         }
         let params = CuteGemmParams { a: a.address, b: b.address, c: c.address, integers: *integers };
-        launch(&loaded.function, stream, *blocks, *threads, 0, &params)
+        launch(&loaded.function, stream, &Grid::of_blocks(*blocks, *threads, 0), &params)
     }
 }
 

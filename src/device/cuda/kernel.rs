@@ -15,7 +15,7 @@ use crate::{
     mirror::{GemmParams, TranslationUnit, translation_unit},
     refusal::Refusal,
     shape::Mnk,
-    sys::driver::launch,
+    sys::driver::{Grid, launch},
     thread::access::dividing,
 };
 use cudarc::driver::{CudaContext, CudaStream};
@@ -161,7 +161,7 @@ impl CudaKernel {
         if blocks > most {
             return Err(Refusal::TooManyTiles { tiles: blocks, most }.into());
         }
-        launch(&kernel.0.loaded.function, stream, blocks as u32, threads, shared_bytes, &params)
+        launch(&kernel.0.loaded.function, stream, &Grid::of_blocks(blocks as u32, threads, shared_bytes), &params)
     }
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.

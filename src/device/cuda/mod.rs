@@ -12,12 +12,14 @@ mod loaded;
 mod operands;
 pub mod report;
 pub mod resident;
+mod tensor_maps;
 mod transpose;
 
-pub use context::{machine_of, open};
+pub use context::{machine_of, multiprocessors, open};
 pub use cute_gemm::CuteGemmKernel;
 pub use executor::Kernel;
 pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
+pub use tensor_maps::{TensorMaps, tensor_map};
 pub use transpose::{CudaTranspose, TransposeKernel, TransposeOperands, transpose_unit};

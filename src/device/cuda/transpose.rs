@@ -18,7 +18,7 @@ use crate::{
     mirror::{TranslationUnit, TransposeParams},
     numeric::Element,
     refusal::Refusal,
-    sys::driver::launch,
+    sys::driver::{Grid, launch},
 };
 use core::marker::PhantomData;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -145,7 +145,7 @@ impl CudaTranspose {
             reads_b: u32::from(shapes.reads_b()),
         };
         let blocks = (down * across) as u32 * shapes.batch as u32;
-        launch(&self.0.loaded.function, stream, blocks, desc.threads, desc.smem_bytes(), &params)
+        launch(&self.0.loaded.function, stream, &Grid::of_blocks(blocks, desc.threads, desc.smem_bytes()), &params)
     }
 }
 

@@ -1,0 +1,85 @@
+//! Tensor maps, packed by the driver.
+
+use crate::{
+    error::Error,
+    mirror::TensorMap,
+    numeric::ElementKind,
+    sys::driver::{driver, offers},
+    threadblock::{L2Promotion, TensorMapDesc, TensorSwizzle},
+};
+use cudarc::driver::sys;
+use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
+
+/// Packs a description of a tensor at a device address. The host's work alone: nothing is read at the address, and nothing is
+/// enqueued.
+///
+/// # Errors
+///
+/// [`Error::Refused`] where [`TensorMapDesc::check_at`] refuses; [`Error::Library`] without a driver, or with one of before CUDA 12;
+/// [`Error::Driver`].
+pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
+    static OFFERED: OnceLock<()> = OnceLock::new();
+    desc.check_at(address)?;
+    if OFFERED.get().is_none() {
+        offers("cuTensorMapEncodeTiled")?;
+        let _ = OFFERED.set(());
+    }
+    let steps = [1u32; 5];
+    // The driver's own type is aligned more strictly than a parameter has to be.
+    let mut map = MaybeUninit::<sys::CUtensorMap>::uninit();
+    // SAFETY: the driver has the function. `map` is room for what it writes; the arrays have five elements, and the rank, which was
+    // checked, is five at most; the address is only written down.
+    unsafe {
+        sys::cuTensorMapEncodeTiled(
+            map.as_mut_ptr(),
+            data_type(desc.element),
+            desc.rank,
+            address as usize as *mut c_void,
+            desc.dims.as_ptr(),
+            desc.strides_bytes.as_ptr(),
+            desc.box_dims.as_ptr(),
+            steps.as_ptr(),
+            sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+            swizzle(desc.swizzle),
+            promotion(desc.promotion),
+            sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        )
+    }
+    .result()
+    .map_err(driver("cuTensorMapEncodeTiled"))?;
+    // SAFETY: the driver said that it has written the map.
+    Ok(TensorMap { word: unsafe { map.assume_init() }.opaque })
+}
+
+/// The engine's word for a type. It computes with none but tf32, for which it rounds binary32.
+const fn data_type(element: ElementKind) -> sys::CUtensorMapDataType {
+    match element {
+        ElementKind::F64 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        ElementKind::F32 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        ElementKind::Tf32 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+        ElementKind::F16 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        ElementKind::Bf16 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        ElementKind::E4m3 | ElementKind::E5m2 | ElementKind::I8 | ElementKind::U8 => {
+            sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8
+        }
+        ElementKind::I32 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_INT32,
+    }
+}
+
+const fn swizzle(swizzle: TensorSwizzle) -> sys::CUtensorMapSwizzle {
+    match swizzle {
+        TensorSwizzle::None => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+        TensorSwizzle::Bytes32 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+        TensorSwizzle::Bytes64 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+        TensorSwizzle::Bytes128 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+    }
+}
+
+const fn promotion(promotion: L2Promotion) -> sys::CUtensorMapL2promotion {
+    match promotion {
+        L2Promotion::None => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        L2Promotion::Bytes64 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+        L2Promotion::Bytes128 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        L2Promotion::Bytes256 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+    }
+}
