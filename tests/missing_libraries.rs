@@ -3,8 +3,11 @@
 
 use falchion::{
     Error,
-    device::cuda::open,
+    device::cuda::{open, tensor_map},
+    layout::Order,
+    numeric::ElementKind,
     sys::{environment::Environment, nvrtc::Nvrtc},
+    threadblock::{TensorMatrix, TensorSwizzle},
 };
 
 fn abort_on_panic() {
@@ -28,6 +31,18 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("this machine has libcuda"),
         }
+    }
+}
+
+#[test]
+#[ignore = "needs a machine without libcuda"]
+fn without_a_driver_a_tensor_map_is_not_packed() {
+    abort_on_panic();
+    let matrix = TensorMatrix::new("A", ElementKind::F32, Order::Row, (64, 64), 64);
+    let map = matrix.map((8, 32), TensorSwizzle::Bytes128).expect("a map");
+    for _ in 0..3 {
+        let error = tensor_map(&map, 4096).expect_err("this machine has libcuda");
+        assert!(matches!(error, Error::Library { library: "libcuda", .. }), "{error}");
     }
 }
 

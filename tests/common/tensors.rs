@@ -29,9 +29,9 @@ pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, sw
     desc.dims[..dims.len()].copy_from_slice(dims);
     desc.box_dims[..dims.len()].copy_from_slice(box_dims);
     let mut stride = (dims[0] * u64::from(element.bytes())).next_multiple_of(16) + 16 * gap;
-    for dimension in 1..dims.len() {
-        desc.strides_bytes[dimension - 1] = stride;
-        stride = stride * dims[dimension] + 16 * gap;
+    for (of, &extent) in desc.strides_bytes.iter_mut().zip(&dims[1..]) {
+        *of = stride;
+        stride = stride * extent + 16 * gap;
     }
     desc
 }

@@ -1,0 +1,452 @@
+//! What the copy engine does with a box, byte for byte, held against the host's model: loads, stores, multicasts in clusters.
+//! Shared memory is poisoned before each copy and compared whole; so are the tensors that are stored to.
+#![cfg(feature = "cuda")]
+
+mod common;
+
+use common::{
+    tensor_kernels::{ENTRIES, MEMORY_BYTES, MULTICAST, THREADS, program, untouched},
+    tensors::{POISON, bytes, copies, packed},
+};
+use cudarc::{
+    driver::{CudaContext, CudaModule, CudaStream, DevicePtr, DevicePtrMut},
+    nvrtc::Ptx,
+};
+use falchion::{
+    Error,
+    device::cuda::{multiprocessors, open, tensor_map},
+    mirror::TensorCopyParams,
+    numeric::ElementKind,
+    sys::{
+        driver::{Grid, enqueue, max_active_clusters},
+        nvrtc::Nvrtc,
+        tensor_map::encode,
+    },
+    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+use std::{sync::Arc, time::Instant};
+
+/// The ways of `tensor_kernels`: the rows of `ENTRIES`.
+const LOAD: usize = 0;
+const STORE: usize = 1;
+const ROUND: usize = 2;
+
+struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    module: Arc<CudaModule>,
+}
+
+/// What a launch works on.
+struct Run<'a> {
+    entry: &'a str,
+    /// Of two blocks where there is more than one.
+    grid: Grid,
+    load: &'a TensorCopy,
+    store: &'a TensorCopy,
+    mask: u16,
+    hint: bool,
+    /// The tensor that is loaded from.
+    source: &'a [u8],
+    /// The tensor that is stored to.
+    target: &'a [u8],
+    /// Shared memory before the copy.
+    before: &'a [u8],
+}
+
+/// What was found after it.
+struct Found {
+    shared: Vec<Vec<u8>>,
+    target: Vec<u8>,
+}
+
+impl Device {
+    fn new() -> Self {
+        let context = open(0).expect("this test runs on an NVIDIA GPU");
+        let stream = context.new_stream().expect("a stream");
+        let compiled = Nvrtc::get().expect("NVRTC").compile(&program()).unwrap_or_else(|error| panic!("{error}"));
+        let module = context.load_module(Ptx::from_binary(compiled.cubin)).expect("a module");
+        Self { context, stream, module }
+    }
+
+    #[allow(unsafe_code, reason = "the kernels are the test's own, and so is the promise of what they touch")]
+    fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
+        let function = self.module.load_function(run.entry).expect("a kernel");
+        let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
+        let source = stream.clone_htod(run.source).expect("memory");
+        let mut target = stream.clone_htod(run.target).expect("memory");
+        let input = stream.clone_htod(run.before).expect("memory");
+        let mut output = stream.clone_htod(&vec![0u8; blocks * MEMORY_BYTES]).expect("memory");
+        {
+            let (from, _from) = source.device_ptr(stream);
+            let (to, _to) = target.device_ptr_mut(stream);
+            let (input, _input) = input.device_ptr(stream);
+            let (output, _output) = output.device_ptr_mut(stream);
+            let corner = |copy: &TensorCopy| [copy.corner()[0], copy.corner()[1], copy.corner()[2]];
+            let params = TensorCopyParams {
+                load: tensor_map(run.load.tile().map(), from)?,
+                store: tensor_map(run.store.tile().map(), to)?,
+                input,
+                output,
+                load_corner: corner(run.load),
+                store_corner: corner(run.store),
+                tile: run.load.tile().address(),
+                box_bytes: run.load.transaction_bytes(),
+                window: MEMORY_BYTES as u32,
+                mask: run.mask.into(),
+                reserved: [run.hint.into(), 0],
+            };
+            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long as `MEMORY_BYTES` a block and as
+            // the maps reach, live until the stream has been waited for below, and are used on it alone.
+            unsafe { enqueue(&function, stream, &run.grid, &params) }?;
+        }
+        stream.synchronize().expect("the kernel ends");
+        let shared = stream.clone_dtoh(&output).expect("memory");
+        let target = stream.clone_dtoh(&target).expect("memory");
+        Ok(Found { shared: shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect(), target })
+    }
+
+    /// One block's copies of one kind, or both one after the other.
+    fn one(&self, way: usize, copies: [&TensorCopy; 2], source: &[u8], target: &[u8], before: &[u8]) -> Found {
+        let [load, store] = copies;
+        let entry = ENTRIES[way][load.tile().map().rank as usize - 2];
+        let grid = Grid::of_blocks(1, THREADS, 0);
+        let run = Run { entry, grid, load, store, mask: 1, hint: false, source, target, before };
+        self.run(&run).unwrap_or_else(|error| panic!("{entry} {load:?}: {error}"))
+    }
+}
+
+/// Shared memory from a copy's tile on, in all of shared memory.
+fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {
+    let start = copy.tile().address() as usize;
+    &mut memory[start..start + copy.tile().footprint_bytes() as usize]
+}
+
+/// Bytes for elements of a copy. The engine rounds tf32: there, numbers that are rounded, of exponents that every mode keeps.
+fn elements(copy: &TensorCopy, seed: u64, count: usize) -> Vec<u8> {
+    let mut drawn = bytes(seed, count);
+    if copy.tile().map().element == ElementKind::Tf32 {
+        for number in drawn.chunks_exact_mut(4) {
+            (number[0], number[1], number[3]) = (0, number[1] & 0xe0, number[3] & 0xbf | 0x20);
+        }
+    }
+    drawn
+}
+
+fn reach(copy: &TensorCopy) -> usize {
+    copy.tile().map().reach_bytes() as usize
+}
+
+/// The first byte at which two differ, or that they do not.
+fn difference(found: &[u8], expected: &[u8]) -> Option<String> {
+    let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
+    let count = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
+    Some(format!("{count} bytes differ, the first at {at}: {:#04x} where {:#04x} was expected", found[at], expected[at]))
+}
+
+/// A copy of a box at a corner, in a tile.
+fn copy(desc: &TensorMapDesc, address: u32, corner: [i32; 3]) -> TensorCopy {
+    let tile = SharedBox::new(desc, address).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+    TensorCopy::new(tile, [corner[0], corner[1], corner[2], 0, 0])
+}
+
+/// Corners around a tensor: inside, across and beyond each side.
+fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
+    let along = |d: usize| {
+        let (extent, length) = (desc.dims[d] as i32, desc.box_dims[d] as i32);
+        [0, 3, -1, -length + 1, -length, extent - length, extent - 1, extent, i32::MIN, i32::MAX - length]
+    };
+    let (columns, rows) = (along(0), along(1));
+    let mut corners: Vec<_> = columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [7, r, 0])).collect();
+    corners.extend(columns.iter().zip(rows).map(|(&c, r)| [c, r, 0]));
+    if desc.rank == 3 {
+        corners.extend(along(2).map(|m| [9, 11, m]));
+    }
+    corners
+}
+
+/// Boxes as kernels have them, for every size of an element and every swizzle.
+fn boxes() -> Vec<TensorMapDesc> {
+    let mut boxes = Vec::new();
+    for element in ElementKind::ALL {
+        for swizzle in TensorSwizzle::ALL {
+            let columns = swizzle.span_bytes().unwrap_or(176) / element.bytes();
+            boxes.push(packed(element, &[301, 203], &[columns, 64], 1, swizzle));
+            boxes.push(packed(element, &[77, 50, 3], &[columns, 20, 2], 3, swizzle));
+        }
+    }
+    // The tallest box there is.
+    boxes.push(packed(ElementKind::Bf16, &[500, 700], &[64, 256], 0, TensorSwizzle::Bytes128));
+    boxes
+}
+
+/// Every drawn copy of two or three dimensions.
+fn drawn(count: usize) -> Vec<TensorCopy> {
+    let (mut runner, strategy) = (TestRunner::deterministic(), copies());
+    let draw = || strategy.new_tree(&mut runner).expect("a copy").current();
+    std::iter::repeat_with(draw).filter(|copy| copy.tile().map().rank >= 2).take(count).collect()
+}
+
+fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
+    let (source, before) = (elements(load, seed, reach(load)), untouched());
+    let mut expected = before.clone();
+    load.load(&source, tile(load, &mut expected)).expect("it fits");
+    let found = device.one(LOAD, [load, load], &source, &[POISON; 16].repeat(reach(load).div_ceil(16)), &before);
+    if let Some(why) = difference(&found.shared[0], &expected) {
+        panic!("load of {load:?}: {why}");
+    }
+}
+
+fn check_store(device: &Device, store: &TensorCopy, seed: u64) {
+    let (target, mut before) = (vec![POISON; reach(store)], elements(store, seed, MEMORY_BYTES));
+    let mut expected = target.clone();
+    store.store(tile(store, &mut before), &mut expected).expect("it fits");
+    let found = device.one(STORE, [store, store], &target, &target, &before);
+    if let Some(why) = difference(&found.target, &expected) {
+        panic!("store of {store:?}: {why}");
+    }
+    assert_eq!(difference(&found.shared[0], &before), None, "a store changes no shared memory");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn loads_put_every_byte_where_the_model_does() {
+    let (device, mut count) = (Device::new(), 0);
+    for desc in boxes() {
+        for (number, corner) in (0..).zip(corners(&desc)) {
+            // Tiles at the start of a pattern, and within one, while they fit.
+            let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
+            check_load(&device, &copy(&desc, (number % 11).min(room) * 128, corner), number.into());
+            count += 1;
+        }
+    }
+    for (number, load) in (0..).zip(drawn(400)) {
+        check_load(&device, &load, number);
+        count += 1;
+    }
+    println!("{count} loads");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn stores_write_what_lies_inside_and_nothing_else() {
+    let (device, mut count) = (Device::new(), 0);
+    for desc in boxes() {
+        for (number, corner) in (0..).zip(corners(&desc)).step_by(3) {
+            let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
+            check_store(&device, &copy(&desc, (number % 11).min(room) * 128, corner), number.into());
+            count += 1;
+        }
+    }
+    for (number, store) in (0..).zip(drawn(200)) {
+        check_store(&device, &store, number);
+        count += 1;
+    }
+    println!("{count} stores");
+}
+
+/// Loaded from one place, stored to another, with hints to the cache.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_box_goes_round_through_shared_memory() {
+    let device = Device::new();
+    let drawn = drawn(200);
+    for (number, load) in (0..).zip(&drawn) {
+        let corner = load.corner();
+        let store = TensorCopy::new(*load.tile(), [corner[0] / 2, corner[1] / 3 + 1, 0, 0, 0]);
+        let (source, target) = (elements(load, number, reach(load)), vec![POISON; reach(&store)]);
+        let (mut memory, mut expected) = (untouched(), target.clone());
+        load.load(&source, tile(load, &mut memory)).expect("it fits");
+        store.store(tile(&store, &mut memory), &mut expected).expect("it fits");
+        let found = device.one(ROUND, [load, &store], &source, &target, &untouched());
+        assert_eq!(difference(&found.shared[0], &memory), None, "{load:?}");
+        assert_eq!(difference(&found.target, &expected), None, "{load:?} to {store:?}");
+    }
+    println!("{} round trips", drawn.len());
+}
+
+/// Each block whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it was.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_multicast_reaches_the_blocks_of_its_mask() {
+    let device = Device::new();
+    let desc = packed(ElementKind::Bf16, &[300, 200], &[64, 64], 1, TensorSwizzle::Bytes128);
+    let mut count = 0;
+    for corner in [[0, 0, 0], [250, 170, 0], [-10, -20, 0]] {
+        for (mask, hint, clusters) in [(3, false, 1), (3, true, 5), (1, false, 2), (2, true, 2)] {
+            let load = copy(&desc, 1024, corner);
+            let (source, before) = (elements(&load, 7, reach(&load)), untouched());
+            let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
+            let to = Multicast::new(mask, 2).expect("a mask");
+            let told = load.load_multicast(to, &source, &mut tiles).expect("it fits");
+            assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, mask.count_ones());
+            let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
+            let (entry, target) = (MULTICAST, source.as_slice());
+            let run = Run { entry, grid, load: &load, store: &load, mask, hint, source: &source, target, before: &before };
+            let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(found.shared.len(), 2 * clusters as usize);
+            for (block, shared) in found.shared.iter().enumerate() {
+                let mut expected = before.clone();
+                tile(&load, &mut expected).copy_from_slice(&tiles[block % 2]);
+                assert_eq!(difference(shared, &expected), None, "mask {mask}, block {block}, corner {corner:?}");
+                count += 1;
+            }
+        }
+    }
+    println!("{count} blocks of clusters");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_holds() {
+    let device = Device::new();
+    let desc = packed(ElementKind::F32, &[64, 64], &[32, 8], 0, TensorSwizzle::Bytes128);
+    let load = copy(&desc, 0, [0; 3]);
+    let (source, before) = (vec![0; reach(&load)], untouched());
+    let run = |grid| {
+        let (entry, target) = (MULTICAST, source.as_slice());
+        device.run(&Run {
+            entry,
+            grid,
+            load: &load,
+            store: &load,
+            mask: 1,
+            hint: false,
+            source: &source,
+            target,
+            before: &before,
+        })
+    };
+    let odd = run(Grid::of_blocks(3, THREADS, 0)).map(|_| ()).expect_err("three blocks are not clusters of two");
+    assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");
+    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 }).map(|_| ()).expect_err("no blocks");
+    assert!(matches!(none, Error::Refused(_)), "{none}");
+    assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0 }).is_ok());
+
+    let function = device.module.load_function(MULTICAST).expect("a kernel");
+    let sms = multiprocessors(&device.context).expect("a number");
+    let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0 };
+    let clusters = max_active_clusters(&function, &device.stream, &grid).expect("a number");
+    println!("{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes");
+    // Five blocks of 40 KiB and the reserved kilobyte fit into 228 KiB.
+    assert!(clusters >= 1 && clusters <= sms * 5 / 2, "{clusters} clusters on {sms} multiprocessors");
+    let nine = max_active_clusters(&function, &device.stream, &Grid { cluster: 9, ..grid });
+    assert!(matches!(nine, Err(Error::Refused(_))), "{nine:?}");
+}
+
+/// What `check` accepts, the driver packs: drawn descriptions, and those at the limits, of one dimension to five.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_driver_takes_what_the_rules_take() {
+    let _device = Device::new();
+    let (mut runner, strategy, mut count) = (TestRunner::deterministic(), copies(), 0);
+    let mut takes = |desc: &TensorMapDesc| {
+        assert_eq!(desc.check_at(0x10_0000_0000), Ok(()), "{desc:?}");
+        assert!(encode(desc, 0x10_0000_0000).is_ok(), "{desc:?}");
+        count += 1;
+    };
+    for _ in 0..500 {
+        takes(strategy.new_tree(&mut runner).expect("a copy").current().tile().map());
+    }
+    let five = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, TensorSwizzle::Bytes128);
+    takes(&five);
+    takes(&TensorMapDesc { strides_bytes: [256, 2304, 16_128, (1 << 40) - 16], ..five });
+    takes(&TensorMapDesc { dims: [1 << 32, 1 << 10, 1, 1, 1], strides_bytes: [1 << 34, 1 << 34, 1 << 34, 1 << 34], ..five });
+    takes(&packed(ElementKind::U8, &[4096, 4096], &[256, 256], 0, TensorSwizzle::None));
+    println!("{count} descriptions packed");
+}
+
+/// Matrices of a batch that lie in the same place: a stride of 0.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_batch_may_repeat_one_matrix() {
+    let device = Device::new();
+    let mut desc = packed(ElementKind::F16, &[100, 40, 5], &[64, 16, 2], 0, TensorSwizzle::Bytes128);
+    desc.strides_bytes[1] = 0;
+    for corner in [[0, 0, 0], [50, 30, 3], [0, 0, 4]] {
+        check_load(&device, &copy(&desc, 0, corner), 1);
+    }
+}
+
+/// Rows shorter than the swizzle's span lie one behind the other, and chunks move by their address as ever.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn rows_shorter_than_the_span_are_dense() {
+    let device = Device::new();
+    let mut wrong = Vec::new();
+    for (swizzle, inner) in [
+        (TensorSwizzle::Bytes128, 64),
+        (TensorSwizzle::Bytes128, 32),
+        (TensorSwizzle::Bytes128, 48),
+        (TensorSwizzle::Bytes64, 32),
+        (TensorSwizzle::Bytes64, 16),
+    ] {
+        let desc = packed(ElementKind::U8, &[256, 64], &[inner, 16], 0, swizzle);
+        let load = copy(&desc, 0, [0; 3]);
+        // Chunk `c` of row `r` is full of `16 r + c + 1`.
+        let source: Vec<u8> = (0..256 * 64).map(|byte| (byte / 256 % 16 * 16 + byte % 256 / 16 + 1) as u8).collect();
+        let (mut expected, before) = (vec![0; MEMORY_BYTES], vec![0; MEMORY_BYTES]);
+        load.load(&source, tile(&load, &mut expected)).expect("it fits");
+        let found = device.one(LOAD, [&load, &load], &source, &source, &before);
+        if let Some(why) = difference(&found.shared[0], &expected) {
+            let lines = found.shared[0][..2048]
+                .chunks(128)
+                .map(|line| line.chunks(16).map(|chunk| format!("{:>4}", chunk[0])).collect::<String>());
+            wrong.push(format!("rows of {inner} bytes under {swizzle:?}: {why}\n{}", lines.collect::<Vec<_>>().join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `Tf32` in a map rounds binary32 to ten bits of fraction, to the nearest.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn tf32_is_rounded_to_the_nearest_on_its_way() {
+    let device = Device::new();
+    let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, TensorSwizzle::None);
+    let load = copy(&desc, 0, [0; 3]);
+    let number = |i: u32| f32::from_bits(0x3f80_0000 + i * 37) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let source: Vec<u8> = (0..2048).flat_map(|i| number(i).to_le_bytes()).collect();
+    let found = device.one(LOAD, [&load, &load], &source, &source, &untouched());
+    let rounded = found.shared[0].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).take(2048);
+    let (mut kept, mut farther, mut worst) = (0, 0, 0.0f32);
+    for (i, to) in (0..).zip(rounded) {
+        let error = (to - number(i)).abs();
+        kept += u32::from(to.to_bits() & 0x1fff != 0);
+        farther += u32::from(error > 2.0f32.powi(-11));
+        worst = worst.max(error);
+    }
+    println!("tf32: of 2048 numbers {kept} keep low bits, {farther} are not the nearest; the largest error is {worst:e}");
+    assert_eq!((kept, farther), (0, 0));
+}
+
+/// What a map costs the host: packed by the driver, and remembered.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn packing_and_remembering_a_map_take_this_long() {
+    let _device = Device::new();
+    let desc = packed(ElementKind::Bf16, &[4096, 4096], &[64, 128], 0, TensorSwizzle::Bytes128);
+    let rounds = 100_000u64;
+    let nanoseconds = |get: &dyn Fn(u64)| {
+        get(0);
+        let start = Instant::now();
+        (0..rounds).for_each(get);
+        start.elapsed().as_nanos() as f64 / rounds as f64
+    };
+    let packed = nanoseconds(&|round| {
+        std::hint::black_box(encode(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
+    });
+    let remembered = nanoseconds(&|round| {
+        std::hint::black_box(tensor_map(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
+    });
+    println!("a map takes {packed:.0} ns to pack and {remembered:.0} ns to remember");
+    let same = (0..4).all(|i| {
+        let address = 0x10_0000_0000 + i * 256;
+        encode(&desc, address).expect("a map") == tensor_map(&desc, address).expect("a map")
+    });
+    assert!(same && packed > 0.0 && remembered > 0.0);
+}
