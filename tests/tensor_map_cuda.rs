@@ -5,21 +5,16 @@
 mod common;
 
 use common::{
-    tensor_kernels::{ENTRIES, MEMORY_BYTES, MULTICAST, THREADS, program, untouched},
+    tensor_device::{Device, LOAD, ROUND, Run, STORE},
+    tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
     tensors::{POISON, bytes, copies, packed},
-};
-use cudarc::{
-    driver::{CudaContext, CudaModule, CudaStream, DevicePtr, DevicePtrMut},
-    nvrtc::Ptx,
 };
 use falchion::{
     Error,
-    device::cuda::{multiprocessors, open, tensor_map},
-    mirror::TensorCopyParams,
+    device::cuda::{multiprocessors, tensor_map},
     numeric::ElementKind,
     sys::{
-        driver::{Grid, enqueue, max_active_clusters},
-        nvrtc::Nvrtc,
+        driver::{Grid, max_active_clusters},
         tensor_map::encode,
     },
     threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
@@ -28,97 +23,7 @@ use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::TestRunner,
 };
-use std::{sync::Arc, time::Instant};
-
-/// The ways of `tensor_kernels`: the rows of `ENTRIES`.
-const LOAD: usize = 0;
-const STORE: usize = 1;
-const ROUND: usize = 2;
-
-struct Device {
-    context: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    module: Arc<CudaModule>,
-}
-
-/// What a launch works on.
-struct Run<'a> {
-    entry: &'a str,
-    /// Of two blocks where there is more than one.
-    grid: Grid,
-    load: &'a TensorCopy,
-    store: &'a TensorCopy,
-    mask: u16,
-    hint: bool,
-    /// The tensor that is loaded from.
-    source: &'a [u8],
-    /// The tensor that is stored to.
-    target: &'a [u8],
-    /// Shared memory before the copy.
-    before: &'a [u8],
-}
-
-/// What was found after it.
-struct Found {
-    shared: Vec<Vec<u8>>,
-    target: Vec<u8>,
-}
-
-impl Device {
-    fn new() -> Self {
-        let context = open(0).expect("this test runs on an NVIDIA GPU");
-        let stream = context.new_stream().expect("a stream");
-        let compiled = Nvrtc::get().expect("NVRTC").compile(&program()).unwrap_or_else(|error| panic!("{error}"));
-        let module = context.load_module(Ptx::from_binary(compiled.cubin)).expect("a module");
-        Self { context, stream, module }
-    }
-
-    #[allow(unsafe_code, reason = "the kernels are the test's own, and so is the promise of what they touch")]
-    fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
-        let function = self.module.load_function(run.entry).expect("a kernel");
-        let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
-        let source = stream.clone_htod(run.source).expect("memory");
-        let mut target = stream.clone_htod(run.target).expect("memory");
-        let input = stream.clone_htod(run.before).expect("memory");
-        let mut output = stream.clone_htod(&vec![0u8; blocks * MEMORY_BYTES]).expect("memory");
-        {
-            let (from, _from) = source.device_ptr(stream);
-            let (to, _to) = target.device_ptr_mut(stream);
-            let (input, _input) = input.device_ptr(stream);
-            let (output, _output) = output.device_ptr_mut(stream);
-            let corner = |copy: &TensorCopy| [copy.corner()[0], copy.corner()[1], copy.corner()[2]];
-            let params = TensorCopyParams {
-                load: tensor_map(run.load.tile().map(), from)?,
-                store: tensor_map(run.store.tile().map(), to)?,
-                input,
-                output,
-                load_corner: corner(run.load),
-                store_corner: corner(run.store),
-                tile: run.load.tile().address(),
-                box_bytes: run.load.transaction_bytes(),
-                window: MEMORY_BYTES as u32,
-                mask: run.mask.into(),
-                reserved: [run.hint.into(), 0],
-            };
-            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long as `MEMORY_BYTES` a block and as
-            // the maps reach, live until the stream has been waited for below, and are used on it alone.
-            unsafe { enqueue(&function, stream, &run.grid, &params) }?;
-        }
-        stream.synchronize().expect("the kernel ends");
-        let shared = stream.clone_dtoh(&output).expect("memory");
-        let target = stream.clone_dtoh(&target).expect("memory");
-        Ok(Found { shared: shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect(), target })
-    }
-
-    /// One block's copies of one kind, or both one after the other.
-    fn one(&self, way: usize, copies: [&TensorCopy; 2], source: &[u8], target: &[u8], before: &[u8]) -> Found {
-        let [load, store] = copies;
-        let entry = ENTRIES[way][load.tile().map().rank as usize - 2];
-        let grid = Grid::of_blocks(1, THREADS, 0);
-        let run = Run { entry, grid, load, store, mask: 1, hint: false, source, target, before };
-        self.run(&run).unwrap_or_else(|error| panic!("{entry} {load:?}: {error}"))
-    }
-}
+use std::time::Instant;
 
 /// Shared memory from a copy's tile on, in all of shared memory.
 fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {

@@ -12,7 +12,7 @@ pub const POISON: u8 = 0xa5;
 
 /// Bytes that are no pattern.
 pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
-    (0..count as u64).map(|i| (draw(seed, i) >> 40) as u8).collect()
+    (0..count.div_ceil(8) as u64).flat_map(|i| draw(seed, i).to_le_bytes()).take(count).collect()
 }
 
 /// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.

@@ -1,7 +1,7 @@
 //! The description of a matrix, and of a batch of them.
 
 use super::{
-    L2Promotion, MOST_RANK, TensorMapDesc, TensorSwizzle,
+    L2Promotion, TensorMapDesc, TensorSwizzle,
     check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT, hold},
 };
 use crate::{layout::Order, numeric::ElementKind, refusal::Refusal};
@@ -71,7 +71,6 @@ impl TensorMatrix {
             swizzle,
             promotion: L2Promotion::Bytes256,
         };
-        const { assert!(MOST_RANK == 5) };
         hold!(map.check());
         Ok(map)
     }

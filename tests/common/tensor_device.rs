@@ -1,0 +1,109 @@
+//! One copy of the copy engine on a device.
+
+use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, program};
+use cudarc::{
+    driver::{CudaContext, CudaModule, CudaStream, DevicePtr, DevicePtrMut},
+    nvrtc::Ptx,
+};
+use falchion::{
+    Error,
+    device::cuda::{open, tensor_map},
+    mirror::TensorCopyParams,
+    sys::{
+        driver::{Grid, enqueue},
+        nvrtc::Nvrtc,
+    },
+    threadblock::TensorCopy,
+};
+use std::sync::Arc;
+
+/// The ways of `tensor_kernels`: the rows of `ENTRIES`.
+pub const LOAD: usize = 0;
+pub const STORE: usize = 1;
+pub const ROUND: usize = 2;
+
+/// A device with the kernels loaded.
+pub struct Device {
+    pub context: Arc<CudaContext>,
+    pub stream: Arc<CudaStream>,
+    pub module: Arc<CudaModule>,
+}
+
+/// What a launch works on.
+pub struct Run<'a> {
+    pub entry: &'a str,
+    /// Of two blocks where there is more than one.
+    pub grid: Grid,
+    pub load: &'a TensorCopy,
+    pub store: &'a TensorCopy,
+    pub mask: u16,
+    pub hint: bool,
+    /// The tensor that is loaded from.
+    pub source: &'a [u8],
+    /// The tensor that is stored to.
+    pub target: &'a [u8],
+    /// Shared memory before the copy.
+    pub before: &'a [u8],
+}
+
+/// What was found after it.
+pub struct Found {
+    pub shared: Vec<Vec<u8>>,
+    pub target: Vec<u8>,
+}
+
+impl Device {
+    pub fn new() -> Self {
+        let context = open(0).expect("this test runs on an NVIDIA GPU");
+        let stream = context.new_stream().expect("a stream");
+        let compiled = Nvrtc::get().expect("NVRTC").compile(&program()).unwrap_or_else(|error| panic!("{error}"));
+        let module = context.load_module(Ptx::from_binary(compiled.cubin)).expect("a module");
+        Self { context, stream, module }
+    }
+
+    #[allow(unsafe_code, reason = "the kernels are the test's own, and so is the promise of what they touch")]
+    pub fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
+        let function = self.module.load_function(run.entry).expect("a kernel");
+        let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
+        let source = stream.clone_htod(run.source).expect("memory");
+        let mut target = stream.clone_htod(run.target).expect("memory");
+        let input = stream.clone_htod(run.before).expect("memory");
+        let mut output = stream.clone_htod(&vec![0u8; blocks * MEMORY_BYTES]).expect("memory");
+        {
+            let (from, _from) = source.device_ptr(stream);
+            let (to, _to) = target.device_ptr_mut(stream);
+            let (input, _input) = input.device_ptr(stream);
+            let (output, _output) = output.device_ptr_mut(stream);
+            let corner = |copy: &TensorCopy| [copy.corner()[0], copy.corner()[1], copy.corner()[2]];
+            let params = TensorCopyParams {
+                load: tensor_map(run.load.tile().map(), from)?,
+                store: tensor_map(run.store.tile().map(), to)?,
+                input,
+                output,
+                load_corner: corner(run.load),
+                store_corner: corner(run.store),
+                tile: run.load.tile().address(),
+                box_bytes: run.load.transaction_bytes(),
+                window: MEMORY_BYTES as u32,
+                mask: run.mask.into(),
+                reserved: [run.hint.into(), 0],
+            };
+            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long as `MEMORY_BYTES` a block and as
+            // the maps reach, live until the stream has been waited for below, and are used on it alone.
+            unsafe { enqueue(&function, stream, &run.grid, &params) }?;
+        }
+        stream.synchronize().expect("the kernel ends");
+        let shared = stream.clone_dtoh(&output).expect("memory");
+        let target = stream.clone_dtoh(&target).expect("memory");
+        Ok(Found { shared: shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect(), target })
+    }
+
+    /// One block's copies of one kind, or both one after the other.
+    pub fn one(&self, way: usize, copies: [&TensorCopy; 2], source: &[u8], target: &[u8], before: &[u8]) -> Found {
+        let [load, store] = copies;
+        let entry = ENTRIES[way][load.tile().map().rank as usize - 2];
+        let grid = Grid::of_blocks(1, THREADS, 0);
+        let run = Run { entry, grid, load, store, mask: 1, hint: false, source, target, before };
+        self.run(&run).unwrap_or_else(|error| panic!("{entry} {load:?}: {error}"))
+    }
+}
