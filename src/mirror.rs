@@ -8,7 +8,7 @@ use crate::{
     device::host::{Map, Program},
     epilogue,
     index::fingerprint,
-    threadblock::Along,
+    threadblock::{Along, HILBERT_SIDE, SwizzleKind},
 };
 use core::fmt::Write;
 
@@ -253,6 +253,15 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
     text
 }
 
+/// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
+pub(crate) fn order_header(order: SwizzleKind) -> String {
+    let (ordering, abreast) = order.spelled();
+    let abreast = if matches!(order, SwizzleKind::Hilbert) { HILBERT_SIDE } else { abreast };
+    format!(
+        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kAbreast = {abreast};\n}};\n"
+    )
+}
+
 /// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
 pub fn header(d: &GemmDesc) -> String {
     let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
@@ -271,7 +280,6 @@ pub fn header(d: &GemmDesc) -> String {
         ("kThreadsPerSlice", d.threads_per_slice()),
         ("kStages", d.stages),
         ("kStageBytes", d.stage_bytes()),
-        ("kAbreast", d.swizzle.abreast()),
         ("kStoreAccess", d.store_access()),
         ("kBlocksPerSm", d.blocks_per_sm),
         ("kUnroll", d.groups_a_turn()),
@@ -282,6 +290,7 @@ pub fn header(d: &GemmDesc) -> String {
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
     text.push_str(&crate::schedule::Schedule::of(d).header());
     text.push_str("#line 1 \"epilogue.cuh\"\n");
+    text.push_str(&order_header(d.swizzle));
     text.push_str(&epilogue::functions(&d.epilogue));
     let _ = writeln!(
         text,
@@ -291,7 +300,7 @@ pub fn header(d: &GemmDesc) -> String {
     );
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
-    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
+    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
     for (fact, value) in facts {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -314,11 +323,11 @@ pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, 
             fingerprint(map.as_ref())
         );
     }
-    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19)] {
+    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)] {
         let map = order(rows, columns);
         let _ = writeln!(
             text,
-            "static_assert(index::fingerprint<threadblock::TileOrder<Config::kAbreast, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
+            "static_assert(index::fingerprint<threadblock::TileOrder<Config::Order, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
             fingerprint(map.as_ref())
         );
     }
