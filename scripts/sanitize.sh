@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# compute-sanitizer's four tools over a few of the device's conformance cases: scripts/sanitize.sh [FOLDER]
+# compute-sanitizer's four tools over a few cases of every family: scripts/sanitize.sh [FOLDER]
 set -euo pipefail
 folder=${1:-bundle}
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
 for tool in memcheck racecheck initcheck synccheck; do
   echo "== $tool"
-  "$sanitizer" --tool "$tool" --error-exitcode 9 \
-    "$folder/tests/conformance" a_few_cases_for_a_sanitizer --ignored --nocapture --test-threads=1
+  for cases in "conformance a_few_cases_for_a_sanitizer" "transpose_cuda a_few_cases_for_a_sanitizer" \
+    "cute_gemm_cuda the_bits_are_those_of_the_order_of_k"; do
+    read -r test name <<< "$cases"
+    "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/tests/$test" "$name" --ignored --nocapture --test-threads=1
+  done
 done

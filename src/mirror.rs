@@ -8,7 +8,7 @@ use crate::{
     device::host::{Map, Program},
     epilogue,
     index::fingerprint,
-    threadblock::Along,
+    threadblock::{Along, HILBERT_SIDE, SwizzleKind},
 };
 use core::fmt::Write;
 
@@ -90,14 +90,9 @@ macro_rules! mirrored {
     };
 }
 
-mirrored! {
-    /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for the
-    /// copy engine. A field of parameters that `__grid_constant__` passes by value.
-    TensorMap align 64 {
-        /// The driver's own.
-        word: [u64; 16],
-    }
-}
+mod tensors;
+
+pub use tensors::{TensorCopyParams, TensorMap};
 
 mirrored! {
     /// What a kernel is launched with.
@@ -206,34 +201,6 @@ mirrored! {
     }
 }
 
-mirrored! {
-    /// What a test of single copies by the copy engine is launched with.
-    TensorCopyParams {
-        /// What is loaded from.
-        load: TensorMap,
-        /// What is stored to.
-        store: TensorMap,
-        /// Address of bytes to be put into shared memory before the copy.
-        input: u64,
-        /// Address of bytes to be written: shared memory after the copy, that of one block behind that of another.
-        output: u64,
-        /// The corner of the box that is loaded.
-        load_corner: [i32; 3],
-        /// The corner of the box that is stored.
-        store_corner: [i32; 3],
-        /// Where the tile lies in shared memory.
-        tile: u32,
-        /// Bytes of the box.
-        box_bytes: u32,
-        /// Bytes of shared memory that are read and written besides.
-        window: u32,
-        /// Ranks of the cluster that receive the load.
-        mask: u32,
-        /// Makes the size a multiple of the maps' alignment.
-        reserved: [u32; 2],
-    }
-}
-
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
@@ -298,6 +265,15 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
     text
 }
 
+/// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
+pub(crate) fn order_header(order: SwizzleKind) -> String {
+    let (ordering, abreast) = order.spelled();
+    let abreast = if matches!(order, SwizzleKind::Hilbert) { HILBERT_SIDE } else { abreast };
+    format!(
+        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kAbreast = {abreast};\n}};\n"
+    )
+}
+
 /// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
 pub fn header(d: &GemmDesc) -> String {
     let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
@@ -316,7 +292,6 @@ pub fn header(d: &GemmDesc) -> String {
         ("kThreadsPerSlice", d.threads_per_slice()),
         ("kStages", d.stages),
         ("kStageBytes", d.stage_bytes()),
-        ("kAbreast", d.swizzle.abreast()),
         ("kStoreAccess", d.store_access()),
         ("kBlocksPerSm", d.blocks_per_sm),
         ("kUnroll", d.groups_a_turn()),
@@ -327,6 +302,7 @@ pub fn header(d: &GemmDesc) -> String {
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
     text.push_str(&crate::schedule::Schedule::of(d).header());
     text.push_str("#line 1 \"epilogue.cuh\"\n");
+    text.push_str(&order_header(d.swizzle));
     text.push_str(&epilogue::functions(&d.epilogue));
     let _ = writeln!(
         text,
@@ -336,7 +312,7 @@ pub fn header(d: &GemmDesc) -> String {
     );
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
-    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
+    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
     for (fact, value) in facts {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -359,11 +335,11 @@ pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, 
             fingerprint(map.as_ref())
         );
     }
-    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19)] {
+    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)] {
         let map = order(rows, columns);
         let _ = writeln!(
             text,
-            "static_assert(index::fingerprint<threadblock::TileOrder<Config::kAbreast, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
+            "static_assert(index::fingerprint<threadblock::TileOrder<Config::Order, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
             fingerprint(map.as_ref())
         );
     }

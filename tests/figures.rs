@@ -54,6 +54,40 @@ fn the_suites_page_is_that_of_its_lines() {
     assert_eq!(falchion::bench::page::page("simt", command, &lines), page);
 }
 
+/// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds those lines.
+#[cfg(feature = "bench-cublaslt")]
+#[test]
+fn the_transposes_pages_are_those_of_their_lines() {
+    use falchion::bench::transpose::{TransposeLine, page::page};
+    let said = include_str!("../docs/performance/transpose.md");
+    let command = said.split('`').nth(1).expect("the command that made the page");
+    let lines = include_str!("../docs/performance/transpose.jsonl").lines();
+    let lines: Vec<TransposeLine> = lines.map(|line| serde_json::from_str(line).expect("a line")).collect();
+    assert_eq!(page("transpose", command, &lines), said);
+    let lines: Vec<Value> = include_str!("../docs/performance/transpose.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let of_copy = |element: &str, odd: bool| {
+        let is = |line: &&Value| {
+            let gathered = line["config"].as_str().is_some_and(|config| config.contains("gathered"));
+            line["type"] == element && line["family"] == "transpose" && line["alpha"].is_null() && gathered == odd
+        };
+        let ratios: Vec<f64> = lines.iter().filter(is).map(|line| number(&line["ratio_to_copy"])).collect();
+        assert!(!ratios.is_empty());
+        ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &ratio| (least.min(ratio), most.max(ratio)))
+    };
+    let rounded = |(least, most): (f64, f64)| (format!("{least:.2}"), format!("{most:.2}"));
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let prose = flat(include_str!("../docs/transpose.md"));
+    assert!(prose.contains("f32 and f16 reach 0.97 of the copy"));
+    assert_eq!(rounded(of_copy("f32", false)), pair("0.97", "0.97"));
+    assert!(of_copy("f16", false).0 >= 0.97);
+    assert!(prose.contains("f32 and f16 reach 0.83 to 0.85 of it, f64 0.88, and elements of one byte 0.63"));
+    assert_eq!(rounded(of_copy("f32", true)), pair("0.83", "0.85"));
+    assert_eq!([of_copy("f16", true), of_copy("f64", true), of_copy("i8", true)].map(|x| rounded(x).0), ["0.83", "0.88", "0.63"]);
+}
+
 /// The climb that `docs/performance/ladder.json` holds. Its rungs, counts and predictions are today's; what was measured is the
 /// file's.
 fn climb() -> Climb {

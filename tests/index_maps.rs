@@ -199,9 +199,30 @@ proptest! {
     #![proptest_config(cases(4096))]
 
     #[test]
-    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, abreast in 0u32..=64) {
-        let kind = if abreast == 0 { SwizzleKind::Horizontal } else { SwizzleKind::Identity(abreast) };
+    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, abreast in 1u32..=64, which in 0usize..4) {
+        let kind = [SwizzleKind::Horizontal, SwizzleKind::Identity(abreast), SwizzleKind::Grouped(abreast), SwizzleKind::Hilbert][which];
         prop_assert_eq!(laws::bijective(&TileOrder { kind, rows, columns }), Ok(()));
+    }
+
+    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve, and the first `n` tiles of a square touch
+    /// `O(sqrt n)` rows and columns: at most 2 sqrt(n) + 2 of both, where a walk along rows touches a row's whole length of columns.
+    #[test]
+    fn hilberts_curve_goes_to_neighbours(rows in 1u32..40, columns in 1u32..40) {
+        let order = TileOrder { kind: SwizzleKind::Hilbert, rows, columns };
+        let mut side = falchion::threadblock::HILBERT_SIDE;
+        while side > rows.min(columns) {
+            side /= 2;
+        }
+        for square in 0..rows / side * (columns / side) {
+            let walk: Vec<_> = (0..side * side).map(|step| order.tile(square * side * side + step)).collect();
+            for pair in walk.windows(2) {
+                prop_assert_eq!(pair[0].0.abs_diff(pair[1].0) + pair[0].1.abs_diff(pair[1].1), 1);
+            }
+            for n in [4, 16, 64].map(|n: usize| n.min(walk.len())) {
+                let distinct = |of: fn(&(u32, u32)) -> u32| walk[..n].iter().map(of).collect::<std::collections::BTreeSet<_>>().len();
+                prop_assert!(distinct(|tile| tile.0) + distinct(|tile| tile.1) <= 2 * n.isqrt() + 2);
+            }
+        }
     }
 
     #[test]

@@ -70,6 +70,14 @@ fn the_resolvers_and_the_ladders_descriptions_are_the_definition_on_the_device()
     check(&device, &named(), 12, |_| Choice::Auto);
 }
 
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_few_cases_for_a_sanitizer() {
+    let device = OnDevice::new();
+    check(&device, &named(), 3, any_extents);
+    check(&device, &drawn(20, 2), 3, any_extents);
+}
+
 /// What a user writes: typed arguments, a prepared kernel, in place, and memory that overlaps.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

@@ -82,14 +82,15 @@ fn command(args: &BenchArgs) -> String {
     format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
 }
 
-/// The commit of the folder that this runs in, where git knows one.
+/// The commit that this program was built from, when whoever built it said so; else that of the folder that it runs in.
 fn commit() -> String {
-    let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
-    let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();
-    let commit = String::from_utf8_lossy(&text).trim().to_owned();
-    // Where there is no repository, the commit that this program was built from, when whoever built it said so.
-    let built = option_env!("FALCHION_COMMIT").unwrap_or("unknown");
-    if commit.is_empty() { built.to_owned() } else { commit }
+    let here = || {
+        let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
+        let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();
+        String::from_utf8_lossy(&text).trim().to_owned()
+    };
+    let commit = option_env!("FALCHION_COMMIT").map_or_else(here, str::to_owned);
+    if commit.is_empty() { "unknown".to_owned() } else { commit }
 }
 
 /// One line for people.

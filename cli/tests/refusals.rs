@@ -80,7 +80,10 @@ fn kernels() {
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
         ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage"),
         ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
-        ("gemm --explain --swizzle sideways", "--swizzle cannot be `sideways`: it is horizontal"),
+        (
+            "gemm --explain --swizzle sideways",
+            "--swizzle cannot be `sideways`: it is how many columns of tiles go abreast, horizontal, grouped:N",
+        ),
         ("gemm --explain --swizzle 0", "swizzle = 0 is not from 1 to 64"),
         ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
         ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),

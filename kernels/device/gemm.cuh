@@ -29,7 +29,7 @@ struct Gemm {
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
     int const thread = threadIdx.x;
-    auto const tile = threadblock::tile_of<Config::kAbreast>(blockIdx.x, params.tiles_m, params.tiles_n);
+    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x, params.tiles_m, params.tiles_n);
     int const row = tile.row * Config::kTileM, column = tile.column * Config::kTileN;
     Mainloop mainloop(
         shared_memory,

@@ -99,7 +99,7 @@ struct Transpose {
   __device__ __forceinline__ Transpose(TransposeParams const& params) : params(params), thread(threadIdx.x) {
     unsigned const tiles = params.tiles_down * params.tiles_across;
     unsigned const matrix = blockIdx.x / tiles;
-    auto const tile = threadblock::tile_of<Config::kAbreast>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
     a = reinterpret_cast<char const*>(params.a) + matrix * params.stride_a * kBytes;
     b = reinterpret_cast<char const*>(params.b) + matrix * params.stride_b * kBytes;
     d = reinterpret_cast<char*>(params.d) + matrix * params.stride_d * kBytes;
@@ -223,7 +223,7 @@ struct Gather {
   __device__ __forceinline__ Gather(TransposeParams const& params) : params(params), thread(threadIdx.x) {
     unsigned const tiles = params.tiles_down * params.tiles_across;
     unsigned const matrix = blockIdx.x / tiles;
-    auto const tile = threadblock::tile_of<Config::kAbreast>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
     row = tile.column * Config::kTileRows;
     column = tile.row * Config::kTileColumns;
     a = reinterpret_cast<char const*>(params.a) + (matrix * params.stride_a + row * params.lda + column) * kBytes;

@@ -8,27 +8,69 @@ struct Tile {
   unsigned column;
 };
 
-// The tile of a block; Abreast columns of tiles side by side, or along rows when it is 0.
+enum class Ordering { Identity, Grouped, Hilbert };
+
+// Along groups of Abreast lines of so many places: the place and the line, as row and column.
 template <int Abreast>
+__device__ __forceinline__ constexpr Tile grouped(unsigned block, unsigned places, unsigned lines) {
+  unsigned const group = block / (places * Abreast);
+  unsigned const left = lines - group * Abreast;
+  unsigned const width = left < Abreast ? left : Abreast;
+  unsigned const within = block - group * places * Abreast;
+  return Tile{within / width, group * Abreast + within % width};
+}
+
+// A step of Hilbert's curve through a square, whose side is a power of two.
+__device__ __forceinline__ constexpr Tile on_curve(unsigned step, unsigned side) {
+  Tile tile{0, 0};
+  for (unsigned s = 1; s < side; s *= 2, step /= 4) {
+    unsigned const right = 1 & (step / 2), down = 1 & (step ^ (step / 2));
+    if (down == 0) {
+      if (right == 1) tile = Tile{s - 1 - tile.row, s - 1 - tile.column};
+      tile = Tile{tile.column, tile.row};
+    }
+    tile.row += s * down;
+    tile.column += s * right;
+  }
+  return tile;
+}
+
+// The side of the squares, at most kSide tiles, and what no square covers: right of them, then below them.
+template <int kSide>
+__device__ __forceinline__ constexpr Tile hilbert(unsigned block, unsigned rows, unsigned columns) {
+  unsigned side = kSide;
+  while (side > 1 && (side > rows || side > columns)) side /= 2;
+  unsigned const down = rows / side, across = columns / side, squares = down * across * side * side;
+  if (block >= squares) {
+    unsigned const rest = block - squares, width = columns - across * side, right = width * down * side;
+    if (rest < right) return Tile{rest / width, across * side + rest % width};
+    return Tile{down * side + (rest - right) / columns, (rest - right) % columns};
+  }
+  unsigned const square = block / (side * side);
+  Tile const within = on_curve(block % (side * side), side);
+  return Tile{square / across * side + within.row, square % across * side + within.column};
+}
+
+// The tile of a block.
+template <class Order>
 __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows, unsigned columns) {
-  if constexpr (Abreast == 0) {
-    return Tile{block / columns, block % columns};
+  if constexpr (Order::kOrdering == Ordering::Identity) {
+    return grouped<Order::kAbreast>(block, rows, columns);
+  } else if constexpr (Order::kOrdering == Ordering::Grouped) {
+    Tile const turned = grouped<Order::kAbreast>(block, columns, rows);
+    return Tile{turned.column, turned.row};
   } else {
-    unsigned const group = block / (rows * Abreast);
-    unsigned const left = columns - group * Abreast;
-    unsigned const width = left < Abreast ? left : Abreast;
-    unsigned const within = block - group * rows * Abreast;
-    return Tile{within / width, group * Abreast + within % width};
+    return hilbert<Order::kAbreast>(block, rows, columns);
   }
 }
 
 // The map (0, block) to the number of a tile.
-template <int Abreast, int Rows, int Columns>
+template <class Order, int Rows, int Columns>
 struct TileOrder {
   static constexpr int kRows = 1;
   static constexpr int kColumns = Rows * Columns;
   static __device__ constexpr unsigned at(int, int block) {
-    Tile const tile = tile_of<Abreast>(block, Rows, Columns);
+    Tile const tile = tile_of<Order>(block, Rows, Columns);
     return tile.row * Columns + tile.column;
   }
 };

@@ -162,9 +162,9 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     Ok(descs.len())
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, columns abreast.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles.
 fn configuration(d: &GemmDesc) -> String {
-    format!("{}_{}_s{}_b{}_{}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle.abreast())
+    format!("{}_{}_s{}_b{}_{}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
 }
 
 fn measurement(because: impl ToString) -> Error {

@@ -9,7 +9,7 @@ use crate::{
     arch::{Machine, OpKind},
     numeric::{ComputeKind, combinations_with},
     refusal::Refusal,
-    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
 
@@ -128,7 +128,7 @@ impl GemmDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        if let SwizzleKind::Identity(abreast) = self.swizzle
+        if let Some(abreast) = self.swizzle.abreast()
             && let Err(refusal) = within("swizzle", abreast, 1, 64)
         {
             return Err(refusal);

@@ -10,7 +10,9 @@ use crate::{
     layout::{Layout, Operands, Order},
     numeric::{Combined, Element},
     shape::{BlocksPerSm, Stages},
-    threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage},
+    threadblock::{
+        GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage,
+    },
     warp::{FullUnroll, Interleave, UnrollBy, VectorInterleave},
 };
 
@@ -57,6 +59,8 @@ leaves! {
     BlocksPerSm<N> as Blocks, const N;
     IdentitySwizzle<N> as TileOrdering, const N;
     HorizontalSwizzle as TileOrdering;
+    GroupedSwizzle<N> as TileOrdering, const N;
+    HilbertSwizzle as TileOrdering;
     MmaSingleStage as Loop;
     MmaPipelined as Loop;
     MmaMultistage as Loop;

@@ -3,7 +3,7 @@
 //! ```text
 //! 128x128x8            a shape, M x N x K
 //! pipelined            a main loop
-//! 8 | horizontal       an order of tiles
+//! 8 | horizontal | grouped:8 | hilbert    an order of tiles
 //! auto | mn+4 | k+1    rows along MN or K, padded by so many elements
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
@@ -68,13 +68,19 @@ impl Words for MainloopKind {
 }
 
 impl Words for SwizzleKind {
-    const FORM: &'static str = "N|horizontal";
+    const FORM: &'static str = "N|horizontal|grouped:N|hilbert";
 
     fn read(text: &str) -> Result<Self, String> {
-        match (text, text.parse()) {
-            ("horizontal", _) => Ok(Self::Horizontal),
-            (_, Ok(abreast)) => Ok(Self::Identity(abreast)),
-            _ => Err("it is horizontal, or how many columns of tiles go abreast".to_owned()),
+        let rows = text.strip_prefix("grouped:").and_then(|rows| rows.parse().ok());
+        match (text, text.parse(), rows) {
+            ("horizontal", ..) => Ok(Self::Horizontal),
+            ("hilbert", ..) => Ok(Self::Hilbert),
+            (_, Ok(abreast), _) => Ok(Self::Identity(abreast)),
+            (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
+            _ => {
+                Err("it is how many columns of tiles go abreast, horizontal, grouped:N with N rows abreast, or hilbert"
+                    .to_owned())
+            }
         }
     }
 
@@ -82,6 +88,8 @@ impl Words for SwizzleKind {
         match self {
             Self::Identity(abreast) => abreast.to_string(),
             Self::Horizontal => "horizontal".to_owned(),
+            Self::Grouped(rows) => format!("grouped:{rows}"),
+            Self::Hilbert => "hilbert".to_owned(),
         }
     }
 }
@@ -212,7 +220,9 @@ mod tests {
         reads_back(7u32);
         reads_back(Mnk::new(128, 64, 8));
         MainloopKind::ALL.into_iter().for_each(reads_back);
-        [SwizzleKind::Identity(8), SwizzleKind::Horizontal].into_iter().for_each(reads_back);
+        [SwizzleKind::Identity(8), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert]
+            .into_iter()
+            .for_each(reads_back);
         [InterleaveKind::Elements(2), InterleaveKind::Vector].into_iter().for_each(reads_back);
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);

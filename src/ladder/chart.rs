@@ -132,11 +132,13 @@ impl Climb {
         // A mark within the label's length pushes it on.
         let beyond = x(rung.predicted_tflops) - x(rate);
         let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
+        // The value's halo is a text of its own: not every viewer knows how to paint the stroke first.
         let _ = writeln!(
             s,
             r##"<text x="{left}" y="{name_y}" font-size="14" font-weight="{weight}" fill="{INK}">{name}</text>
 <rect x="{NAMES}" y="{bar_y}" width="{length:.1}" height="{BAR}" rx="3" fill="{color}"/>
-<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{value}{share}</text>
+<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="none" stroke="#ffffff" stroke-width="4">{value}{share}</text>
+<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}">{value}{share}</text>
 <text x="{NAMES}" y="{adds_y}" font-size="11.5" fill="{QUIET}">{adds}</text>"##,
             name_y = middle - 3.0,
             weight = if astray { "400" } else { "600" },

@@ -21,7 +21,9 @@ pub use mma_multistage::MmaMultistage;
 pub use mma_pipelined::MmaPipelined;
 pub use mma_single_stage::MmaSingleStage;
 pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
-pub use swizzle::{HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder};
+pub use swizzle::{
+    GroupedSwizzle, HILBERT_SIDE, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder,
+};
 pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
 pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 pub use thread_map::ThreadMap;

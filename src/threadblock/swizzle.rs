@@ -2,18 +2,20 @@
 //!
 //! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in the L2 cache together.
 //! [`IdentitySwizzle<T>`](IdentitySwizzle) walks down columns of tiles, `T` columns abreast; [`HorizontalSwizzle`] walks along
-//! rows. The last group of columns is as wide as is left, so no block is idle.
+//! rows, and [`GroupedSwizzle<T>`](GroupedSwizzle) along `T` rows abreast; [`HilbertSwizzle`] walks curves that fill squares, so that
+//! tiles which are near in time are near along both axes. The last group is as wide as is left, so no block is idle.
 //!
 //! ```text
-//! IdentitySwizzle<1>    IdentitySwizzle<2>    HorizontalSwizzle
-//!    0  3  6               0  1  6               0  1  2
-//!    1  4  7               2  3  7               3  4  5
-//!    2  5  8               4  5  8               6  7  8
+//! IdentitySwizzle<1>    IdentitySwizzle<2>    HorizontalSwizzle    GroupedSwizzle<2>    HilbertSwizzle
+//!    0  3  6               0  1  6               0  1  2              0  2  4              0  3  4
+//!    1  4  7               2  3  7               3  4  5              1  3  5              1  2  5
+//!    2  5  8               4  5  8               6  7  8              6  7  8              6  7  8
 //! ```
 //!
 //! Twin: `kernels/threadblock/swizzle.cuh`.
 
 use crate::index::{Coord, IndexMap};
+use core::fmt;
 
 /// The order of tiles, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -23,14 +25,43 @@ pub enum SwizzleKind {
     Identity(u32),
     /// Along rows of tiles.
     Horizontal,
+    /// Along rows of tiles, so many rows abreast.
+    Grouped(u32),
+    /// Hilbert's curve in squares, the squares in rows of them; what no square covers comes last, by rows.
+    Hilbert,
 }
 
+/// The most tiles along a side of a Hilbert square: with 16, an H200's 132 blocks are about half of one.
+pub const HILBERT_SIDE: u32 = 16;
+
 impl SwizzleKind {
-    /// Columns abreast; 0 stands for the horizontal order in the generated header.
-    pub const fn abreast(self) -> u32 {
+    /// The name, and the columns or rows abreast: in the generated header, and in a configuration's word.
+    pub const fn spelled(self) -> (&'static str, u32) {
         match self {
-            Self::Identity(tile) => tile,
-            Self::Horizontal => 0,
+            Self::Identity(tile) => ("Identity", tile),
+            Self::Horizontal => ("Grouped", 1),
+            Self::Grouped(tile) => ("Grouped", tile),
+            Self::Hilbert => ("Hilbert", 0),
+        }
+    }
+
+    /// Columns or rows abreast, where the order has a number.
+    pub(crate) const fn abreast(self) -> Option<u32> {
+        match self {
+            Self::Identity(tile) | Self::Grouped(tile) => Some(tile),
+            Self::Horizontal | Self::Hilbert => None,
+        }
+    }
+}
+
+impl fmt::Display for SwizzleKind {
+    /// A word of a configuration: the columns abreast, 0 for rows, `r4` for four rows abreast, `h`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Identity(tile) => write!(f, "{tile}"),
+            Self::Horizontal => f.write_str("0"),
+            Self::Grouped(tile) => write!(f, "r{tile}"),
+            Self::Hilbert => f.write_str("h"),
         }
     }
 }
@@ -38,7 +69,7 @@ impl SwizzleKind {
 /// The order of tiles, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an order of tiles",
-    note = "write IdentitySwizzle<T> or HorizontalSwizzle"
+    note = "write IdentitySwizzle<T>, HorizontalSwizzle, GroupedSwizzle<T> or HilbertSwizzle"
 )]
 pub trait Swizzle: 'static {
     /// The same order, as a value.
@@ -52,6 +83,22 @@ pub struct IdentitySwizzle<const TILE: u32>;
 /// Along rows of tiles.
 #[derive(Clone, Copy, Debug)]
 pub struct HorizontalSwizzle;
+
+/// Along rows of tiles, `TILE` rows abreast.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupedSwizzle<const TILE: u32>;
+
+/// Hilbert's curve in squares of tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct HilbertSwizzle;
+
+impl<const TILE: u32> Swizzle for GroupedSwizzle<TILE> {
+    const KIND: SwizzleKind = SwizzleKind::Grouped(TILE);
+}
+
+impl Swizzle for HilbertSwizzle {
+    const KIND: SwizzleKind = SwizzleKind::Hilbert;
+}
 
 impl<const TILE: u32> Swizzle for IdentitySwizzle<TILE> {
     const KIND: SwizzleKind = SwizzleKind::Identity(TILE);
@@ -77,15 +124,73 @@ impl TileOrder {
     pub const fn tile(&self, block: u32) -> (u32, u32) {
         match self.kind {
             SwizzleKind::Horizontal => (block / self.columns, block % self.columns),
-            SwizzleKind::Identity(abreast) => {
-                let group = block / (self.rows * abreast);
-                let left = self.columns - group * abreast;
-                let width = if left < abreast { left } else { abreast };
-                let within = block - group * self.rows * abreast;
-                (within / width, group * abreast + within % width)
+            SwizzleKind::Identity(abreast) => grouped(block, abreast, self.rows, self.columns),
+            SwizzleKind::Grouped(abreast) => {
+                let (along, across) = grouped(block, abreast, self.columns, self.rows);
+                (across, along)
             }
+            SwizzleKind::Hilbert => self.hilbert(block),
         }
     }
+
+    /// The side of the squares: the largest power of two, up to [`HILBERT_SIDE`], that fits both ways.
+    const fn side(&self) -> u32 {
+        let mut side = HILBERT_SIDE;
+        while side > 1 && (side > self.rows || side > self.columns) {
+            side /= 2;
+        }
+        side
+    }
+
+    const fn hilbert(&self, block: u32) -> (u32, u32) {
+        let side = self.side();
+        let (down, across) = (self.rows / side, self.columns / side);
+        let squares = down * across * side * side;
+        if block >= squares {
+            // What is right of the squares, then what is below them.
+            let (rest, width) = (block - squares, self.columns - across * side);
+            let right = width * down * side;
+            return if rest < right {
+                (rest / width, across * side + rest % width)
+            } else {
+                (down * side + (rest - right) / self.columns, (rest - right) % self.columns)
+            };
+        }
+        let (square, within) = (block / (side * side), block % (side * side));
+        let (row, column) = on_curve(within, side);
+        (square / across * side + row, square % across * side + column)
+    }
+}
+
+/// Along groups of `abreast` lines of so many places: the place and the line. Lines of a group come before the next place.
+const fn grouped(block: u32, abreast: u32, places: u32, lines: u32) -> (u32, u32) {
+    let group = block / (places * abreast);
+    let left = lines - group * abreast;
+    let width = if left < abreast { left } else { abreast };
+    let within = block - group * places * abreast;
+    (within / width, group * abreast + within % width)
+}
+
+/// The (row, column) of a step of Hilbert's curve through a square, whose side is a power of two.
+///
+/// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck" (1891): a square is four, of which the first is
+/// turned about one diagonal and the last about the other.
+const fn on_curve(step: u32, side: u32) -> (u32, u32) {
+    let (mut row, mut column, mut rest, mut s) = (0, 0, step, 1);
+    while s < side {
+        let (right, down) = (1 & (rest / 2), 1 & (rest ^ (rest / 2)));
+        if down == 0 {
+            if right == 1 {
+                (row, column) = (s - 1 - row, s - 1 - column);
+            }
+            (row, column) = (column, row);
+        }
+        row += s * down;
+        column += s * right;
+        rest /= 4;
+        s *= 2;
+    }
+    (row, column)
 }
 
 impl IndexMap for TileOrder {

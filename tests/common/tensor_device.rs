@@ -22,6 +22,9 @@ pub const LOAD: usize = 0;
 pub const STORE: usize = 1;
 pub const ROUND: usize = 2;
 
+/// What lies before and behind a tensor in global memory. The allocation is aligned to 256 bytes, so the tensor to 16 and no more.
+const GUARD: [u8; 48] = [0xee; 48];
+
 /// A device with the kernels loaded.
 pub struct Device {
     pub context: Arc<CudaContext>,
@@ -65,8 +68,8 @@ impl Device {
     pub fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
         let function = self.module.load_function(run.entry).expect("a kernel");
         let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
-        let source = stream.clone_htod(run.source).expect("memory");
-        let mut target = stream.clone_htod(run.target).expect("memory");
+        let guarded = |tensor: &[u8]| stream.clone_htod(&[&GUARD, tensor, &GUARD].concat()).expect("memory");
+        let (source, mut target) = (guarded(run.source), guarded(run.target));
         let input = stream.clone_htod(run.before).expect("memory");
         let mut output = stream.clone_htod(&vec![0u8; blocks * MEMORY_BYTES]).expect("memory");
         {
@@ -76,8 +79,8 @@ impl Device {
             let (output, _output) = output.device_ptr_mut(stream);
             let corner = |copy: &TensorCopy| [copy.corner()[0], copy.corner()[1], copy.corner()[2]];
             let params = TensorCopyParams {
-                load: tensor_map(run.load.tile().map(), from)?,
-                store: tensor_map(run.store.tile().map(), to)?,
+                load: tensor_map(run.load.tile().map(), from + GUARD.len() as u64)?,
+                store: tensor_map(run.store.tile().map(), to + GUARD.len() as u64)?,
                 input,
                 output,
                 load_corner: corner(run.load),
@@ -95,7 +98,11 @@ impl Device {
         stream.synchronize().expect("the kernel ends");
         let shared = stream.clone_dtoh(&output).expect("memory");
         let target = stream.clone_dtoh(&target).expect("memory");
-        Ok(Found { shared: shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect(), target })
+        let (before, rest) = target.split_at(GUARD.len());
+        let (target, behind) = rest.split_at(run.target.len());
+        assert_eq!((before, behind), (&GUARD[..], &GUARD[..]), "what lies beside the tensor was written");
+        let shared = shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect();
+        Ok(Found { shared, target: target.to_vec() })
     }
 
     /// One block's copies of one kind, or both one after the other.

@@ -70,6 +70,7 @@ impl Coverage {
         wanted.extend(["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned));
         wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
         wanted.extend([1, 2, 4, 8].map(|abreast| format!("{:?}", SwizzleKind::Identity(abreast))));
+        wanted.extend([SwizzleKind::Horizontal, SwizzleKind::Hilbert].map(|order| format!("{order:?}")));
         for operand in ["A", "B"] {
             wanted.extend([1, 2, 4, 8, 16].map(|align| format!("align {operand} {align}")));
             wanted.extend(["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"].map(|x| format!("smem {operand} {x}")));

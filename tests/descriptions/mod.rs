@@ -130,8 +130,9 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
             MainloopKind::Pipelined => 2,
             MainloopKind::Multistage => random.pick(&[2, 3, 4, 5, 6]),
         },
-        swizzle: match random.below(3) {
-            0 => SwizzleKind::Horizontal,
+        swizzle: match random.below(4) {
+            0 => random.pick(&[SwizzleKind::Horizontal, SwizzleKind::Hilbert]),
+            2 => SwizzleKind::Grouped(1 + random.below(16) as u32),
             1 => SwizzleKind::Identity(1 << random.below(4)),
             _ => SwizzleKind::Identity(1 + random.below(64) as u32),
         },

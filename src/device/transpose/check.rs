@@ -5,7 +5,6 @@ use crate::{
     arch::{ArchKind, Machine},
     desc::check::{check_alignment, nearest_power_of_two, within},
     refusal::Refusal,
-    threadblock::SwizzleKind,
 };
 
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
@@ -109,7 +108,7 @@ impl TransposeDesc {
             }
             i += 1;
         }
-        if let SwizzleKind::Identity(abreast) = self.order
+        if let Some(abreast) = self.order.abreast()
             && let Err(refusal) = within("tiles abreast", abreast, 1, 64)
         {
             return Err(refusal);

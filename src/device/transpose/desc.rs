@@ -203,7 +203,7 @@ impl fmt::Display for TransposeDesc {
         if matches!(self.lanes, Lanes::Across) {
             f.write_str("_across")?;
         }
-        write!(f, "_o{}_b{blocks_per_sm}", self.order.abreast())?;
+        write!(f, "_o{}_b{blocks_per_sm}", self.order)?;
         f.write_str(if self.read_once { "_r" } else { "" })?;
         f.write_str(if self.write_stream { "_w" } else { "" })
     }

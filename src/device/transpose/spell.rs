@@ -3,7 +3,7 @@
 use super::desc::{Combine, Lanes, TransposeDesc};
 use crate::{
     device::host::TransposeProgram,
-    mirror::{TranslationUnit, TransposeParams, fingerprints_of},
+    mirror::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
     schedule::Schedule,
 };
 use core::fmt::Write;
@@ -76,7 +76,6 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kAccessA", d.access_a),
         ("kTurn", d.turn),
         ("kAccessD", d.access_d),
-        ("kAbreast", d.order.abreast()),
         ("kBlocksPerSm", d.blocks_per_sm),
     ];
     let flags = [
@@ -89,13 +88,16 @@ pub fn header(d: &TransposeDesc) -> String {
     ];
     let mut text = String::from("#pragma once\n#include \"schedule.cuh\"\n");
     text.push_str(&TransposeParams::declaration());
+    text.push_str(&order_header(d.order));
     text.push_str(&d.schedule().header());
     text.push_str(&combination(d));
     text.push_str("struct TileInSharedMemory {\n  static constexpr bool kAlongK = false;\n");
     for (fact, value) in tile {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
-    text.push_str("};\nstruct Config {\n  using Schedule = ::Schedule;\n  using Tile = TileInSharedMemory;\n");
+    text.push_str(
+        "};\nstruct Config {\n  using Schedule = ::Schedule;\n  using Order = ::Order;\n  using Tile = TileInSharedMemory;\n",
+    );
     if d.combine.kind().is_some() {
         text.push_str("  using Combine = ::Combine;\n");
     }
