@@ -15,7 +15,7 @@ cp target/release/falchion "$folder/falchion"
 
 rm -f "$folder"/tests/*
 cargo test --no-run -p falchion --features "$features" --test conformance --test same_bits --test cuda \
-  --test nvrtc --test bench_cublaslt --test transpose_cuda --test cute_gemm_cuda --message-format=json |
+  --test nvrtc --test bench_cublaslt --test transpose_cuda --test cute_gemm_cuda --test warpgroup_cuda --message-format=json |
   python3 -c '
 import json, sys
 for line in sys.stdin:

@@ -6,6 +6,7 @@ use falchion::{
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
+use std::collections::BTreeSet;
 
 /// The pairs of input types that are multiplied, with each type that they are added in.
 pub fn types() -> Vec<(WgmmaInput, WgmmaInput, WgmmaAccumulator)> {
@@ -31,6 +32,26 @@ pub fn tile(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Opera
     let row = swizzle.row_bytes() / input.bytes();
     let multiple = if along == Along::K { 8 } else { row };
     OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large blocks.
+pub fn tiles() -> Vec<OperandTile> {
+    let mut tiles = BTreeSet::new();
+    for input in WgmmaInput::ALL {
+        for &along in ways(input) {
+            for (number, swizzle) in Swizzle::ALL.into_iter().enumerate() {
+                for mn in [8, 24, 64, 96, 128, 192, 256, 320] {
+                    let tile = tile(input, along, swizzle, mn);
+                    tiles.insert((input as u8, along.is(Along::K), number, tile.mn()));
+                }
+            }
+        }
+    }
+    let along = |k| if k { Along::K } else { Along::Mn };
+    let made = tiles
+        .into_iter()
+        .map(|(input, k, number, mn)| tile(WgmmaInput::ALL[usize::from(input)], along(k), Swizzle::ALL[number], mn));
+    made.collect()
 }
 
 /// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both operands in all their ways.

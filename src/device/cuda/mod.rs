@@ -13,6 +13,7 @@ mod operands;
 pub mod report;
 pub mod resident;
 mod transpose;
+mod warpgroup;
 
 pub use context::{machine_of, open};
 pub use cute_gemm::CuteGemmKernel;
@@ -21,3 +22,4 @@ pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
 pub use transpose::{CudaTranspose, TransposeKernel, TransposeOperands, transpose_unit};
+pub use warpgroup::WarpgroupProbe;
