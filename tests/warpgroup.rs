@@ -37,8 +37,8 @@ impl IndexMap for Turned<'_> {
 
 // --- instructions --------------------------------------------------------------------------------------------------------
 
-/// Over all types, accumulators, ways and `n` to 300: an instruction exists exactly where the table of the PTX ISA has it, written
-/// out here once more as sets.
+/// Over all types, accumulators, ways and `n` to 300: an instruction exists exactly where the table of the PTX ISA has it,
+/// written out here once more as sets.
 #[test]
 fn the_table_is_ptx_s() {
     let floats: BTreeSet<u32> = (1..=32).map(|i| 8 * i).collect();
@@ -136,8 +136,8 @@ fn tiles_are_bijective_and_their_chunks_whole() {
     laws::vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
 }
 
-/// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4, 3>(x)`: the swizzle that CuTe gives to
-/// `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, `32B`. Boxes follow each other along the contiguous index.
+/// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4, 3>(x)`: the swizzle that CuTe gives
+/// to `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, `32B`. Boxes follow each other along the contiguous index.
 #[test]
 fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
     for tile in tiles() {
@@ -175,8 +175,8 @@ fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
         .unwrap_or(0)
 }
 
-/// Eight rows of 16 bytes, what the hardware reads at once, lie on 32 different banks: one wavefront. Without the swizzle they take as
-/// many as a row has chunks: 8, 4, 2, 1.
+/// Eight rows of 16 bytes, what the hardware reads at once, lie on 32 different banks: one wavefront. Without the swizzle they
+/// take as many as a row has chunks: 8, 4, 2, 1.
 #[test]
 fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     for tile in tiles().into_iter().filter(|tile| tile.mn() <= 64) {
@@ -189,7 +189,8 @@ fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
 
 // --- fragments -----------------------------------------------------------------------------------------------------------
 
-/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from 128 x 16 bytes onto 64 x 32 bytes.
+/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from 128 x 16 bytes onto 64 x 32
+/// bytes.
 #[test]
 fn fragments_are_bijective() {
     for n in (8..=256).step_by(8) {
@@ -204,7 +205,10 @@ fn fragments_are_bijective() {
     }
 }
 
-/// Places that the PTX ISA's figures print: (thread, number) and (row, column).
+/// Thread, number, and (row, column).
+type Held = (u32, u32, (u32, u32));
+
+/// Places that the PTX ISA's figures print.
 #[test]
 fn fragments_are_the_figures_of_ptx() {
     let d = AccumulatorMap { n: 256 };
@@ -220,7 +224,7 @@ fn fragments_are_the_figures_of_ptx() {
     ] {
         assert_eq!(d.place(thread, i), place, "accumulator {i} of thread {thread}");
     }
-    let figures: [(WgmmaInput, &[(u32, u32, (u32, u32))]); 3] = [
+    let figures: [(WgmmaInput, &[Held]); 3] = [
         (WgmmaInput::F16, &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))]),
         (WgmmaInput::Tf32, &[(1, 0, (0, 1)), (0, 1, (8, 0)), (0, 2, (0, 4)), (127, 3, (63, 7))]),
         (WgmmaInput::E4m3, &[(0, 3, (0, 3)), (1, 0, (0, 4)), (0, 4, (8, 0)), (0, 8, (0, 16)), (127, 15, (63, 31))]),

@@ -1,5 +1,5 @@
-//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out as the product. A map, a descriptor or
-//! a fragment that is not the hardware's makes another.
+//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out as the product. A map, a
+//! descriptor or a fragment that is not the hardware's makes another.
 #![cfg(feature = "cuda")]
 
 mod warpgroups;
@@ -13,7 +13,8 @@ use falchion::{
 use std::sync::Arc;
 use warpgroups::{bits, products, types, wanted, whole, words};
 
-/// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second adds.
+/// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second
+/// adds.
 fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let probe = WarpgroupProbe::prepare(context, mma).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
     assert!(probe.report().is_clean(), "{}: {:?}", words(mma), probe.report());

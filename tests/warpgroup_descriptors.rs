@@ -148,8 +148,8 @@ fn descriptors_come_back() -> Result<(), NotWgmma> {
     Ok(())
 }
 
-/// The product, computed as the hardware does: operands laid by their maps, read through descriptors or from registers, each sum where
-/// the accumulators' map says. `skew` is added to B's descriptor.
+/// The product, computed as the hardware does: operands laid by their maps, read through descriptors or from registers, each sum
+/// where the accumulators' map says. `skew` is added to B's descriptor.
 fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     let i = mma.instruction();
     let value = |input: WgmmaInput, bytes: &[u8], seed_range: i32| {

@@ -36,8 +36,8 @@ impl WarpgroupProbe {
     ///
     /// # Errors
     ///
-    /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared memory; [`Error::Library`] without
-    /// NVRTC; [`Error::Driver`].
+    /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared memory; [`Error::Library`]
+    /// without NVRTC; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
         let (text, machine) = (mma.probe(false), machine_of(context)?);
         if machine.sm != ArchKind::Sm90.sm() {
@@ -63,9 +63,10 @@ impl WarpgroupProbe {
         &self.loaded.unit
     }
 
-    /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round adds the product once more. `a` holds
-    /// what [`OperandTile::lay`](crate::warp::mma_warpgroup::OperandTile::lay) gives, or
-    /// [`FragmentMap::lay`](crate::warp::mma_warpgroup::FragmentMap::lay) of four steps where A comes from registers; `b` is B's tile.
+    /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round adds the product once more. `a`
+    /// holds what [`OperandTile::lay`](crate::warp::mma_warpgroup::OperandTile::lay) gives, or
+    /// [`FragmentMap::lay`](crate::warp::mma_warpgroup::FragmentMap::lay) of four steps where A comes from registers; `b` is B's
+    /// tile.
     ///
     /// # Errors
     ///

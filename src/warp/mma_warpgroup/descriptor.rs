@@ -6,8 +6,8 @@
 //! bits  32-45  stride byte offset / 16      the others  0
 //! ```
 //!
-//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The base offset is 0 where the pattern of
-//! the swizzle, eight rows, begins at a multiple of its size, and every [`OperandTile`](super::OperandTile) begins so.
+//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The base offset is 0 where the
+//! pattern of the swizzle, eight rows, begins at a multiple of its size, and every [`OperandTile`](super::OperandTile) begins so.
 //!
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 

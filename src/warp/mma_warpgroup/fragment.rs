@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! accumulator i   m = 16 w + l / 4 + 8 (i / 2 mod 2)     n = 2 (l mod 4) + i mod 2 + 8 (i / 4)
-//! A, element i    m = 16 w + l / 4 + 8 (i / p mod 2)     k = p (l mod 4) + i mod p + 4 p (i / 2p)         p = elements of a register
+//! A, element i    m = 16 w + l / 4 + 8 (i / p mod 2)     k = p (l mod 4) + i mod p + 4 p (i / 2p)
+//!                                                        p = elements of a register
 //! ```
 //!
 //! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`, one figure a type: the second line is all of them.
@@ -65,8 +66,8 @@ impl IndexMap for AccumulatorMap {
     }
 }
 
-/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p r` to `p r + p - 1`, the first in
-/// its lowest bits.
+/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p r` to `p r + p - 1`, the
+/// first in its lowest bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentMap {
     /// The type of A.
@@ -88,8 +89,8 @@ impl FragmentMap {
         (row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p)))
     }
 
-    /// The registers of all threads for `steps` instructions along K, thread by thread: of each element, the low bytes of what `bits`
-    /// gives for (m, k).
+    /// The registers of all threads for `steps` instructions along K, thread by thread: of each element, the low bytes of what
+    /// `bits` gives for (m, k).
     pub fn lay(&self, steps: u32, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
         let held = Held { map: *self, steps };
         lay(&held, self.input.bytes(), |point| {

@@ -6,13 +6,15 @@
 //!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
 //! ```
 //!
-//! All of it is values: the table of instructions refuses what PTX has not; a tile is a map under law, as [`SmemTile`](crate::threadblock::SmemTile) is; a descriptor is a
-//! number whose meaning [`bytes_read`] spells from PTX's definition, so that a test proves the two the same for every tile and step;
-//! [`MmaWarpgroup::header`] writes the one asm statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order and belong
-//! to the schedule.
+//! All of it is values: the table of instructions refuses what PTX has not; a tile is a map under law, as
+//! [`SmemTile`](crate::threadblock::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
+//! definition, so that a test proves the two the same for every tile and step; [`MmaWarpgroup::header`] writes the one asm
+//! statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order, and belong to the schedule; around them
+//! `warp::keep` ties the accumulators to their place.
 //!
 //! ```
-//! use falchion::{threadblock::Along, warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput}};
+//! use falchion::threadblock::Along;
+//! use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
 //! let tile = |mn| OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, mn);
 //! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)?), tile(256)?, WgmmaAccumulator::F32, 256)?;
 //! assert_eq!(mma.instruction().registers(), 128);

@@ -1,7 +1,7 @@
 //! A kernel around one stage: the smallest there is, for looking at one product on a device.
 //!
-//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is told, and stores the accumulators
-//! through their map. It orders by hand what a main loop's schedule orders.
+//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is told, and stores the
+//! accumulators through their map. It orders by hand what a main loop's schedule orders.
 
 use super::{AccumulatorMap, FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator};
 use crate::{
@@ -17,26 +17,26 @@ pub const PROBE_ENTRY: &str = "warpgroup_probe";
 const ATOM_BYTES: u32 = Swizzle::Bytes128.atom_bytes();
 
 /// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not count.
-const BODY: &str = "\
-  extern __shared__ unsigned char unaligned[];
+const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
   unsigned const start = (static_cast<unsigned>(__cvta_generic_to_shared(unaligned)) + kAtom - 1) / kAtom * kAtom;
   unsigned char* const shared = unaligned + (start - static_cast<unsigned>(__cvta_generic_to_shared(unaligned)));
   int const thread = threadIdx.x;
   for (int i = thread; i < kTiles / 16; i += Mma::kThreads)
     reinterpret_cast<uint4*>(shared)[i] = reinterpret_cast<uint4 const*>(params.tiles)[i];
-  asm volatile(\"fence.proxy.async;\" ::: \"memory\");
+  asm volatile("fence.proxy.async;" ::: "memory");
   __syncthreads();
   Mma::Accumulator d[Mma::kRegisters];
 #pragma unroll
   for (int i = 0; i < Mma::kRegisters; ++i) d[i] = poison(d[i]);
+#pragma unroll 1
   for (unsigned round = 0; round < params.rounds; ++round) {
     warp::keep(d);
-    asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     Mma::multiply(d, a, warp::descriptor<Mma::B>(start + kStartB), round != 0);
-    asm volatile(\"wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;\" ::: \"memory\");
+    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
     warp::keep(d);
   }
-";
+"#;
 
 /// What NVRTC sees of a probe, and how large its tiles are.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,8 +118,7 @@ impl MmaWarpgroup {
     }
 }
 
-const LOAD_FRAGMENT: &str = "\
-  unsigned a[Mma::kFragmentRegisters];
+const LOAD_FRAGMENT: &str = "  unsigned a[Mma::kFragmentRegisters];
 #pragma unroll
   for (int i = 0; i < Mma::kFragmentRegisters; ++i)
     a[i] = reinterpret_cast<unsigned const*>(params.fragments)[thread * Mma::kFragmentRegisters + i];

@@ -1,7 +1,7 @@
 //! An operand's tile in shared memory, 128 bytes of K deep, as TMA writes it and `wgmma` reads it.
 //!
-//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind the other; each is what one copy of
-//! TMA writes with the swizzle of `S`:
+//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind the other; each is what one copy
+//! of TMA writes with the swizzle of `S`:
 //!
 //! ```text
 //! along K    128 / S boxes of mn rows         box {S bytes of K, mn}
@@ -57,8 +57,8 @@ impl OperandTile {
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is no multiple of eight, or, along MN, of
-    /// a row's elements, or above 2048, what a descriptor reaches.
+    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is no multiple of eight, or, along
+    /// MN, of a row's elements, or above 2048, what a descriptor reaches.
     pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
         if along.is(Along::Mn) && !input.reads_along_mn() {
             return Err(NotWgmma::AlongMn { operand: "a tile", input });
@@ -160,8 +160,8 @@ impl OperandTile {
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::Misaligned`] for a start within an atom, and for an `mn` within one; [`NotWgmma::Beyond`] for an `mn` beyond the tile
-    /// or a start beyond 2^18.
+    /// [`NotWgmma::Misaligned`] for a start within an atom, and for an `mn` within one; [`NotWgmma::Beyond`] for an `mn` beyond
+    /// the tile or a start beyond 2^18.
     pub const fn descriptor(&self, start: u32, mn: u32) -> Result<MatrixDescriptor, NotWgmma> {
         let atom = self.swizzle.atom_bytes();
         if !start.is_multiple_of(atom) {
