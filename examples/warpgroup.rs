@@ -25,9 +25,8 @@ fn main() -> Result<(), NotWgmma> {
         println!("{name} along {:?}, at 0x400:", tile.along());
         for step in 0..STEPS {
             let descriptor = tile.descriptor(0x400, 0)?.advanced(tile.step_bytes(step)?)?;
-            let first = bytes_read(descriptor.encode(), tile.along(), bf16, 0, 0);
-            let last = bytes_read(descriptor.encode(), tile.along(), bf16, 63, 15);
-            println!("  {:#018x}  {descriptor}; reads (0, 0) at {first:?}, (63, 15) at {last:?}", descriptor.encode());
+            let read = |mn, k| bytes_read(descriptor.encode(), tile.along(), bf16, mn, k).unwrap_or_default();
+            println!("  {:#018x}  {descriptor}; reads (9, 0) at {}, (9, 8) at {}", descriptor.encode(), read(9, 0), read(9, 8));
         }
     }
 
@@ -55,6 +54,6 @@ impl IndexMap for Chunks<'_> {
     }
 
     fn at(&self, point: falchion::index::Coord) -> Option<u32> {
-        Some(self.0.byte_offset(point.row, 8 * point.column) / 16)
+        self.0.byte_offset(point.row, 8 * point.column).map(|byte| byte / 16)
     }
 }

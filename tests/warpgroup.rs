@@ -149,7 +149,7 @@ fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
             let byte = contiguous * tile.input().bytes();
             let (number, within) = (byte / row_bytes, row * row_bytes + byte % row_bytes);
             let written = number * rows * row_bytes + swizzle.at(within.into()) as u32;
-            assert_eq!(tile.byte_offset(point.row, point.column), written, "{tile:?} {point:?}");
+            assert_eq!(tile.byte_offset(point.row, point.column), Some(written), "{tile:?} {point:?}");
         }
     }
     Ok(())
@@ -189,12 +189,17 @@ fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
 
 // --- fragments -----------------------------------------------------------------------------------------------------------
 
+fn accumulators(n: u32) -> AccumulatorMap {
+    let bf16 = WgmmaInput::Bf16;
+    AccumulatorMap::of(&Instruction::new((bf16, bf16), WgmmaAccumulator::F32, n, K, Along::K).expect("an instruction"))
+}
+
 /// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from 128 x 16 bytes onto 64 x 32
 /// bytes.
 #[test]
 fn fragments_are_bijective() {
     for n in (8..=256).step_by(8) {
-        let map = AccumulatorMap { n };
+        let map = accumulators(n);
         laws::bijective(&map).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
         laws::vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
     }
@@ -211,7 +216,7 @@ type Held = (u32, u32, (u32, u32));
 /// Places that the PTX ISA's figures print.
 #[test]
 fn fragments_are_the_figures_of_ptx() {
-    let d = AccumulatorMap { n: 256 };
+    let d = accumulators(256);
     for (thread, i, place) in [
         (0, 0, (0, 0)),
         (1, 1, (0, 3)),
@@ -222,7 +227,7 @@ fn fragments_are_the_figures_of_ptx() {
         (32, 0, (16, 0)),
         (127, 127, (63, 255)),
     ] {
-        assert_eq!(d.place(thread, i), place, "accumulator {i} of thread {thread}");
+        assert_eq!(d.place(thread, i), Some(place), "accumulator {i} of thread {thread}");
     }
     let figures: [(WgmmaInput, &[Held]); 3] = [
         (WgmmaInput::F16, &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))]),
@@ -231,9 +236,11 @@ fn fragments_are_the_figures_of_ptx() {
     ];
     for (input, places) in figures {
         for &(thread, i, place) in places {
-            assert_eq!(FragmentMap { input }.place(thread, i), place, "{input}: element {i} of thread {thread}");
+            assert_eq!(FragmentMap { input }.place(thread, i), Some(place), "{input}: element {i} of thread {thread}");
         }
     }
+    assert_eq!((d.place(128, 0), d.place(0, 128), d.place(u32::MAX, u32::MAX)), (None, None, None));
+    assert_eq!(FragmentMap { input: WgmmaInput::S8 }.place(0, 16), None);
     let drawn = holders(&FragmentMap { input: WgmmaInput::Tf32 }, 8);
     assert!(drawn.starts_with("T0:0   T1:0   T2:0   T3:0   T0:2   T1:2   T2:2   T3:2\n"), "{drawn}");
     assert_eq!(drawn.lines().count(), 64);

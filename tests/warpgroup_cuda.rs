@@ -8,7 +8,7 @@ use cudarc::driver::CudaContext;
 use falchion::{
     Error,
     device::cuda::{WarpgroupProbe, open},
-    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput},
+    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
 use std::sync::Arc;
 use warpgroups::{bits, products, types, wanted, whole, words};
@@ -22,7 +22,7 @@ fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let element_a = |m, k| bits(input_a, whole(input_a, 1, m, k));
     let a = match mma.a() {
         OperandA::Shared(tile) => tile.lay(element_a),
-        OperandA::Registers(input) => FragmentMap { input }.lay(STEPS, element_a),
+        OperandA::Registers(input) => FragmentMap { input }.lay(element_a),
     };
     let b = mma.b().lay(|n, k| bits(input_b, whole(input_b, 2, n, k)));
     let wanted = wanted(mma);

@@ -18,7 +18,7 @@ fn misread(
     tile: &OperandTile,
     start: u32,
     told: impl Fn(&OperandTile, u32, u32) -> (u64, Along),
-    lies: impl Fn(u32, u32) -> u32,
+    lies: impl Fn(u32, u32) -> Option<u32>,
 ) -> Option<(u32, u32)> {
     let depth = tile.input().k();
     for step in 0..STEPS {
@@ -27,7 +27,7 @@ fn misread(
             for mn in first..tile.mn().min(first + ROWS * 4) {
                 for k in 0..depth {
                     let read = bytes_read(descriptor, along, tile.input(), mn - first, k);
-                    if read != Some(start + lies(mn, step * depth + k)) {
+                    if read != lies(mn, step * depth + k).map(|lies| start + lies) {
                         return Some((mn, step * depth + k));
                     }
                 }
@@ -56,6 +56,21 @@ fn what_is_read_is_what_lies_there() {
         }
     }
     println!("{} tiles at three starts", tiles.len());
+}
+
+/// What no instruction reads has no address, whatever the numbers.
+#[test]
+fn beyond_an_instruction_nothing_is_read() {
+    let all = u64::MAX ^ 7 << 49;
+    let read = |mn, k| bytes_read(all, Along::K, WgmmaInput::Tf32, mn, k);
+    assert!(read(255, 7).is_some());
+    assert_eq!((read(256, 0), read(0, 8), read(u32::MAX, u32::MAX)), (None, None, None));
+    assert_eq!(bytes_read(u64::MAX, Along::K, WgmmaInput::Tf32, 0, 0), None, "a base offset");
+    let tile = tiles()[0];
+    assert_eq!(
+        (tile.byte_offset(tile.mn(), 0), tile.byte_offset(0, tile.k()), tile.byte_offset(u32::MAX, 0)),
+        (None, None, None)
+    );
 }
 
 /// Each part of a descriptor and of a tile counts: changed, something is misread. What is not read may be anything.
@@ -116,10 +131,10 @@ fn a_wrong_descriptor_is_seen() {
             let plain = SmemTile { bits: 0, ..tile.tma_box() };
             let unswizzled = |mn: u32, k: u32| {
                 let number = mn / plain.mn * (tile.k() / plain.k) + k / plain.k;
-                (number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k)) * tile.input().bytes()
+                Some((number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k)) * tile.input().bytes())
             };
             assert!(misread(&tile, start, told(start), unswizzled).is_some(), "{tile:?}: a tile without its swizzle is not seen");
-            let off = |mn, k| tile.byte_offset(mn, k) ^ 16;
+            let off = |mn, k| tile.byte_offset(mn, k).map(|byte| byte ^ 16);
             assert!(misread(&tile, start, told(start), off).is_some(), "{tile:?}: a swizzle off by one chunk is not seen");
             seen += 2;
         }
@@ -160,7 +175,7 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     let width = i.a().bytes() as usize;
     let held = match mma.a() {
         OperandA::Shared(tile) => tile.lay(|m, k| bits(i.a(), whole(i.a(), 1, m, k))),
-        OperandA::Registers(input) => FragmentMap { input }.lay(STEPS, |m, k| bits(input, whole(input, 1, m, k))),
+        OperandA::Registers(input) => FragmentMap { input }.lay(|m, k| bits(input, whole(input, 1, m, k))),
     };
     let laid = mma.b().lay(|n, k| bits(i.b(), whole(i.b(), 2, n, k)));
     let told = |tile: OperandTile, step, skew| {
@@ -194,7 +209,7 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
         let columns: Vec<Vec<i32>> = (0..i.n()).map(|n| (0..i.k()).map(|k| b(n, k)).collect()).collect();
         let map = mma.accumulators();
         for point in points(&map) {
-            let ((m, n), depth) = (map.place(point.row, point.column), i.k() as usize);
+            let ((m, n), depth) = (map.place(point.row, point.column).expect("held"), i.k() as usize);
             let row = &a[m as usize * depth..][..depth];
             d[map.at(point).expect("held") as usize] += row.iter().zip(&columns[n as usize]).map(|(a, b)| a * b).sum::<i32>();
         }

@@ -13,9 +13,8 @@
 //! Twin: `kernels/warp/mma_warpgroup.cuh`.
 
 use super::{
-    WgmmaInput,
+    Instruction, STEPS, WgmmaInput,
     instruction::{ROWS, THREADS},
-    tile::lay,
 };
 use crate::{
     index::{Coord, IndexMap, points},
@@ -30,24 +29,41 @@ const fn row(thread: u32, lower: u32) -> u32 {
     thread / WARP * WARP_ROWS + thread % WARP / 4 + 8 * lower
 }
 
-/// The map (thread, accumulator) to `m * n + column`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
+/// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
 ///
 /// ```
-/// use falchion::{index::laws, warp::mma_warpgroup::{AccumulatorMap, holders}};
-/// let map = AccumulatorMap { n: 8 };
+/// use falchion::index::laws;
+/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, SourceA, WgmmaAccumulator, WgmmaInput, holders};
+/// # use falchion::threadblock::Along;
+/// let s8 = WgmmaInput::S8;
+/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, SourceA::Registers, Along::K)?;
+/// let map = AccumulatorMap::of(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
 /// assert!(holders(&map, 8).starts_with("T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1\nT4:0 "));
+/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AccumulatorMap {
-    /// Columns of the instruction.
-    pub n: u32,
+    n: u32,
 }
 
 impl AccumulatorMap {
-    /// The coordinate of accumulator `i` of a thread.
-    pub const fn place(&self, thread: u32, i: u32) -> (u32, u32) {
-        (row(thread, i / 2 % 2), 2 * (thread % 4) + i % 2 + 8 * (i / 4))
+    /// That of an instruction.
+    pub const fn of(instruction: &Instruction) -> Self {
+        Self { n: instruction.n() }
+    }
+
+    /// Columns.
+    pub const fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// The coordinate (m, n) of accumulator `i` of a thread, if it has one.
+    pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
+        if thread >= THREADS || i >= ROWS * self.n / THREADS {
+            return None;
+        }
+        Some((row(thread, i / 2 % 2), 2 * (thread % 4) + i % 2 + 8 * (i / 4)))
     }
 }
 
@@ -61,8 +77,7 @@ impl IndexMap for AccumulatorMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (m, n) = self.place(point.row, point.column);
-        Some(m * self.n + n)
+        self.place(point.row, point.column).map(|(m, n)| m * self.n + n)
     }
 }
 
@@ -83,26 +98,33 @@ impl FragmentMap {
         4 / self.input.bytes()
     }
 
-    /// The coordinate of element `i` of a thread.
-    pub const fn place(&self, thread: u32, i: u32) -> (u32, u32) {
-        let p = self.packed();
-        (row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p)))
+    /// Elements of a thread.
+    const fn held(&self) -> u32 {
+        FRAGMENT_REGISTERS * self.packed()
     }
 
-    /// The registers of all threads for `steps` instructions along K, thread by thread: of each element, the low bytes of what
-    /// `bits` gives for (m, k).
-    pub fn lay(&self, steps: u32, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-        let held = Held { map: *self, steps };
-        lay(&held, self.input.bytes(), |point| {
-            let (m, k) = self.place(point.row, point.column % held.elements());
-            bits(m, point.column / held.elements() * self.input.k() + k)
-        })
+    /// The coordinate (m, k) of element `i` of a thread, if it has one.
+    pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
+        if thread >= THREADS || i >= self.held() {
+            return None;
+        }
+        let p = self.packed();
+        Some((row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
+    }
+
+    /// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element,
+    /// the low bytes of what `bits` gives for (m, k).
+    pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
+        let (held, width) = (self.held(), self.input.bytes() as usize);
+        let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
+        let element = |(thread, step, i)| self.place(thread, i).map_or(0, |(m, k)| bits(m, step * self.input.k() + k));
+        all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
     }
 }
 
 impl IndexMap for FragmentMap {
     fn domain(&self) -> Coord {
-        Coord { row: THREADS, column: FRAGMENT_REGISTERS * self.packed() }
+        Coord { row: THREADS, column: self.held() }
     }
 
     fn codomain(&self) -> u32 {
@@ -110,34 +132,7 @@ impl IndexMap for FragmentMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (m, k) = self.place(point.row, point.column);
-        Some(m * self.input.k() + k)
-    }
-}
-
-/// What threads hold of several instructions' A: their registers one behind the other.
-struct Held {
-    map: FragmentMap,
-    steps: u32,
-}
-
-impl Held {
-    fn elements(&self) -> u32 {
-        self.map.domain().column
-    }
-}
-
-impl IndexMap for Held {
-    fn domain(&self) -> Coord {
-        Coord { row: THREADS, column: self.elements() * self.steps }
-    }
-
-    fn codomain(&self) -> u32 {
-        THREADS * self.elements() * self.steps
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        Some(point.row * self.domain().column + point.column)
+        self.place(point.row, point.column).map(|(m, k)| m * self.input.k() + k)
     }
 }
 

@@ -28,7 +28,7 @@ pub const ROWS: u32 = 64;
 pub const THREADS: u32 = 128;
 
 /// The most columns of an instruction.
-const MOST_COLUMNS: u32 = 256;
+pub(super) const MOST_COLUMNS: u32 = 256;
 
 /// An input type of `wgmma`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -101,6 +101,6 @@ impl MmaWarpgroup {
 
     /// The map of its accumulators.
     pub const fn accumulators(&self) -> AccumulatorMap {
-        AccumulatorMap { n: self.instruction.n() }
+        AccumulatorMap::of(&self.instruction)
     }
 }

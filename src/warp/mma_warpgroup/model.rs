@@ -17,11 +17,12 @@
 use super::{
     MatrixDescriptor, Swizzle, WgmmaInput,
     descriptor::{CHUNK_BYTES, CORE_ROWS},
+    instruction::MOST_COLUMNS,
 };
 use crate::threadblock::Along;
 
-/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` for a base
-/// offset: no source says how it enters, and nothing here needs one.
+/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` beyond the 256
+/// columns and the K of the largest instruction, and for a base offset: no source says how it enters, and nothing here needs one.
 ///
 /// ```
 /// use falchion::{threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, Swizzle, WgmmaInput, bytes_read}};
@@ -32,7 +33,7 @@ use crate::threadblock::Along;
 /// ```
 pub const fn bytes_read(descriptor: u64, along: Along, input: WgmmaInput, mn: u32, k: u32) -> Option<u32> {
     let d = MatrixDescriptor::decode(descriptor);
-    if d.base_offset() != 0 {
+    if d.base_offset() != 0 || mn >= MOST_COLUMNS || k >= input.k() {
         return None;
     }
     let (contiguous, row) = match along {

@@ -3,7 +3,7 @@
 //! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is told, and stores the
 //! accumulators through their map. It orders by hand what a main loop's schedule orders.
 
-use super::{AccumulatorMap, FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator};
+use super::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator};
 use crate::{
     index::IndexMap,
     mirror::{TranslationUnit, WarpgroupProbeParams, fingerprint_assertion},
@@ -92,10 +92,10 @@ impl MmaWarpgroup {
 
     /// The maps' fingerprints, and descriptors of both languages side by side.
     fn fingerprints(&self) -> String {
-        let accumulators = AccumulatorMap { n: self.instruction().n() };
+        let accumulators = self.accumulators();
         let fragment = FragmentMap { input: self.instruction().a() };
         let mut maps: Vec<(String, &dyn IndexMap)> = vec![
-            (format!("warp::AccumulatorMap<{}>", accumulators.n), &accumulators),
+            (format!("warp::AccumulatorMap<{}>", accumulators.n()), &accumulators),
             (format!("warp::FragmentMap<{}>", fragment.input.bytes()), &fragment),
         ];
         let b = self.b();

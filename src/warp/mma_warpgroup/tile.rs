@@ -133,15 +133,15 @@ impl OperandTile {
         self.swizzle.row_bytes() / self.input.bytes()
     }
 
-    /// Where element (`mn`, `k`) lies, in elements.
-    pub const fn offset(&self, mn: u32, k: u32) -> u32 {
+    /// Where element (`mn`, `k`) of the tile lies, in elements.
+    const fn offset(&self, mn: u32, k: u32) -> u32 {
         let one = self.tma_box();
         (mn / one.mn * (self.k() / one.k) + k / one.k) * one.elements() + one.offset(mn % one.mn, k % one.k)
     }
 
-    /// Where element (`mn`, `k`) lies, in bytes.
-    pub const fn byte_offset(&self, mn: u32, k: u32) -> u32 {
-        self.offset(mn, k) * self.input.bytes()
+    /// Where element (`mn`, `k`) lies, in bytes; `None` beyond the tile.
+    pub const fn byte_offset(&self, mn: u32, k: u32) -> Option<u32> {
+        if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes()) } else { None }
     }
 
     /// How far into the tile an instruction starts, in bytes: the `step`th along K.
@@ -153,7 +153,7 @@ impl OperandTile {
         if step >= STEPS {
             return Err(NotWgmma::Step { step, swizzle: self.swizzle });
         }
-        Ok(self.byte_offset(0, step * self.input.k()))
+        Ok(self.offset(0, step * self.input.k()) * self.input.bytes())
     }
 
     /// What the first instruction is told, for a tile at the shared address `start` and the rows or columns from `mn` on.
@@ -182,26 +182,20 @@ impl OperandTile {
             // What is not read is 1 in units of 16 bytes.
             (Along::K, _) => (CHUNK_BYTES, atom),
         };
-        MatrixDescriptor::new(start.saturating_add(self.byte_offset(mn, 0)), leading, stride, self.swizzle)
+        let from = self.offset(mn, 0) * self.input.bytes();
+        MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle)
     }
 
-    /// The bytes of the tile: of each element, the low ones of what `bits` gives.
+    /// The bytes of the tile: of each element, the low ones of what `bits` gives for (mn, k).
     pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-        lay(self, self.input.bytes(), |point| bits(point.row, point.column))
-    }
-}
-
-/// The bytes of a map's codomain, in elements of `bytes` bytes.
-pub(super) fn lay(map: &dyn IndexMap, bytes: u32, bits: impl Fn(Coord) -> u32) -> Vec<u8> {
-    let width = bytes as usize;
-    let mut laid = vec![0; map.codomain() as usize * width];
-    for point in points(map) {
-        if let Some(offset) = map.at(point) {
-            let at = offset as usize * width;
-            laid[at..at + width].copy_from_slice(&bits(point).to_le_bytes()[..width]);
+        let width = self.input.bytes() as usize;
+        let mut laid = vec![0; self.bytes() as usize];
+        for point in points(self) {
+            let at = self.offset(point.row, point.column) as usize * width;
+            laid[at..at + width].copy_from_slice(&bits(point.row, point.column).to_le_bytes()[..width]);
         }
+        laid
     }
-    laid
 }
 
 impl IndexMap for OperandTile {
@@ -214,6 +208,6 @@ impl IndexMap for OperandTile {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        Some(self.offset(point.row, point.column))
+        (point.row < self.mn && point.column < self.k()).then(|| self.offset(point.row, point.column))
     }
 }
