@@ -58,6 +58,49 @@ fn what_is_read_is_what_lies_there() {
     println!("{} tiles at three starts", tiles.len());
 }
 
+/// The numbers that a stage's statement adds to an operand's descriptor, a step each; the first step adds none.
+fn added(text: &str, register: &str) -> Vec<u64> {
+    let mut steps = vec![0];
+    for line in text.lines().filter(|line| line.contains(&format!("add.s64 {register}, %"))) {
+        let number = line.rsplit(", ").next().and_then(|rest| rest.split(';').next());
+        steps.push(number.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| panic!("{line}")));
+    }
+    steps
+}
+
+/// The text of a stage holds its instruction four times in one statement, the first alone under `scale_d`'s predicate, and adds to a
+/// descriptor's 64 bits what makes them those of the step: `bits + added = encode(advanced(step))`.
+#[test]
+fn the_statement_advances_as_the_tile_says() {
+    let mut count = 0;
+    for types in types() {
+        for swizzle in Swizzle::ALL {
+            for mma in products(types, 96, swizzle) {
+                let text = mma.header("Mma");
+                let mnemonic = format!("\"{} {{", mma.instruction().mnemonic());
+                let lines: Vec<_> = text.lines().filter(|line| line.contains(&mnemonic)).collect();
+                assert_eq!((lines.len(), text.matches("asm volatile").count()), (STEPS as usize, 1), "{}", words(&mma));
+                let under = |line: &str, predicate| {
+                    line.contains(&format!(", {predicate};")) || line.contains(&format!(", {predicate}, "))
+                };
+                assert!(under(lines[0], "p") && lines[1..].iter().all(|line| under(line, "q")), "{}", words(&mma));
+                let mut operands = vec![("b", mma.b())];
+                if let OperandA::Shared(tile) = mma.a() {
+                    operands.push(("a", tile));
+                }
+                for (register, tile) in operands {
+                    let first = tile.descriptor(0x3_0000, 0).expect("a descriptor");
+                    let advanced = |step| first.advanced(tile.step_bytes(step).expect("a step")).expect("within reach").encode();
+                    let told: Vec<_> = added(&text, register).into_iter().map(|units| first.encode() + units).collect();
+                    assert_eq!(told, (0..STEPS).map(advanced).collect::<Vec<_>>(), "{register} of {}", words(&mma));
+                }
+                count += 1;
+            }
+        }
+    }
+    println!("{count} statements");
+}
+
 /// What no instruction reads has no address, whatever the numbers.
 #[test]
 fn beyond_an_instruction_nothing_is_read() {
