@@ -7,7 +7,7 @@ use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
     device::host::{Map, Program},
     epilogue,
-    index::fingerprint,
+    index::{IndexMap, fingerprint},
     threadblock::{Along, HILBERT_SIDE, SwizzleKind},
 };
 use core::fmt::Write;
@@ -201,6 +201,22 @@ mirrored! {
     }
 }
 
+mirrored! {
+    /// What a probe of a warpgroup's product is launched with.
+    WarpgroupProbeParams {
+        /// Address of A's tile, if it has one, and of B's behind it.
+        tiles: u64,
+        /// Address of A's registers, thread by thread; 0 when A lies in shared memory.
+        fragments: u64,
+        /// Address of D, row by row, to be written.
+        d: u64,
+        /// How often the product is added.
+        rounds: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
+    }
+}
+
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
@@ -226,6 +242,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../kernels/threadblock/tile_iterator.cuh")),
     ("warp/mma_simt.cuh", include_str!("../kernels/warp/mma_simt.cuh")),
+    ("warp/mma_warpgroup.cuh", include_str!("../kernels/warp/mma_warpgroup.cuh")),
 ];
 
 /// The name of the entry point of products.
@@ -325,23 +342,21 @@ pub fn fingerprints(program: &Program) -> String {
     fingerprints_of(&program.mirrored(), &*program.maps.order)
 }
 
+/// That the C++ map `twin` has the fingerprint of `map`.
+pub(crate) fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> String {
+    let wanted = fingerprint(map);
+    format!("static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n")
+}
+
 /// Those of maps by the names of their twins, and of the order of tiles.
 pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
     let mut text = String::new();
     for (name, map) in maps {
-        let _ = writeln!(
-            text,
-            "static_assert(index::fingerprint<maps::{name}>() == {}u, \"{name}: the Rust map and the CUDA map differ\");",
-            fingerprint(map.as_ref())
-        );
+        text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
     }
     for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)] {
-        let map = order(rows, columns);
-        let _ = writeln!(
-            text,
-            "static_assert(index::fingerprint<threadblock::TileOrder<Config::Order, {rows}, {columns}>>() == {}u, \"order: the Rust map and the CUDA map differ\");",
-            fingerprint(map.as_ref())
-        );
+        let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");
+        text.push_str(&fingerprint_assertion(&twin, "order", order(rows, columns).as_ref()));
     }
     text
 }

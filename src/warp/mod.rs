@@ -2,9 +2,11 @@
 
 mod choices;
 pub mod mma_simt;
+pub mod mma_warpgroup;
 
 pub use choices::{FullUnroll, Interleave, InterleaveChoice, InterleaveKind, Unroll, UnrollBy, UnrollKind, VectorInterleave};
 pub use mma_simt::{LaneArrangement, MmaSimt};
+pub use mma_warpgroup::MmaWarpgroup;
 
 use crate::{
     desc::{GemmDesc, OperandKind},

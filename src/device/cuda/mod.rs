@@ -14,6 +14,7 @@ pub mod report;
 pub mod resident;
 mod tensor_maps;
 mod transpose;
+mod warpgroup;
 
 pub use context::{machine_of, multiprocessors, open};
 pub use cute_gemm::CuteGemmKernel;
@@ -23,3 +24,4 @@ pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
 pub use tensor_maps::{TensorMaps, tensor_map};
 pub use transpose::{CudaTranspose, TransposeKernel, TransposeOperands, transpose_unit};
+pub use warpgroup::WarpgroupProbe;

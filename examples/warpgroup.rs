@@ -1,0 +1,59 @@
+//! One stage of a warpgroup's product, on paper: the instruction, where an operand lies, what the hardware is told, who holds what.
+//!
+//! `cargo run --example warpgroup`
+
+use falchion::{
+    index::{IndexMap, Tabled, at, draw},
+    threadblock::Along,
+    warp::mma_warpgroup::{
+        FragmentMap, MmaWarpgroup, NotWgmma, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
+        holders,
+    },
+};
+
+fn main() -> Result<(), NotWgmma> {
+    let bf16 = WgmmaInput::Bf16;
+    let a = OperandTile::new(bf16, Along::K, Swizzle::Bytes128, 64)?;
+    let b = OperandTile::new(bf16, Along::Mn, Swizzle::Bytes128, 128)?;
+    let mma = MmaWarpgroup::new(OperandA::Shared(a), b, WgmmaAccumulator::F32, 128)?;
+    println!("{} times {}", STEPS, mma.instruction().mnemonic());
+
+    println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
+    println!("{}", draw(&Chunks(&a)));
+
+    for (name, tile) in [("A", a), ("B", b)] {
+        println!("{name} along {:?}, at 0x400:", tile.along());
+        for step in 0..STEPS {
+            let descriptor = tile.descriptor(0x400, 0)?.advanced(tile.step_bytes(step)?)?;
+            let read = |mn, k| bytes_read(descriptor.encode(), tile.along(), bf16, mn, k).unwrap_or_default();
+            println!("  {:#018x}  {descriptor}; reads (9, 0) at {}, (9, 8) at {}", descriptor.encode(), read(9, 0), read(9, 8));
+        }
+    }
+
+    println!("\nwho holds D, rows 0 to 7 of columns 0 to 7: thread and register");
+    let corner = holders(&mma.accumulators(), 128);
+    corner.lines().take(8).for_each(|row| println!("{}", row.split_whitespace().take(8).collect::<Vec<_>>().join("\t")));
+    println!("\nwho holds A when it comes from registers, row 0: thread and element");
+    println!("{}", holders(&FragmentMap { input: bf16 }, bf16.k()).lines().next().unwrap_or_default());
+    println!("\nwhat a thread holds, threads 0 to 3, as m * 16 + k");
+    let held = Tabled::of(&FragmentMap { input: bf16 });
+    (0..4).for_each(|thread| println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>()));
+    Ok(())
+}
+
+/// The chunks of a tile's first eight rows.
+struct Chunks<'a>(&'a OperandTile);
+
+impl IndexMap for Chunks<'_> {
+    fn domain(&self) -> falchion::index::Coord {
+        at(8, 8)
+    }
+
+    fn codomain(&self) -> u32 {
+        64
+    }
+
+    fn at(&self, point: falchion::index::Coord) -> Option<u32> {
+        self.0.byte_offset(point.row, 8 * point.column).map(|byte| byte / 16)
+    }
+}

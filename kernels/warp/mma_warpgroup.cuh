@@ -1,0 +1,72 @@
+// Twin of src/warp/mma_warpgroup: who holds what of a warpgroup's product, where its operands lie, and how it is told. The
+// instructions themselves are generated, only those of the kernel at hand.
+#pragma once
+#include "index.cuh"
+#include "threadblock/smem_layout.cuh"
+
+namespace warp {
+
+constexpr int kWarpgroup = 128;
+
+// Rows that a thread has: sixteen a warp.
+__device__ __forceinline__ constexpr int warpgroup_row(int thread, int lower) {
+  return thread / 32 * 16 + thread % 32 / 4 + 8 * lower;
+}
+
+// The map (thread, accumulator) to m * N + n.
+template <int N>
+struct AccumulatorMap {
+  static constexpr int kRows = kWarpgroup;
+  static constexpr int kColumns = N / 2;
+  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row(thread, i / 2 % 2); }
+  static __device__ __forceinline__ constexpr int n(int thread, int i) { return 2 * (thread % 4) + i % 2 + 8 * (i / 4); }
+  static __device__ __forceinline__ constexpr int at(int thread, int i) { return m(thread, i) * N + n(thread, i); }
+};
+
+// The map (thread, element of A in registers) to m * K + k, of one instruction.
+template <int ElementBytes>
+struct FragmentMap {
+  static constexpr int kPacked = 4 / ElementBytes;
+  static constexpr int kK = 32 / ElementBytes;
+  static constexpr int kRows = kWarpgroup;
+  static constexpr int kColumns = 4 * kPacked;
+  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row(thread, i / kPacked % 2); }
+  static __device__ __forceinline__ constexpr int k(int thread, int i) {
+    return kPacked * (thread % 4) + i % kPacked + 4 * kPacked * (i / (2 * kPacked));
+  }
+  static __device__ __forceinline__ constexpr int at(int thread, int i) { return m(thread, i) * kK + k(thread, i); }
+};
+
+// The map (mn, k) of an operand's tile to an offset in elements: boxes, one behind the other.
+template <class Tile>
+struct OperandTile {
+  using Box = threadblock::SmemTile<Tile>;
+  static constexpr int kRows = Tile::kMn;
+  static constexpr int kColumns = Tile::kK;
+  static __device__ __forceinline__ constexpr int at(int mn, int k) {
+    constexpr int beside = Tile::kK / Tile::kTileK, elements = Tile::kTileMn * Tile::kTileK;
+    return (mn / Tile::kTileMn * beside + k / Tile::kTileK) * elements + Box::at(mn % Tile::kTileMn, k % Tile::kTileK);
+  }
+};
+
+// The descriptor of a tile at a shared address, from row Mn on. The address begins an atom of the swizzle.
+template <class Tile, int Mn = 0>
+__device__ __forceinline__ constexpr unsigned long long descriptor(unsigned shared_address) {
+  constexpr unsigned from = OperandTile<Tile>::at(Mn, 0) * Tile::kElementBytes;
+  return Tile::kDescriptor | (((shared_address + from) & 0x3ffffu) >> 4);
+}
+
+// The accumulators, as the compiler has to have them here: around a wait it may not move what touches them.
+template <int Count>
+__device__ __forceinline__ void keep(float (&accumulators)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(accumulators[i])::"memory");
+}
+
+template <class Word, int Count>
+__device__ __forceinline__ void keep(Word (&accumulators)[Count]) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) asm volatile("" : "+r"(accumulators[i])::"memory");
+}
+
+}  // namespace warp

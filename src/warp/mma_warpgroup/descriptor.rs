@@ -1,0 +1,214 @@
+//! What an instruction is told of an operand in shared memory: 64 bits.
+//!
+//! ```text
+//! bits   0-13  start address / 16           bits 49-51  base offset
+//! bits  16-29  leading byte offset / 16     bits 62-63  swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes
+//! bits  32-45  stride byte offset / 16      the others  0
+//! ```
+//!
+//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The base offset is 0 where the
+//! pattern of the swizzle, eight rows, begins at a multiple of its size, and every [`OperandTile`](super::OperandTile) begins so.
+//!
+//! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
+
+use super::{NotWgmma, refusal::nearest_multiple};
+use core::fmt;
+
+/// Addresses, and distances, are below this: 14 bits of units of 16 bytes.
+pub(super) const REACH_BYTES: u32 = 1 << 18;
+
+/// Bytes of what a swizzle moves, and of a descriptor's units.
+pub const CHUNK_BYTES: u32 = 16;
+
+/// Rows of a core matrix, and of a swizzle's pattern.
+pub const CORE_ROWS: u32 = 8;
+
+/// How chunks of 16 bytes are permuted within rows of shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Swizzle {
+    /// Rows of 16 bytes; nothing moves.
+    None,
+    /// Rows of 32 bytes.
+    Bytes32,
+    /// Rows of 64 bytes.
+    Bytes64,
+    /// Rows of 128 bytes.
+    Bytes128,
+}
+
+impl Swizzle {
+    /// Every mode, the widest first.
+    pub const ALL: [Self; 4] = [Self::Bytes128, Self::Bytes64, Self::Bytes32, Self::None];
+
+    /// Bytes of a row.
+    pub const fn row_bytes(self) -> u32 {
+        match self {
+            Self::None => 16,
+            Self::Bytes32 => 32,
+            Self::Bytes64 => 64,
+            Self::Bytes128 => 128,
+        }
+    }
+
+    /// Bytes of an atom, eight rows: what a tile's start is a multiple of.
+    pub const fn atom_bytes(self) -> u32 {
+        CORE_ROWS * self.row_bytes()
+    }
+
+    /// The descriptor's number.
+    pub const fn code(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Bytes128 => 1,
+            Self::Bytes64 => 2,
+            Self::Bytes32 => 3,
+        }
+    }
+}
+
+impl fmt::Display for Swizzle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.pad("unswizzled"),
+            swizzled => write!(f, "{}-byte swizzled", swizzled.row_bytes()),
+        }
+    }
+}
+
+/// A matrix descriptor: start, distances and base offset as the instruction takes them, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MatrixDescriptor {
+    start: u32,
+    leading: u32,
+    stride: u32,
+    base_offset: u32,
+    swizzle: Swizzle,
+}
+
+impl MatrixDescriptor {
+    /// The descriptor of an operand at the shared address `start`, its `leading` and `stride` byte offsets, all in bytes.
+    ///
+    /// ```
+    /// use falchion::warp::mma_warpgroup::{MatrixDescriptor, Swizzle};
+    /// let descriptor = MatrixDescriptor::new(0x400, 16, 1024, Swizzle::Bytes128)?;
+    /// assert_eq!(descriptor.encode(), 0x4000_0040_0001_0040);
+    /// assert_eq!(MatrixDescriptor::decode(0x4000_0040_0001_0040), descriptor);
+    /// assert_eq!(descriptor.to_string(), "start 0x400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
+    /// let refused = MatrixDescriptor::new(0x40c, 16, 1024, Swizzle::Bytes128).unwrap_err();
+    /// assert_eq!(refused.to_string(), "start = 1036 is no multiple of 16; the nearest is 1040");
+    /// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`NotWgmma::Misaligned`] for what is no multiple of 16, [`NotWgmma::Beyond`] for 2^18 and more.
+    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, NotWgmma> {
+        let fields = [("start", start), ("leading byte offset", leading), ("stride byte offset", stride)];
+        let mut i = 0;
+        while i < fields.len() {
+            let (field, value) = fields[i];
+            if let Err(refusal) = encodable(field, value) {
+                return Err(refusal);
+            }
+            i += 1;
+        }
+        Ok(Self { start, leading, stride, base_offset: 0, swizzle })
+    }
+
+    /// The same with a base offset: bits 7 to 9 of the address at which the swizzle's pattern begins.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWgmma::Beyond`] above 7.
+    pub const fn with_base_offset(self, base_offset: u32) -> Result<Self, NotWgmma> {
+        if base_offset > 7 {
+            return Err(NotWgmma::Beyond { field: "base offset", value: base_offset, most: 7 });
+        }
+        Ok(Self { base_offset, ..self })
+    }
+
+    /// The same, `bytes` further on.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub const fn advanced(self, bytes: u32) -> Result<Self, NotWgmma> {
+        let start = self.start.saturating_add(bytes);
+        match encodable("start", start) {
+            Ok(()) => Ok(Self { start, ..self }),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The 64 bits.
+    pub const fn encode(&self) -> u64 {
+        (self.start / CHUNK_BYTES) as u64
+            | ((self.leading / CHUNK_BYTES) as u64) << 16
+            | ((self.stride / CHUNK_BYTES) as u64) << 32
+            | (self.base_offset as u64) << 49
+            | self.swizzle.code() << 62
+    }
+
+    /// What 64 bits say; those without a meaning are passed over.
+    pub const fn decode(bits: u64) -> Self {
+        const fn bytes(bits: u64) -> u32 {
+            (bits & 0x3fff) as u32 * CHUNK_BYTES
+        }
+        let swizzle = match bits >> 62 {
+            0 => Swizzle::None,
+            1 => Swizzle::Bytes128,
+            2 => Swizzle::Bytes64,
+            _ => Swizzle::Bytes32,
+        };
+        let base_offset = (bits >> 49 & 7) as u32;
+        Self { start: bytes(bits), leading: bytes(bits >> 16), stride: bytes(bits >> 32), base_offset, swizzle }
+    }
+
+    /// The shared address of the operand, bytes.
+    pub const fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// The leading byte offset.
+    pub const fn leading(&self) -> u32 {
+        self.leading
+    }
+
+    /// The stride byte offset.
+    pub const fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// The base offset.
+    pub const fn base_offset(&self) -> u32 {
+        self.base_offset
+    }
+
+    /// The swizzle.
+    pub const fn swizzle(&self) -> Swizzle {
+        self.swizzle
+    }
+}
+
+const fn encodable(field: &'static str, value: u32) -> Result<(), NotWgmma> {
+    let most = REACH_BYTES - CHUNK_BYTES;
+    if value > most {
+        return Err(NotWgmma::Beyond { field, value, most });
+    }
+    if !value.is_multiple_of(CHUNK_BYTES) {
+        let nearest = nearest_multiple(value, CHUNK_BYTES, most);
+        return Err(NotWgmma::Misaligned { field, value, of: CHUNK_BYTES, nearest });
+    }
+    Ok(())
+}
+
+impl fmt::Display for MatrixDescriptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { start, leading, stride, base_offset, swizzle } = self;
+        write!(f, "start {start:#x}, leading {leading} bytes, stride {stride} bytes, {swizzle}")?;
+        if *base_offset != 0 {
+            write!(f, ", base offset {base_offset}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Who holds what: the elements that a warpgroup's threads hold in registers.
+//!
+//! Thread `t` has lane `l = t mod 32` of warp `w = t / 32`; each warp has sixteen rows:
+//!
+//! ```text
+//! accumulator i   m = 16 w + l / 4 + 8 (i / 2 mod 2)     n = 2 (l mod 4) + i mod 2 + 8 (i / 4)
+//! A, element i    m = 16 w + l / 4 + 8 (i / p mod 2)     k = p (l mod 4) + i mod p + 4 p (i / 2p)
+//!                                                        p = elements of a register
+//! ```
+//!
+//! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`, one figure a type: the second line is all of them.
+//!
+//! Twin: `kernels/warp/mma_warpgroup.cuh`.
+
+use super::{
+    Instruction, STEPS, WgmmaInput,
+    instruction::{ROWS, THREADS},
+};
+use crate::{
+    index::{Coord, IndexMap, points},
+    threadblock::thread_map::WARP,
+};
+use core::fmt::Write;
+
+/// Rows of a warp.
+const WARP_ROWS: u32 = 16;
+
+const fn row(thread: u32, lower: u32) -> u32 {
+    thread / WARP * WARP_ROWS + thread % WARP / 4 + 8 * lower
+}
+
+/// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
+///
+/// ```
+/// use falchion::index::laws;
+/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, SourceA, WgmmaAccumulator, WgmmaInput, holders};
+/// # use falchion::threadblock::Along;
+/// let s8 = WgmmaInput::S8;
+/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, SourceA::Registers, Along::K)?;
+/// let map = AccumulatorMap::of(&wgmma);
+/// assert_eq!(laws::bijective(&map), Ok(()));
+/// assert!(holders(&map, 8).starts_with("T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1\nT4:0 "));
+/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AccumulatorMap {
+    n: u32,
+}
+
+impl AccumulatorMap {
+    /// That of an instruction.
+    pub const fn of(instruction: &Instruction) -> Self {
+        Self { n: instruction.n() }
+    }
+
+    /// Columns.
+    pub const fn n(&self) -> u32 {
+        self.n
+    }
+
+    /// The coordinate (m, n) of accumulator `i` of a thread, if it has one.
+    pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
+        if thread >= THREADS || i >= ROWS * self.n / THREADS {
+            return None;
+        }
+        Some((row(thread, i / 2 % 2), 2 * (thread % 4) + i % 2 + 8 * (i / 4)))
+    }
+}
+
+impl IndexMap for AccumulatorMap {
+    fn domain(&self) -> Coord {
+        Coord { row: THREADS, column: ROWS * self.n / THREADS }
+    }
+
+    fn codomain(&self) -> u32 {
+        ROWS * self.n
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.place(point.row, point.column).map(|(m, n)| m * self.n + n)
+    }
+}
+
+/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p r` to `p r + p - 1`, the
+/// first in its lowest bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FragmentMap {
+    /// The type of A.
+    pub input: WgmmaInput,
+}
+
+/// Registers of a thread that hold A of one instruction.
+pub const FRAGMENT_REGISTERS: u32 = 4;
+
+impl FragmentMap {
+    /// Elements of a register.
+    pub const fn packed(&self) -> u32 {
+        4 / self.input.bytes()
+    }
+
+    /// Elements of a thread.
+    const fn held(&self) -> u32 {
+        FRAGMENT_REGISTERS * self.packed()
+    }
+
+    /// The coordinate (m, k) of element `i` of a thread, if it has one.
+    pub const fn place(&self, thread: u32, i: u32) -> Option<(u32, u32)> {
+        if thread >= THREADS || i >= self.held() {
+            return None;
+        }
+        let p = self.packed();
+        Some((row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
+    }
+
+    /// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element,
+    /// the low bytes of what `bits` gives for (m, k).
+    pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
+        let (held, width) = (self.held(), self.input.bytes() as usize);
+        let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
+        let element = |(thread, step, i)| self.place(thread, i).map_or(0, |(m, k)| bits(m, step * self.input.k() + k));
+        all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
+    }
+}
+
+impl IndexMap for FragmentMap {
+    fn domain(&self) -> Coord {
+        Coord { row: THREADS, column: self.held() }
+    }
+
+    fn codomain(&self) -> u32 {
+        ROWS * self.input.k()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.place(point.row, point.column).map(|(m, k)| m * self.input.k() + k)
+    }
+}
+
+/// The matrix of `columns` columns, each element by the thread and the number under which it is held: `T5:2`. `.` where no thread
+/// holds it.
+pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
+    let columns = columns.max(1);
+    let mut held = vec![".".to_owned(); map.codomain() as usize];
+    for point in points(map) {
+        if let Some(cell) = map.at(point).and_then(|offset| held.get_mut(offset as usize)) {
+            *cell = format!("T{}:{}", point.row, point.column);
+        }
+    }
+    let width = held.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in held.chunks(columns as usize) {
+        let cells: Vec<_> = row.iter().map(|cell| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join(" ").trim_end());
+    }
+    text
+}

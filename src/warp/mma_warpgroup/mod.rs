@@ -1,0 +1,106 @@
+//! The product of a warpgroup on Hopper's tensor cores: four warps, one instruction, operands read where they lie.
+//!
+//! ```text
+//! for each 128 bytes of K                    a stage: OperandTile, what TMA wrote
+//!     four wgmma.mma_async, 32 bytes of K    Instruction, told where to read by a MatrixDescriptor
+//!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
+//! ```
+//!
+//! All of it is values: the table of instructions refuses what PTX has not; a tile is a map under law, as
+//! [`SmemTile`](crate::threadblock::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
+//! definition, so that a test proves the two the same for every tile and step; [`MmaWarpgroup::header`] writes the one asm
+//! statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order, and belong to the schedule; around them
+//! `warp::keep` ties the accumulators to their place.
+//!
+//! ```
+//! use falchion::threadblock::Along;
+//! use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
+//! let tile = |mn| OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, mn);
+//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)?), tile(256)?, WgmmaAccumulator::F32, 256)?;
+//! assert_eq!(mma.instruction().registers(), 128);
+//! assert_eq!(mma.header("Mma").matches("wgmma.mma_async").count(), 4);
+//! # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+//! ```
+//!
+//! Twin: `kernels/warp/mma_warpgroup.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+
+mod descriptor;
+mod fragment;
+mod instruction;
+mod model;
+mod probe;
+mod refusal;
+mod spell;
+mod tile;
+
+pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, holders};
+pub use instruction::{Instruction, ROWS, STEP_BYTES, SourceA, THREADS, WgmmaAccumulator, WgmmaInput};
+pub use model::bytes_read;
+pub use probe::{PROBE_ENTRY, ProbeText};
+pub use refusal::NotWgmma;
+pub use tile::{OperandTile, STAGE_BYTES, STEPS};
+
+/// Where A of a stage is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum OperandA {
+    /// In a tile in shared memory.
+    Shared(OperandTile),
+    /// In registers, [`FRAGMENT_REGISTERS`] for each step.
+    Registers(WgmmaInput),
+}
+
+/// What a warpgroup does with a stage: [`STEPS`] instructions, from 64 rows of A and N columns of B, 128 bytes of K of each.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MmaWarpgroup {
+    a: OperandA,
+    b: OperandTile,
+    instruction: Instruction,
+}
+
+impl MmaWarpgroup {
+    /// The product of `n` columns.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Instruction::new`], and [`NotWgmma::TooShort`] for a tile of fewer than 64 rows of A or `n` columns of B.
+    pub const fn new(a: OperandA, b: OperandTile, accumulator: WgmmaAccumulator, n: u32) -> Result<Self, NotWgmma> {
+        let (input, source) = match a {
+            OperandA::Shared(tile) => (tile.input(), SourceA::Shared(tile.along())),
+            OperandA::Registers(input) => (input, SourceA::Registers),
+        };
+        let instruction = match Instruction::new((input, b.input()), accumulator, n, source, b.along()) {
+            Ok(instruction) => instruction,
+            Err(refusal) => return Err(refusal),
+        };
+        if let OperandA::Shared(tile) = a
+            && tile.mn() < ROWS
+        {
+            return Err(NotWgmma::TooShort { operand: "A", mn: tile.mn(), needed: ROWS });
+        }
+        if b.mn() < n {
+            return Err(NotWgmma::TooShort { operand: "B", mn: b.mn(), needed: n });
+        }
+        Ok(Self { a, b, instruction })
+    }
+
+    /// Where A is.
+    pub const fn a(&self) -> OperandA {
+        self.a
+    }
+
+    /// B's tile.
+    pub const fn b(&self) -> OperandTile {
+        self.b
+    }
+
+    /// The instruction of each step.
+    pub const fn instruction(&self) -> Instruction {
+        self.instruction
+    }
+
+    /// The map of its accumulators.
+    pub const fn accumulators(&self) -> AccumulatorMap {
+        AccumulatorMap::of(&self.instruction)
+    }
+}

@@ -1,0 +1,62 @@
+//! Which byte an instruction reads through a descriptor: PTX's canonical layouts, on the host.
+//!
+//! In chunks of 16 bytes, with `S` the bytes of a swizzle's row, `c = S / 16` its chunks, LBO and SBO the descriptor's distances,
+//!
+//! ```text
+//! along K    chunk j = 0, 1 of row mn         none      mn mod 8 chunks + mn / 8 * SBO + j * LBO
+//!                                             swizzled  mn mod 8 rows   + mn / 8 * SBO + j chunks            LBO is not read
+//! along MN   chunk j of eight mn's, row k     none      k mod 8 chunks  + k / 8 * LBO  + j * SBO
+//!                                             swizzled  k mod 8 rows    + k / 8 * SBO  + j mod c chunks + j / c * LBO
+//! ```
+//!
+//! is added to the start address; then bits 7, 8, 9 of the sum are added without carry to its bits 4, 5, 6: all three for rows of
+//! 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile: `tests/warpgroup_descriptors.rs` holds the two together.
+//!
+//! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
+
+use super::{
+    MatrixDescriptor, Swizzle, WgmmaInput,
+    descriptor::{CHUNK_BYTES, CORE_ROWS},
+    instruction::MOST_COLUMNS,
+};
+use crate::threadblock::Along;
+
+/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` beyond the 256
+/// columns and the K of the largest instruction, and for a base offset: no source says how it enters, and nothing here needs one.
+///
+/// ```
+/// use falchion::{threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, Swizzle, WgmmaInput, bytes_read}};
+/// let descriptor = MatrixDescriptor::new(0, 16, 1024, Swizzle::Bytes128)?.encode();
+/// let at = |mn, k| bytes_read(descriptor, Along::K, WgmmaInput::Bf16, mn, k);
+/// assert_eq!((at(0, 8), at(1, 0), at(9, 0)), (Some(16), Some(128 + 16), Some(1024 + 128 + 16)));
+/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+/// ```
+pub const fn bytes_read(descriptor: u64, along: Along, input: WgmmaInput, mn: u32, k: u32) -> Option<u32> {
+    let d = MatrixDescriptor::decode(descriptor);
+    if d.base_offset() != 0 || mn >= MOST_COLUMNS || k >= input.k() {
+        return None;
+    }
+    let (contiguous, row) = match along {
+        Along::K => (k, mn),
+        Along::Mn => (mn, k),
+    };
+    let byte = contiguous * input.bytes();
+    let (chunk, rest) = (byte / CHUNK_BYTES, byte % CHUNK_BYTES);
+    let (group, row) = (row / CORE_ROWS, row % CORE_ROWS);
+    let row_bytes = d.swizzle().row_bytes();
+    let chunks = row_bytes / CHUNK_BYTES;
+    let (groups, beside) = match (along, d.swizzle()) {
+        (Along::K, Swizzle::None) => (group * d.stride(), chunk * d.leading()),
+        (Along::K, _) => (group * d.stride(), chunk * CHUNK_BYTES),
+        (Along::Mn, Swizzle::None) => (group * d.leading(), chunk * d.stride()),
+        (Along::Mn, _) => (group * d.stride(), chunk % chunks * CHUNK_BYTES + chunk / chunks * d.leading()),
+    };
+    let linear = d.start() + row * row_bytes + groups + beside + rest;
+    let moved = match d.swizzle() {
+        Swizzle::None => 0,
+        Swizzle::Bytes32 => 0b001,
+        Swizzle::Bytes64 => 0b011,
+        Swizzle::Bytes128 => 0b111,
+    };
+    Some(linear ^ (linear >> 7 & moved) << 4)
+}

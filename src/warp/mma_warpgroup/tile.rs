@@ -1,0 +1,213 @@
+//! An operand's tile in shared memory, 128 bytes of K deep, as TMA writes it and `wgmma` reads it.
+//!
+//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind the other; each is what one copy
+//! of TMA writes with the swizzle of `S`:
+//!
+//! ```text
+//! along K    128 / S boxes of mn rows         box {S bytes of K, mn}
+//! along MN   mn / (S / element) boxes of k    box {S bytes of MN, k}
+//!
+//! byte within a box = row * S + (byte of the row xor 16 * (row * S / 128 mod S / 16))
+//! ```
+//!
+//! So a box is an [`SmemTile`], and eight rows of 16 bytes that an instruction reads together lie on 32 different banks: that law
+//! fails without the swizzle.
+//!
+//! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared Memory Matrix Layout".
+
+use super::{
+    MatrixDescriptor, NotWgmma, Swizzle, WgmmaInput,
+    descriptor::{CHUNK_BYTES, CORE_ROWS, REACH_BYTES},
+    instruction::STEP_BYTES,
+    refusal::nearest_multiple,
+};
+use crate::{
+    index::{Coord, IndexMap, points},
+    threadblock::{Along, SmemTile},
+};
+
+/// Bytes of K that a stage holds: a row of the widest swizzle.
+pub const STAGE_BYTES: u32 = 128;
+
+/// Instructions along the K of a stage.
+pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
+
+/// An operand's tile: the map (mn, k) to an offset in elements.
+///
+/// ```
+/// use falchion::{index::{IndexMap, at, laws}, threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
+/// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 128)?;
+/// assert_eq!((tile.k(), tile.bytes()), (64, 16384));
+/// assert_eq!(tile.at(at(1, 0)), Some(64 + 8));
+/// assert_eq!(laws::bijective(&tile), Ok(()));
+/// let descriptor = tile.descriptor(0x400, 64)?;
+/// assert_eq!(descriptor.to_string(), "start 0x2400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
+/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct OperandTile {
+    input: WgmmaInput,
+    along: Along,
+    swizzle: Swizzle,
+    mn: u32,
+}
+
+impl OperandTile {
+    /// The tile of `mn` rows of A, or columns of B.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is no multiple of eight, or, along
+    /// MN, of a row's elements, or above 2048, what a descriptor reaches.
+    pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
+        if along.is(Along::Mn) && !input.reads_along_mn() {
+            return Err(NotWgmma::AlongMn { operand: "a tile", input });
+        }
+        let tile = Self { input, along, swizzle, mn };
+        let (of, most) = (tile.multiple(), REACH_BYTES / STAGE_BYTES);
+        let nearest = nearest_multiple(mn, of, most);
+        if mn != nearest {
+            return Err(NotWgmma::Rows { mn, of, most, nearest });
+        }
+        Ok(tile)
+    }
+
+    /// The type of its elements.
+    pub const fn input(&self) -> WgmmaInput {
+        self.input
+    }
+
+    /// The contiguous index.
+    pub const fn along(&self) -> Along {
+        self.along
+    }
+
+    /// The swizzle.
+    pub const fn swizzle(&self) -> Swizzle {
+        self.swizzle
+    }
+
+    /// Extent along M or N.
+    pub const fn mn(&self) -> u32 {
+        self.mn
+    }
+
+    /// Extent along K: 128 bytes of elements.
+    pub const fn k(&self) -> u32 {
+        STAGE_BYTES / self.input.bytes()
+    }
+
+    /// Its size. A tile begins at a multiple of [`Swizzle::atom_bytes`].
+    pub const fn bytes(&self) -> u32 {
+        self.mn * STAGE_BYTES
+    }
+
+    /// What a warpgroup's first row or column is a multiple of: rows of an atom, or elements of its row.
+    pub const fn multiple(&self) -> u32 {
+        match self.along {
+            Along::K => CORE_ROWS,
+            Along::Mn => self.row(),
+        }
+    }
+
+    /// One box: rows of the swizzle's bytes.
+    pub const fn tma_box(&self) -> SmemTile {
+        let (row, bytes) = (self.row(), self.swizzle.row_bytes());
+        let (mn, k) = match self.along {
+            Along::K => (self.mn, row),
+            Along::Mn => (row, self.k()),
+        };
+        SmemTile {
+            along: self.along,
+            mn,
+            k,
+            padding: 0,
+            bits: (bytes / CHUNK_BYTES).trailing_zeros(),
+            base: (CHUNK_BYTES / self.input.bytes()).trailing_zeros(),
+            shift: (STAGE_BYTES / bytes).trailing_zeros(),
+        }
+    }
+
+    /// Elements of a row.
+    const fn row(&self) -> u32 {
+        self.swizzle.row_bytes() / self.input.bytes()
+    }
+
+    /// Where element (`mn`, `k`) of the tile lies, in elements.
+    const fn offset(&self, mn: u32, k: u32) -> u32 {
+        let one = self.tma_box();
+        (mn / one.mn * (self.k() / one.k) + k / one.k) * one.elements() + one.offset(mn % one.mn, k % one.k)
+    }
+
+    /// Where element (`mn`, `k`) lies, in bytes; `None` beyond the tile.
+    pub const fn byte_offset(&self, mn: u32, k: u32) -> Option<u32> {
+        if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes()) } else { None }
+    }
+
+    /// How far into the tile an instruction starts, in bytes: the `step`th along K.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWgmma::Step`] beyond the last of [`STEPS`].
+    pub const fn step_bytes(&self, step: u32) -> Result<u32, NotWgmma> {
+        if step >= STEPS {
+            return Err(NotWgmma::Step { step, swizzle: self.swizzle });
+        }
+        Ok(self.offset(0, step * self.input.k()) * self.input.bytes())
+    }
+
+    /// What the first instruction is told, for a tile at the shared address `start` and the rows or columns from `mn` on.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWgmma::Misaligned`] for a start within an atom, and for an `mn` within one; [`NotWgmma::Beyond`] for an `mn` beyond
+    /// the tile or a start beyond 2^18.
+    pub const fn descriptor(&self, start: u32, mn: u32) -> Result<MatrixDescriptor, NotWgmma> {
+        let atom = self.swizzle.atom_bytes();
+        if !start.is_multiple_of(atom) {
+            let nearest = nearest_multiple(start, atom, REACH_BYTES - atom);
+            return Err(NotWgmma::Misaligned { field: "start", value: start, of: atom, nearest });
+        }
+        let (of, last) = (self.multiple(), self.mn - self.multiple());
+        if mn > last {
+            return Err(NotWgmma::Beyond { field: "mn", value: mn, most: last });
+        }
+        if !mn.is_multiple_of(of) {
+            return Err(NotWgmma::Misaligned { field: "mn", value: mn, of, nearest: nearest_multiple(mn, of, last) });
+        }
+        let boxed = self.tma_box().elements() * self.input.bytes();
+        let (leading, stride) = match (self.along, self.swizzle) {
+            (Along::K, Swizzle::None) | (Along::Mn, Swizzle::Bytes32 | Swizzle::Bytes64 | Swizzle::Bytes128) => (boxed, atom),
+            (Along::Mn, Swizzle::None) => (atom, boxed),
+            // What is not read is 1 in units of 16 bytes.
+            (Along::K, _) => (CHUNK_BYTES, atom),
+        };
+        let from = self.offset(mn, 0) * self.input.bytes();
+        MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle)
+    }
+
+    /// The bytes of the tile: of each element, the low ones of what `bits` gives for (mn, k).
+    pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
+        let width = self.input.bytes() as usize;
+        let mut laid = vec![0; self.bytes() as usize];
+        for point in points(self) {
+            let at = self.offset(point.row, point.column) as usize * width;
+            laid[at..at + width].copy_from_slice(&bits(point.row, point.column).to_le_bytes()[..width]);
+        }
+        laid
+    }
+}
+
+impl IndexMap for OperandTile {
+    fn domain(&self) -> Coord {
+        Coord { row: self.mn, column: self.k() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.mn * self.k()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        (point.row < self.mn && point.column < self.k()).then(|| self.offset(point.row, point.column))
+    }
+}

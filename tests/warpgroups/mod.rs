@@ -1,0 +1,113 @@
+//! Products of a warpgroup, for the tests that walk them, and whole numbers as the bits of each input type.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use falchion::{
+    numeric::{Bf16, F16},
+    threadblock::Along,
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput},
+};
+use std::collections::BTreeSet;
+
+/// The pairs of input types that are multiplied, with each type that they are added in.
+pub fn types() -> Vec<(WgmmaInput, WgmmaInput, WgmmaAccumulator)> {
+    use WgmmaAccumulator as D;
+    use WgmmaInput as T;
+    let mut types =
+        vec![(T::F16, T::F16, D::F32), (T::F16, T::F16, D::F16), (T::Bf16, T::Bf16, D::F32), (T::Tf32, T::Tf32, D::F32)];
+    for (group, accumulators) in [([T::E4m3, T::E5m2], &[D::F32, D::F16][..]), ([T::S8, T::U8], &[D::S32])] {
+        for a in group {
+            types.extend(group.iter().flat_map(|&b| accumulators.iter().map(move |&d| (a, b, d))));
+        }
+    }
+    types
+}
+
+/// The ways in which an operand of a type may lie.
+pub fn ways(input: WgmmaInput) -> &'static [Along] {
+    if input.bytes() == 2 { &[Along::K, Along::Mn] } else { &[Along::K] }
+}
+
+/// The least tile that holds so many rows or columns.
+pub fn tile(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> OperandTile {
+    let row = swizzle.row_bytes() / input.bytes();
+    let multiple = if along == Along::K { 8 } else { row };
+    OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).unwrap_or_else(|refusal| panic!("{refusal}"))
+}
+
+/// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large blocks.
+pub fn tiles() -> Vec<OperandTile> {
+    let mut tiles = BTreeSet::new();
+    for input in WgmmaInput::ALL {
+        for &along in ways(input) {
+            for (number, swizzle) in Swizzle::ALL.into_iter().enumerate() {
+                for mn in [8, 24, 64, 96, 128, 192, 256, 320] {
+                    let tile = tile(input, along, swizzle, mn);
+                    tiles.insert((input as u8, along.is(Along::K), number, tile.mn()));
+                }
+            }
+        }
+    }
+    let along = |k| if k { Along::K } else { Along::Mn };
+    let made = tiles
+        .into_iter()
+        .map(|(input, k, number, mn)| tile(WgmmaInput::ALL[usize::from(input)], along(k), Swizzle::ALL[number], mn));
+    made.collect()
+}
+
+/// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both operands in all their ways.
+pub fn products((a, b, accumulator): (WgmmaInput, WgmmaInput, WgmmaAccumulator), n: u32, swizzle: Swizzle) -> Vec<MmaWarpgroup> {
+    let shared = ways(a).iter().map(|&along| OperandA::Shared(tile(a, along, swizzle, 64)));
+    let sources: Vec<_> = shared.chain([OperandA::Registers(a)]).collect();
+    let tiles = ways(b).iter().map(|&along| tile(b, along, swizzle, n));
+    let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).unwrap_or_else(|refusal| panic!("{refusal}"));
+    tiles.flat_map(|b| sources.iter().map(move |&a| (a, b)).collect::<Vec<_>>()).map(product).collect()
+}
+
+/// A whole number as an element's bits, in the low bytes. All of -4 to 4 are numbers of every type but `u8`.
+pub fn bits(input: WgmmaInput, x: i32) -> u32 {
+    match input {
+        WgmmaInput::F16 => F16::from_f32(x as f32).to_bits().into(),
+        WgmmaInput::Bf16 => Bf16::from_f32(x as f32).to_bits().into(),
+        WgmmaInput::Tf32 => (x as f32).to_bits(),
+        WgmmaInput::E4m3 => small(x, 3, 7),
+        // The upper half of binary16.
+        WgmmaInput::E5m2 => u32::from(F16::from_f32(x as f32).to_bits() >> 8),
+        WgmmaInput::S8 => u32::from(x as i8 as u8),
+        WgmmaInput::U8 => u32::from(u8::try_from(x).expect("not below 0")),
+    }
+}
+
+/// Sign, exponent and fraction of a whole number that is none too long: `x = s * 2^e * (1 + f / 2^fraction)`.
+fn small(x: i32, fraction: u32, bias: u32) -> u32 {
+    if x == 0 {
+        return 0;
+    }
+    let (sign, magnitude) = (u32::from(x < 0), x.unsigned_abs());
+    let exponent = magnitude.ilog2();
+    let rest = (magnitude - (1 << exponent)) << fraction >> exponent;
+    sign << 7 | (exponent + bias) << fraction | rest
+}
+
+/// A whole number for (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`, without a period that a tile has.
+pub fn whole(input: WgmmaInput, seed: u32, mn: u32, k: u32) -> i32 {
+    let mixed = (mn.wrapping_mul(2_654_435_761) ^ k.wrapping_mul(2_246_822_519) ^ seed.wrapping_mul(3_266_489_917))
+        .wrapping_mul(668_265_263);
+    let x = (mixed >> 16) as i32 % 7;
+    if input == WgmmaInput::U8 { x } else { x - 3 }
+}
+
+/// `sum over k of A(m, k) B(n, k)` of [`whole`] numbers, seeds 1 and 2, row by row.
+pub fn wanted(mma: &MmaWarpgroup) -> Vec<i32> {
+    let (i, depth) = (mma.instruction(), mma.b().k());
+    let sum = |m, n| (0..depth).map(|k| whole(i.a(), 1, m, k) * whole(i.b(), 2, n, k)).sum();
+    (0..64).flat_map(|m| (0..i.n()).map(move |n| (m, n))).map(|(m, n)| sum(m, n)).collect()
+}
+
+/// What a product is, in words.
+pub fn words(mma: &MmaWarpgroup) -> String {
+    let a = match mma.a() {
+        OperandA::Shared(tile) => format!("A {} along {:?}", tile.swizzle(), tile.along()),
+        OperandA::Registers(_) => "A in registers".to_owned(),
+    };
+    format!("{}, {a}, B {} along {:?}", mma.instruction().mnemonic(), mma.b().swizzle(), mma.b().along())
+}
