@@ -5,7 +5,7 @@ use crate::{
     arch::ArchKind,
     error::Error,
     mirror::{TranslationUnit, WarpgroupProbeParams},
-    sys::driver::{driver, launch},
+    sys::driver::{Grid, driver, launch},
     warp::mma_warpgroup::{MmaWarpgroup, ProbeText, ROWS, THREADS, WgmmaAccumulator},
 };
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
@@ -93,7 +93,7 @@ impl WarpgroupProbe {
             let ((tiles, _reads), (fragments, _reads_too)) = (tiles.device_ptr(stream), fragments.device_ptr(stream));
             let (d, _writes) = d.device_ptr_mut(stream);
             let params = WarpgroupProbeParams { tiles, fragments, d, rounds, reserved: 0 };
-            launch(&self.loaded.function, stream, 1, THREADS, shared_bytes, &params)?;
+            launch(&self.loaded.function, stream, &Grid::of_blocks(1, THREADS, shared_bytes), &params)?;
         }
         let bytes = stream.clone_dtoh(&d).map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
