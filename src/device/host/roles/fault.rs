@@ -12,8 +12,15 @@ use core::fmt;
 pub struct Who {
     /// Its role.
     pub role: Role,
-    /// Its place. Of a producer, only the block counts.
+    /// Its place. Of a producer, the warpgroup is 0.
     pub name: WarpName,
+}
+
+impl Who {
+    /// Whether it is the thread that sets up its block's barriers.
+    pub(super) fn sets_up(self) -> bool {
+        self.role == Role::Producer && self.name.warp == 0
+    }
 }
 
 impl fmt::Display for Who {
@@ -21,7 +28,7 @@ impl fmt::Display for Who {
         let WarpName { block, warpgroup, warp } = self.name;
         match self.role {
             Role::Consumer => write!(f, "warp {warp} of consumer {warpgroup} of block {block}"),
-            _ => write!(f, "the producer of block {block}"),
+            _ => write!(f, "warp {warp} of the producer of block {block}"),
         }
     }
 }

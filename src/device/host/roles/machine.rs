@@ -89,16 +89,17 @@ impl<'a, P: Payload> Machine<'a, P> {
     fn new(program: &'a RingProgram, work: Work, payload: &'a mut P) -> Result<Self, RingFault> {
         let ring = &program.ring;
         let (blocks, registers) = (ring.blocks(), launch_registers(ring.threads()));
-        if blocks * (1 + ring.consumers * WARPS) > FLIGHTS {
+        if blocks * (1 + ring.consumers) * WARPS > FLIGHTS {
             return Err(RingFault::TooManyWarps { blocks });
         }
         let mut warps = Vec::new();
-        for block in 0..blocks {
-            warps.push(Warp::new(Role::Producer, WarpName { block, warpgroup: 0, warp: 0 }, registers));
-            for i in 0..ring.consumers * WARPS {
-                let name = WarpName { block, warpgroup: i / WARPS, warp: i % WARPS };
-                warps.push(Warp::new(Role::Consumer, name, registers));
-            }
+        for (block, i) in (0..blocks).flat_map(|block| (0..(1 + ring.consumers) * WARPS).map(move |i| (block, i))) {
+            let (group, warp) = (i / WARPS, i % WARPS);
+            let (role, warpgroup) = match group.checked_sub(1) {
+                None => (Role::Producer, 0),
+                Some(consumer) => (Role::Consumer, consumer),
+            };
+            warps.push(Warp::new(role, WarpName { block, warpgroup, warp }, registers));
         }
         let slices = blocks as usize * work.tiles as usize * ring.consumers as usize * program.slices as usize;
         Ok(Self {

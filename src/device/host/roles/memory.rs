@@ -72,7 +72,7 @@ impl<P: Payload> Block<P> {
         let ring = &program.ring;
         let share = || Share { name: None, data: None, written: false, reading: 0, unread: 0 };
         let staging = || Staging { parts: [const { None }; WARPS as usize], reading: 0 };
-        let warps = 1 + ring.consumers * WARPS;
+        let warps = (1 + ring.consumers) * WARPS;
         Self {
             barriers: [Vec::new(), Vec::new()],
             fenced: false,

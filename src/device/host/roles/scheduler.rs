@@ -44,8 +44,8 @@ impl Scheduler {
                 0 => 0,
                 1 => 1 << FLIGHTS,
                 2 => self.draw() & self.draw(),
-                3 => !(1 << self.below(18)),
-                4 => 1 << self.below(18),
+                3 => !(1 << self.below(24)),
+                4 => 1 << self.below(24),
                 _ => self.draw(),
             };
             self.sticky = [0, 128, 250][self.below(3) as usize];

@@ -16,6 +16,9 @@ use crate::{
     threadblock::Region,
 };
 
+/// Threads of a warp.
+const LANES: u32 = 32;
+
 impl<P: Payload> Machine<'_, P> {
     fn who(&self, mover: usize) -> Who {
         Who { role: self.warps[mover].role, name: self.warps[mover].name }
@@ -28,8 +31,9 @@ impl<P: Payload> Machine<'_, P> {
         match step {
             RoleStep::InitBarriers => self.init_barriers(who),
             RoleStep::FenceBarrierInit => {
-                if who.role == Role::Producer {
-                    self.blocks[who.name.block as usize].fenced = !self.blocks[who.name.block as usize].barriers[0].is_empty();
+                if who.sets_up() {
+                    let block = &mut self.blocks[who.name.block as usize];
+                    block.fenced = !block.barriers[0].is_empty();
                 }
                 Ok(Moved::Done)
             }
@@ -82,7 +86,7 @@ impl<P: Payload> Machine<'_, P> {
     }
 
     fn init_barriers(&mut self, who: Who) -> Result<Moved, RingFault> {
-        if who.role == Role::Producer {
+        if who.sets_up() {
             let block = &mut self.blocks[who.name.block as usize];
             if !block.barriers[0].is_empty() {
                 return Err(RingFault::SetUpTwice { who });
@@ -127,7 +131,7 @@ impl<P: Payload> Machine<'_, P> {
             return Err(RingFault::Registers { who, has: warp.registers, needs: count });
         };
         warp.registers = count;
-        self.blocks[who.name.block as usize].free_registers += freed * warp.threads();
+        self.blocks[who.name.block as usize].free_registers += freed * LANES;
         Ok(Moved::Done)
     }
 
@@ -138,7 +142,7 @@ impl<P: Payload> Machine<'_, P> {
             return Err(RingFault::Registers { who, has: warp.registers, needs: count });
         };
         let free = &mut self.blocks[who.name.block as usize].free_registers;
-        let Some(left) = free.checked_sub(wanted * warp.threads()) else { return Ok(Moved::Blocked) };
+        let Some(left) = free.checked_sub(wanted * LANES) else { return Ok(Moved::Blocked) };
         (*free, warp.registers) = (left, count);
         Ok(Moved::Done)
     }
@@ -378,11 +382,8 @@ impl<P: Payload> Machine<'_, P> {
         self.warps[mover].stores.push(buffer as u32);
         self.tally.stores += 1;
         match index.and_then(|index| self.stored.get_mut(index)) {
-            Some(0) => {}
+            Some(times) if *times == 0 => *times = 1,
             _ => return Err(RingFault::StoredTwice { who, slice: wanted }),
-        }
-        if let Some(times) = index.and_then(|index| self.stored.get_mut(index)) {
-            *times += 1;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! One warp, or the producer's thread: where it is in its schedules, and what it has under way.
+//! One warp: where it is in its schedules, and what it has under way.
 
 use super::payload::{Payload, WarpName};
 use crate::{
@@ -18,7 +18,6 @@ enum Place {
 /// A warp.
 pub(super) struct Warp<P: Payload> {
     pub role: Role,
-    /// Of the producer, only the block counts.
     pub name: WarpName,
     place: Place,
     index: usize,
@@ -77,14 +76,9 @@ impl<P: Payload> Warp<P> {
         self.place == Place::Done
     }
 
-    /// Whether this is the warp of its role that acts for the others: the producer's, or the first of a warpgroup.
+    /// Whether this is the warp of its warpgroup that acts for the others.
     pub fn leads(&self) -> bool {
         self.name.warp == 0
-    }
-
-    /// Threads that give away and take registers with it: the producer stands for its warpgroup.
-    pub fn threads(&self) -> u32 {
-        if self.role == Role::Producer { 32 * WARPS } else { 32 }
     }
 
     /// A bit among the block's warps that multiply.
@@ -117,6 +111,8 @@ impl<P: Payload> Warp<P> {
     fn after(&mut self, tiles: u32, k_tiles: u32) -> Place {
         let Place::In(section) = self.place else { return Place::In(Section::Opening) };
         let next_tile = match section {
+            // Of the producer, one thread goes on.
+            Section::Opening if self.role == Role::Producer && !self.leads() => return Place::Done,
             Section::Opening => self.tile < tiles,
             Section::Prologue => return self.body(k_tiles),
             Section::Body => {
