@@ -32,8 +32,9 @@ pub const MOST_STAGES: u32 = 16;
 const MOST_BLOCKS: u32 = 8;
 /// The most consumers: with the producer, 512 threads.
 const MOST_CONSUMERS: u32 = 3;
-/// The most bytes of any region, so that no sum overflows: far above any shared memory.
-const MOST_BYTES: u32 = 1 << 20;
+/// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
+/// 2^20 bytes that a barrier can count.
+const MOST_BYTES: u32 = 1 << 18;
 
 /// An operand that the blocks of a cluster share: each copies its share of a tile to all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -44,7 +45,7 @@ pub struct Multicast {
     pub blocks: u32,
 }
 
-/// A ring of stages.
+/// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pipeline {
     /// Stages.
@@ -157,22 +158,22 @@ impl Pipeline {
     /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
     /// block that it writes to.
     pub fn empty_arrivals(&self) -> u32 {
-        self.consumers * WARPS * self.blocks()
+        self.consumers.saturating_mul(WARPS).saturating_mul(self.blocks())
     }
 
     /// Bytes that a full barrier waits for: the whole stage, whoever copies it.
     pub const fn expect_bytes(&self) -> u32 {
-        self.stage_bytes[0] + self.stage_bytes[1]
+        self.stage_bytes[0].saturating_add(self.stage_bytes[1])
     }
 
     /// Bytes that one block copies of an operand's tile, to each block that it copies to.
     pub fn copy_bytes(&self, operand: OperandKind) -> u32 {
-        self.stage_bytes[operand.index()] / self.shares(operand)
+        self.stage_bytes[operand.index()] / self.shares(operand).max(1)
     }
 
     /// Registers aside, threads of the block: the producer's warpgroup and the consumers'.
     pub const fn threads(&self) -> u32 {
-        (1 + self.consumers) * WARPS * 32
+        self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
     }
 
     /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.
@@ -180,7 +181,7 @@ impl Pipeline {
         let stage = self.expect_bytes();
         match region {
             Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
-            Region::Staging => (self.consumers * self.staging_buffers, self.staging_bytes, self.staging_bytes),
+            Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
@@ -190,16 +191,19 @@ impl Pipeline {
         match region {
             Region::Stage(OperandKind::A) => 0,
             Region::Stage(OperandKind::B) => self.stage_bytes[0],
-            Region::Staging => self.stages * self.expect_bytes(),
-            Region::Full => self.first_byte(Region::Staging) + self.consumers * self.staging_buffers * self.staging_bytes,
-            Region::Empty => self.first_byte(Region::Full) + self.stages * BARRIER_BYTES,
+            Region::Staging => self.stages.saturating_mul(self.expect_bytes()),
+            Region::Full => {
+                let (buffers, bytes, _) = self.extent(Region::Staging);
+                self.first_byte(Region::Staging).saturating_add(buffers.saturating_mul(bytes))
+            }
+            Region::Empty => self.first_byte(Region::Full).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
         }
     }
 
     /// Where number `i` of a region begins; `None` where there are not so many.
     pub const fn byte(&self, region: Region, i: u32) -> Option<u32> {
         let (count, _, pitch) = self.extent(region);
-        if i < count { Some(self.first_byte(region) + i * pitch) } else { None }
+        if i < count { Some(self.first_byte(region).saturating_add(i.saturating_mul(pitch))) } else { None }
     }
 
     /// Bytes of one of a region.
@@ -209,7 +213,7 @@ impl Pipeline {
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
     pub const fn shared_bytes(&self) -> u32 {
-        self.first_byte(Region::Empty) + self.stages * BARRIER_BYTES
+        self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES))
     }
 
     /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
@@ -270,14 +274,14 @@ pub struct RingPosition {
 impl RingPosition {
     /// The stage and the phase of tile number `t`.
     pub const fn of(self, t: u64) -> (u32, u32) {
-        let stages = self.stages as u64;
+        let stages = if self.stages == 0 { 1 } else { self.stages as u64 };
         ((t % stages) as u32, ((t / stages) % 2) as u32)
     }
 }
 
 impl IndexMap for RingPosition {
     fn domain(&self) -> Coord {
-        at(2, 2 * self.stages)
+        at(2, self.stages.saturating_mul(2))
     }
 
     fn codomain(&self) -> u32 {
@@ -289,3 +293,7 @@ impl IndexMap for RingPosition {
         [stage, phase].get(point.row as usize).copied()
     }
 }
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! A kernel around the ring whose operands are constant within a stage, so that no layout matters: what it computes shows which
 //! tiles were multiplied, and nothing else.
+#![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 use falchion::{
     device::cuda::report::Report,
@@ -13,6 +14,14 @@ use falchion::{
 /// Slices of a warpgroup's part; 8 accumulators a thread each.
 pub const SLICES: u32 = 4;
 
+/// Stages' worth of different constants in global memory.
+pub const CONSTANTS: u32 = 61;
+
+/// Which constant fills a stage. The kernel has the same.
+pub fn constant(owner: u32, tile: u32, k: u32) -> u32 {
+    (owner * 7 + tile * 5 + k) % CONSTANTS
+}
+
 /// The kernel, but for what the facts say: `m64n64k16` products of bf16, four of them a stage.
 const KERNEL: &str = r#"
 using Ring = threadblock::Pipeline<RingFacts>;
@@ -23,7 +32,7 @@ struct Arguments {
 };
 
 // Which constant fills a stage.
-__device__ __forceinline__ unsigned constant(unsigned owner, unsigned tile, unsigned k) { return (owner * 7 + tile * 5 + k) % 61; }
+__device__ __forceinline__ unsigned constant(unsigned owner, unsigned tile, unsigned k) { return (owner * 7 + tile * 5 + k) % CONSTANTS; }
 
 __device__ __forceinline__ unsigned rank() {
   unsigned r;
@@ -142,7 +151,7 @@ pub fn program(ring: &Pipeline, options: &Cooperative) -> Program {
     let roles = options.roles(ring).expect("roles");
     let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
-        "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n{KERNEL}",
+        "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
         ring.header(),
         roles.header()
     );

@@ -2,6 +2,7 @@
 
 use super::payload::{ShareName, SliceName, WarpName};
 use crate::{
+    Refusal,
     desc::OperandKind,
     schedule::{Role, RoleStep},
 };
@@ -34,7 +35,7 @@ impl fmt::Display for Who {
 }
 
 /// Something that a kernel of this program would do wrong on a GPU, in one order of events that the GPU may choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence, below, says what its fields are")]
 pub enum RingFault {
@@ -61,8 +62,10 @@ pub enum RingFault {
     LeftUnderWay { who: Who, what: &'static str },
     Registers { who: Who, has: u32, needs: u32 },
     LeftOut { who: Who, map: &'static str, row: u32, column: u32 },
+    Beyond { who: Who, map: &'static str, found: u32, most: u32 },
     ForeignStep { who: Who, step: RoleStep },
     TooManyWarps { blocks: u32 },
+    NoRing { refusal: Refusal },
 }
 
 impl fmt::Display for RingFault {
@@ -123,7 +126,9 @@ impl fmt::Display for RingFault {
             Self::LeftUnderWay { who, what } => write!(f, "{who} is the last to leave, and {what}"),
             Self::Registers { who, has, needs } => write!(f, "{who} has {has} registers a thread and is to have {needs}"),
             Self::LeftOut { who, map, row, column } => write!(f, "the map {map} leaves out ({row}, {column}), which {who} needs"),
+            Self::Beyond { who, map, found, most } => write!(f, "the map {map} sends {who} to {found}, beyond {most}"),
             Self::ForeignStep { who, step } => write!(f, "{who} has no step {step}"),
+            Self::NoRing { refusal } => write!(f, "there is no such ring: {refusal}"),
             Self::TooManyWarps { blocks } => write!(f, "{blocks} blocks have more warps than the machine tells apart"),
         }
     }

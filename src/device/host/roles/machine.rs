@@ -88,6 +88,7 @@ pub fn run<P: Payload>(program: &RingProgram, work: Work, seed: u64, payload: &m
 impl<'a, P: Payload> Machine<'a, P> {
     fn new(program: &'a RingProgram, work: Work, payload: &'a mut P) -> Result<Self, RingFault> {
         let ring = &program.ring;
+        ring.check().map_err(|refusal| RingFault::NoRing { refusal })?;
         let (blocks, registers) = (ring.blocks(), launch_registers(ring.threads()));
         if blocks * (1 + ring.consumers) * WARPS > FLIGHTS {
             return Err(RingFault::TooManyWarps { blocks });
@@ -240,7 +241,9 @@ impl<'a, P: Payload> Machine<'a, P> {
     pub fn slice_index(&self, name: WarpName, slice: SliceName) -> Option<usize> {
         let (tiles, consumers, slices) = (self.work.tiles, self.program.ring.consumers, self.program.slices);
         let inside = slice.tile < tiles && slice.slice < slices;
-        inside.then(|| (((name.block * tiles + slice.tile) * consumers + name.warpgroup) * slices + slice.slice) as usize)
+        let [block, tile, warpgroup, slice] = [name.block, slice.tile, name.warpgroup, slice.slice].map(|n| n as usize);
+        let index = (block * tiles as usize + tile) * consumers as usize + warpgroup;
+        inside.then(|| index * slices as usize + slice)
     }
 
     fn all_stored(&self) -> Result<(), RingFault> {
@@ -248,10 +251,14 @@ impl<'a, P: Payload> Machine<'a, P> {
         match self.stored.iter().position(|times| *times == 0) {
             None => Ok(()),
             Some(i) => {
-                let i = i as u32;
-                let slice = SliceName { tile: i / (slices * consumers) % tiles, slice: i % slices };
-                let (block, warpgroup) = (i / (slices * consumers * tiles), i / slices % consumers);
-                Err(RingFault::NeverStored { block, warpgroup, slice })
+                let of = |each: u32, i: &mut usize| {
+                    let rest = *i % each as usize;
+                    *i /= each as usize;
+                    rest as u32
+                };
+                let mut i = i;
+                let (slice, warpgroup, tile) = (of(slices, &mut i), of(consumers, &mut i), of(tiles, &mut i));
+                Err(RingFault::NeverStored { block: i as u32, warpgroup, slice: SliceName { tile, slice } })
             }
         }
     }

@@ -23,8 +23,10 @@ mod machine;
 mod memory;
 mod payload;
 mod program;
+mod ring;
 mod scheduler;
 mod steps;
+mod tile;
 mod warp;
 
 pub use fault::{RingFault, Who};

@@ -33,7 +33,7 @@ impl Scheduler {
 
     /// A number below `most`, which is not 0.
     pub fn below(&mut self, most: u32) -> u32 {
-        ((self.draw() >> 32) * u64::from(most) >> 32) as u32
+        (((self.draw() >> 32) * u64::from(most)) >> 32) as u32
     }
 
     /// Begins a move: whether the last mover goes on.
