@@ -48,13 +48,14 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// At the same barrier of the block of that rank.
+// At the same barrier of the block of that rank. What is let go was read by products, which have been waited for: there is nothing
+// for the arrival to release to the cluster, and `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
 __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
   asm volatile(
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.release.cta.shared::cluster.b64 _, [there];\n"
       "}" ::"r"(barrier), "r"(rank) : "memory");
 }
 

@@ -15,6 +15,7 @@
 
 use crate::{
     Refusal,
+    arch::ArchKind,
     desc::OperandKind,
     index::{Coord, IndexMap, at},
 };
@@ -32,6 +33,10 @@ pub const MOST_STAGES: u32 = 16;
 const MOST_BLOCKS: u32 = 8;
 /// The most consumers: with the producer, 512 threads.
 const MOST_CONSUMERS: u32 = 3;
+/// Registers of a multiprocessor, all of which one block may have.
+pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
+/// The most registers that a thread can be left with; fewer are multiples of 8.
+pub const MOST_REGISTERS: u32 = 248;
 /// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
 /// 2^20 bytes that a barrier can count.
 const MOST_BYTES: u32 = 1 << 18;
@@ -174,6 +179,11 @@ impl Pipeline {
     /// Registers aside, threads of the block: the producer's warpgroup and the consumers'.
     pub const fn threads(&self) -> u32 {
         self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
+    }
+
+    /// Registers with which each thread is launched: the most of which all threads of the block can have as many, a multiple of 8.
+    pub fn launch_registers(&self) -> u32 {
+        (REGISTERS / self.threads() / 8 * 8).min(MOST_REGISTERS)
     }
 
     /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.

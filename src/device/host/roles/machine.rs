@@ -5,7 +5,7 @@ use super::{
     barrier::Meeting,
     fault::Who,
     flight::{Cargo, Flight},
-    memory::{Block, launch_registers},
+    memory::Block,
     payload::{Names, Payload, SliceName, WarpName},
     scheduler::{FLIGHTS, Scheduler},
     warp::Warp,
@@ -89,7 +89,7 @@ impl<'a, P: Payload> Machine<'a, P> {
     fn new(program: &'a RingProgram, work: Work, payload: &'a mut P) -> Result<Self, RingFault> {
         let ring = &program.ring;
         ring.check().map_err(|refusal| RingFault::NoRing { refusal })?;
-        let (blocks, registers) = (ring.blocks(), launch_registers(ring.threads()));
+        let (blocks, registers) = (ring.blocks(), ring.launch_registers());
         if blocks * (1 + ring.consumers) * WARPS > FLIGHTS {
             return Err(RingFault::TooManyWarps { blocks });
         }

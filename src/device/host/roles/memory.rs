@@ -7,7 +7,10 @@ use super::{
 };
 use crate::{
     desc::OperandKind,
-    threadblock::{Region, pipeline::WARPS},
+    threadblock::{
+        Region,
+        pipeline::{REGISTERS, WARPS},
+    },
 };
 
 /// A share of a stage.
@@ -59,14 +62,6 @@ pub(super) struct Block<P: Payload> {
     pub running: u32,
 }
 
-/// Registers of a multiprocessor.
-const REGISTERS: u32 = 65_536;
-
-/// Registers with which each thread is launched, so that all of a block's fit: the most that a multiple of 8 allows.
-pub(super) fn launch_registers(threads: u32) -> u32 {
-    (REGISTERS / threads / 8 * 8).min(248)
-}
-
 impl<P: Payload> Block<P> {
     pub fn new(program: &RingProgram) -> Self {
         let ring = &program.ring;
@@ -82,7 +77,7 @@ impl<P: Payload> Block<P> {
             staging: (0..ring.consumers).map(|_| (0..ring.staging_buffers).map(|_| staging()).collect()).collect(),
             meeting: Meeting::new(warps),
             meetings: (0..ring.consumers).map(|_| Meeting::new(WARPS)).collect(),
-            free_registers: REGISTERS - ring.threads() * launch_registers(ring.threads()),
+            free_registers: REGISTERS - ring.threads() * ring.launch_registers(),
             running: warps,
         }
     }
