@@ -1,4 +1,4 @@
-// Twin of src/schedule.rs: the order of steps. This file, and no other, synchronizes.
+// Twin of src/schedule/step.rs: the order of steps. This file and schedule/roles.cuh synchronize; no other does.
 #pragma once
 
 enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, Multiply, MultiplyTile, Advance, Deposit, Collect, Write };

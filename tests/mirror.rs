@@ -10,8 +10,10 @@ use std::{
 /// Kernels without a Rust twin of the same stem. Each needs a reason.
 const KERNELS_ALONE: [&str; 0] = [];
 
-/// Synchronization, which `schedule.cuh` alone may spell.
-const SYNCHRONIZATION: [&str; 4] = ["__syncthreads", "wait_group", "mbarrier", "fence"];
+/// Synchronization, and the kernels that alone may spell it.
+const SYNCHRONIZATION: [&str; 8] =
+    ["__syncthreads", "wait_group", "mbarrier", "fence", "commit_group", "bar.sync", "barrier.cluster", "setmaxnreg"];
+const SYNCHRONIZES: [&str; 2] = ["schedule.cuh", "schedule/roles.cuh"];
 
 /// The copies of the copy engine: a load completes on a barrier, and its mnemonic says on which kind, in this one qualifier. The
 /// file may spell it and no more: the barriers themselves are the schedule's.
@@ -122,7 +124,7 @@ fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, text) in kernels {
         let code = code(text);
-        if name != "schedule.cuh" {
+        if !SYNCHRONIZES.contains(&name.as_str()) {
             let code = if name == COPIES { code.replace(COMPLETION, "") } else { code.clone() };
             let spelled = SYNCHRONIZATION.iter().filter(|step| code.contains(**step));
             found.extend(spelled.map(|step| (name.clone(), (*step).to_owned())));
@@ -148,7 +150,7 @@ fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
 #[test]
 fn every_kernel_has_a_rust_twin() {
     let (kernels, sources) = (files(&root().join("kernels"), "cuh"), files(&root().join("src"), "rs"));
-    assert!(kernels.contains_key("schedule.cuh"), "kernels/ holds no kernel");
+    assert!(SYNCHRONIZES.iter().all(|name| kernels.contains_key(*name)), "a kernel that may synchronize is gone");
     assert_eq!(orphans(&kernels, &sources), [""; 0]);
     assert!(KERNELS_ALONE.iter().all(|name| kernels.contains_key(*name)), "the list of exceptions names a file that is gone");
     println!("{} kernels, {} components", kernels.len(), sources.len());
@@ -184,6 +186,8 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     let tree = |files: &[(&str, &str)]| files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
     let kernels: BTreeMap<_, _> = tree(&[
         ("schedule.cuh", "__syncthreads(); // mbarrier"),
+        ("schedule/roles.cuh", "setmaxnreg; mbarrier; fence"),
+        ("schedule/other.cuh", "bar.sync 1, 128;"),
         ("warp/mma.cuh", "// no fence here, no __syncthreads either\n#if defined(__CUDA_ARCH__)\n/* wait_group\n#if FLOAT */"),
         ("warp/mma_f16.cuh", "  __syncthreads();\n# if ROW_MAJOR == 1\n#elif ELEMENT_IS(bf16)\n#endif"),
         ("lonely.cuh", "#ifdef NARROW\n#endif"),
@@ -191,6 +195,8 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
         ("threadblock/mma.cuh", "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0];"),
     ]);
     let sources: BTreeMap<_, _> = tree(&[
+        ("schedule/roles.rs", ""),
+        ("schedule/other.rs", ""),
         ("schedule.rs", "//! Steps.\n//!\n//! Twin: `kernels/schedule.cuh`.\n"),
         ("warp/mma/mod.rs", "//! Twin: `kernels/warp/mma.cuh`, and for halves\n//! `kernels/warp/mma_f16.cuh`.\n"),
         ("threadblock/tensor_copy.rs", "//! Twin: `kernels/threadblock/tensor_copy.cuh`."),
@@ -203,6 +209,7 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     assert_eq!(
         found,
         [
+            "schedule/other.cuh: bar.sync",
             "threadblock/mma.cuh: mbarrier",
             "threadblock/tensor_copy.cuh: mbarrier",
             "warp/mma_f16.cuh: __syncthreads",

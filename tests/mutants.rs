@@ -65,14 +65,6 @@ fn with_schedule(program: &Program, schedule: Schedule) -> Program {
     Program { schedule, ..program.clone() }
 }
 
-fn steps_mut(schedule: &mut Schedule, section: Section) -> &mut Vec<Step> {
-    match section {
-        Section::Prologue => &mut schedule.prologue,
-        Section::Body => &mut schedule.body,
-        Section::Epilogue => &mut schedule.epilogue,
-    }
-}
-
 /// The first words of a finding, without its numbers.
 fn kind(finding: &str) -> String {
     finding.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).take(9).collect::<Vec<_>>().join(" ")
@@ -126,9 +118,9 @@ fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_do
         let program = Program::of(&desc);
         for section in [Section::Prologue, Section::Body, Section::Epilogue] {
             let mut schedule = program.schedule.clone();
-            for i in 1..steps_mut(&mut schedule, section).len() {
+            for i in 1..schedule.steps_mut(section).len() {
                 let mut swapped = schedule.clone();
-                let steps = steps_mut(&mut swapped, section);
+                let steps = swapped.steps_mut(section);
                 let (first, second) = (steps[i - 1], steps[i]);
                 steps.swap(i - 1, i);
                 mutants += 1;
@@ -153,7 +145,7 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
         for (section, index, step) in program.schedule.places() {
             if let Step::Wait { pending } = step {
                 let mut schedule = program.schedule.clone();
-                steps_mut(&mut schedule, section)[index] = Step::Wait { pending: pending + 1 };
+                schedule.steps_mut(section)[index] = Step::Wait { pending: pending + 1 };
                 let finding = caught(&with_schedule(&program, schedule)).unwrap_or_else(|| panic!("{name}: {section:?}"));
                 assert!(finding.contains("before thread"), "{finding}");
                 mutants += 1;

@@ -57,7 +57,7 @@ impl Mainloop for MmaMultistage {
             }
             body.push(Step::Multiply { group });
         }
-        Schedule { prologue, body, epilogue: Vec::new() }
+        Schedule { prologue, body, ..Schedule::default() }
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {

@@ -46,7 +46,7 @@ impl Mainloop for MmaPipelined {
             }
             body.push(Step::Multiply { group });
         }
-        Schedule { prologue: vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { group: 0 }], body, epilogue: Vec::new() }
+        Schedule { prologue: vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { group: 0 }], body, ..Schedule::default() }
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {

@@ -19,6 +19,7 @@ mod microkernel;
 mod pack;
 mod plan;
 mod program;
+pub mod roles;
 mod run;
 mod shared_memory;
 mod store;

@@ -1,12 +1,11 @@
-//! The order of a kernel's steps, as a value.
-//!
-//! Every copy, barrier, wait and multiplication of a main loop is a [`Step`] of a [`Schedule`]. The host executor runs the
-//! schedule; the CUDA executor spells it in the generated header, where `kernels/schedule.cuh` unrolls it. No other file in
-//! `kernels/` synchronizes anything. A schedule with a step left out is a mutant, which the checked executor finds.
+//! Steps of kernels whose threads all do the same.
 //!
 //! Two counters belong to each thread: `written`, the tiles along K put into shared memory so far, and `read`, the tile being
 //! multiplied. Tile `t` lives in stage `t mod stages`. Steps that would touch a tile beyond the last do nothing.
+//!
+//! Twin: `kernels/schedule.cuh`.
 
+use super::{Schedule, Section, Spelled};
 use crate::desc::GemmDesc;
 use core::fmt;
 
@@ -61,9 +60,12 @@ pub enum Step {
     Write,
 }
 
-impl Step {
-    /// The name in `kernels/schedule.cuh`.
-    const fn name(self) -> &'static str {
+impl Spelled for Step {
+    const CUDA: &'static str = "Step";
+    const SECTIONS: &'static [Section] = &[Section::Prologue, Section::Body, Section::Epilogue];
+    const FILLER: Self = Self::Advance;
+
+    fn name(self) -> &'static str {
         match self {
             Self::Fetch => "Fetch",
             Self::Store => "Store",
@@ -81,8 +83,7 @@ impl Step {
         }
     }
 
-    /// The step's numbers: at most two.
-    const fn arguments(self) -> (u8, u8) {
+    fn arguments(self) -> (u8, u8) {
         match self {
             Self::Copy { part, of } => (part, of),
             Self::Wait { pending } => (pending, 0),
@@ -101,28 +102,6 @@ impl fmt::Display for Step {
             (a, b) => write!(f, "{}({a} of {b})", self.name()),
         }
     }
-}
-
-/// The part of a schedule that a step belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Section {
-    /// Once, before the main loop.
-    Prologue,
-    /// Once for each tile along K.
-    Body,
-    /// Once, after the main loop.
-    Epilogue,
-}
-
-/// The order of steps of one role of a kernel.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Schedule {
-    /// Fills the pipeline.
-    pub prologue: Vec<Step>,
-    /// One tile along K.
-    pub body: Vec<Step>,
-    /// Brings the slices of K together.
-    pub epilogue: Vec<Step>,
 }
 
 impl Schedule {
@@ -144,64 +123,5 @@ impl Schedule {
         let body =
             if staged { vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write] } else { vec![Step::Fetch, Step::Write] };
         Self { body, ..Self::default() }
-    }
-
-    /// Every place of the schedule, in order.
-    pub fn places(&self) -> impl Iterator<Item = (Section, usize, Step)> + '_ {
-        let of = |section, steps: &'_ Vec<Step>| {
-            steps.iter().copied().enumerate().map(move |(i, step)| (section, i, step)).collect::<Vec<_>>()
-        };
-        [of(Section::Prologue, &self.prologue), of(Section::Body, &self.body), of(Section::Epilogue, &self.epilogue)]
-            .into_iter()
-            .flatten()
-    }
-
-    /// The schedule with one step left out: a mutant.
-    pub fn without(&self, section: Section, index: usize) -> Self {
-        let mut mutant = self.clone();
-        let steps = match section {
-            Section::Prologue => &mut mutant.prologue,
-            Section::Body => &mut mutant.body,
-            Section::Epilogue => &mut mutant.epilogue,
-        };
-        if index < steps.len() {
-            steps.remove(index);
-        }
-        mutant
-    }
-
-    /// The schedule for `kernels/schedule.cuh`.
-    pub fn header(&self) -> String {
-        let list = |name: &str, steps: &[Step]| {
-            let spelled: Vec<_> = steps
-                .iter()
-                .map(|step| {
-                    let (a, b) = step.arguments();
-                    format!("{{StepKind::{}, {a}, {b}}}", step.name())
-                })
-                .collect();
-            // C++ has no empty array: the number of steps stands beside it. A static member would go to the device's memory.
-            format!(
-                "  struct {name} {{\n    static constexpr int kCount = {};\n    static constexpr Step step(int i) {{\n      constexpr Step steps[] = {{{}}};\n      return steps[i];\n    }}\n  }};\n",
-                steps.len(),
-                if spelled.is_empty() { "{StepKind::Advance, 0, 0}".to_owned() } else { spelled.join(", ") }
-            )
-        };
-        format!(
-            "struct Schedule {{\n{}{}{}}};\n",
-            list("Prologue", &self.prologue),
-            list("Body", &self.body),
-            list("Epilogue", &self.epilogue)
-        )
-    }
-}
-
-impl fmt::Display for Schedule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, steps) in [("prologue", &self.prologue), ("body", &self.body), ("epilogue", &self.epilogue)] {
-            let line: Vec<_> = steps.iter().map(Step::to_string).collect();
-            writeln!(f, "{name:>8}: {}", if line.is_empty() { "-".to_owned() } else { line.join(" ") })?;
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,227 @@
+// Twin of src/schedule/roles.rs: what each step of a role means. This file and schedule.cuh synchronize; no other does.
+#pragma once
+#include "threadblock/pipeline.cuh"
+
+enum class RoleStepKind {
+  InitBarriers,
+  FenceBarrierInit,
+  MeetBlock,
+  MeetCluster,
+  RegistersDown,
+  RegistersUp,
+  AwaitEmpty,
+  Expect,
+  CopyTensor,
+  Drain,
+  AwaitFull,
+  FenceOperands,
+  MultiplyStage,
+  CommitProducts,
+  AwaitProducts,
+  Release,
+  Advance,
+  AwaitStores,
+  Meet,
+  Deposit,
+  FenceProxy,
+  StoreTensor,
+  CommitStores
+};
+
+struct RoleStep {
+  RoleStepKind kind;
+  int first;
+  int second;
+};
+
+namespace schedule::roles {
+
+// How long a wait may sleep before it looks again, in nanoseconds. No limit: it looks again.
+constexpr unsigned kSuspendNanoseconds = 10'000'000;
+
+// Addresses are of the shared window of this block.
+__device__ __forceinline__ void init(unsigned barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// At the same barrier of the block of that rank. What is let go was read by products, which have been waited for: there is nothing
+// for the arrival to release to the cluster, and `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
+__device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cta.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(barrier), "r"(rank) : "memory");
+}
+
+__device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// Waits for the phase of that parity; ordered after what arrived from the block, or from its cluster.
+template <bool FromCluster>
+__device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
+  unsigned passed;
+  do {
+    if constexpr (FromCluster) {
+      asm volatile(
+          "{\n"
+          ".reg .pred passed;\n"
+          "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 passed, [%1], %2, %3;\n"
+          "selp.u32 %0, 1, 0, passed;\n"
+          "}" : "=r"(passed) : "r"(barrier), "r"(parity), "n"(kSuspendNanoseconds) : "memory");
+    } else {
+      asm volatile(
+          "{\n"
+          ".reg .pred passed;\n"
+          "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 passed, [%1], %2, %3;\n"
+          "selp.u32 %0, 1, 0, passed;\n"
+          "}" : "=r"(passed) : "r"(barrier), "r"(parity), "n"(kSuspendNanoseconds) : "memory");
+    }
+  } while (!passed);
+}
+
+// What every role knows. A role derives from it and adds
+//   step<Kind, First>()          CopyTensor, MultiplyStage, Deposit, StoreTensor: nothing that waits;
+//   goes_on()                    whether this thread goes on after the opening;
+//   next_tile()                  moves to the next tile of D; false where there is none;
+//   k_tiles()                    its tiles along K;
+//   pin()                        holds the accumulators where they are, for the compiler's eyes.
+template <class Ring_>
+struct State {
+  using Ring = Ring_;
+  static constexpr bool kClustered = Ring::kBlocks > 1;
+
+  // Where the ring begins: an address in the shared window, a multiple of 1024.
+  unsigned const shared;
+  // Which consumer this thread's warpgroup is; of no meaning to a producer.
+  unsigned const consumer;
+  // Which thread of its warpgroup this is.
+  unsigned const thread;
+  // The tile that is copied or multiplied.
+  typename Ring::Position position{};
+  // How many tiles along K of the current tile of D are behind.
+  unsigned k = 0;
+
+  __device__ State(unsigned shared, unsigned consumer, unsigned thread) : shared(shared), consumer(consumer), thread(thread) {}
+
+  __device__ __forceinline__ unsigned full() const { return shared + Ring::full(position.stage); }
+  __device__ __forceinline__ unsigned empty() const { return shared + Ring::empty(position.stage); }
+  __device__ __forceinline__ unsigned stage_a() const { return shared + Ring::a(position.stage); }
+  __device__ __forceinline__ unsigned stage_b() const { return shared + Ring::b(position.stage); }
+  // Where slices are deposited: they take the buffers in turn.
+  __device__ __forceinline__ unsigned staging(unsigned slice) const {
+    return shared + Ring::staging(consumer, slice % Ring::kStagingBuffers);
+  }
+  // The thread that sets up, copies and stores for the others of its warpgroup.
+  __device__ __forceinline__ bool leads() const { return thread == 0; }
+
+  __device__ __forceinline__ bool goes_on() const { return true; }
+  __device__ __forceinline__ void pin() {}
+};
+
+// Performs one step that waits or lets others go on.
+template <RoleStepKind Kind, int First, class Role>
+__device__ __forceinline__ void synchronize(Role& role) {
+  using Ring = typename Role::Ring;
+  if constexpr (Kind == RoleStepKind::InitBarriers) {
+    if (threadIdx.x == 0) {
+      for (unsigned stage = 0; stage < Ring::kStages; ++stage) {
+        init(role.shared + Ring::full(stage), Ring::kFullArrivals);
+        init(role.shared + Ring::empty(stage), Ring::kEmptyArrivals);
+      }
+    }
+  } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
+    if (threadIdx.x == 0) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  } else if constexpr (Kind == RoleStepKind::MeetBlock) {
+    __syncthreads();
+  } else if constexpr (Kind == RoleStepKind::MeetCluster) {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+  } else if constexpr (Kind == RoleStepKind::RegistersDown) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(First));
+  } else if constexpr (Kind == RoleStepKind::RegistersUp) {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(First));
+  } else if constexpr (Kind == RoleStepKind::AwaitEmpty) {
+    await<Role::kClustered>(role.empty(), role.position.phase ^ 1);
+  } else if constexpr (Kind == RoleStepKind::Expect) {
+    expect(role.full(), Ring::kStageBytes);
+  } else if constexpr (Kind == RoleStepKind::Drain) {
+    auto position = role.position;
+    for (unsigned i = 0; i < Ring::kStages; ++i, position.advance()) {
+      await<Role::kClustered>(role.shared + Ring::empty(position.stage), position.phase ^ 1);
+    }
+  } else if constexpr (Kind == RoleStepKind::AwaitFull) {
+    await<false>(role.full(), role.position.phase);
+  } else if constexpr (Kind == RoleStepKind::FenceOperands) {
+    role.pin();
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  } else if constexpr (Kind == RoleStepKind::CommitProducts) {
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  } else if constexpr (Kind == RoleStepKind::AwaitProducts) {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(First) : "memory");
+    role.pin();
+  } else if constexpr (Kind == RoleStepKind::Release) {
+    // Of an earlier tile of D nothing is left to be let go.
+    bool const of_this_tile = First == 0 || role.k >= First;
+    unsigned const lane = role.thread % 32;
+    unsigned const barrier = role.shared + Ring::empty(role.position.stage_before(First));
+    if constexpr (Role::kClustered) {
+      if (of_this_tile && lane < Ring::kBlocks) arrive_at(barrier, lane);
+    } else {
+      if (of_this_tile && lane == 0) arrive(barrier);
+    }
+  } else if constexpr (Kind == RoleStepKind::Advance) {
+    role.position.advance();
+    ++role.k;
+  } else if constexpr (Kind == RoleStepKind::AwaitStores) {
+    if (role.leads()) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(First) : "memory");
+  } else if constexpr (Kind == RoleStepKind::Meet) {
+    // Barrier 0 is the block's.
+    asm volatile("bar.sync %0, 128;" ::"r"(1 + role.consumer) : "memory");
+  } else if constexpr (Kind == RoleStepKind::FenceProxy) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  } else {
+    static_assert(Kind == RoleStepKind::CommitStores, "a step that does not synchronize");
+    if (role.leads()) asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+}
+
+// Performs the steps of List from I on, each with its numbers known while compiling.
+template <class List, int I = 0, class Role>
+__device__ __forceinline__ void perform(Role& role) {
+  if constexpr (I < List::kCount) {
+    constexpr RoleStep step = List::step(I);
+    if constexpr (step.kind == RoleStepKind::StoreTensor) {
+      if (role.leads()) role.template step<step.kind, step.first>();
+    } else if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
+                         step.kind == RoleStepKind::Deposit) {
+      role.template step<step.kind, step.first>();
+    } else {
+      synchronize<step.kind, step.first>(role);
+    }
+    perform<List, I + 1>(role);
+  }
+}
+
+// A role's whole schedule.
+template <class Schedule, class Role>
+__device__ __forceinline__ void run(Role& role) {
+  perform<typename Schedule::Opening>(role);
+  if (!role.goes_on()) return;
+  while (role.next_tile()) {
+    role.k = 0;
+    perform<typename Schedule::Prologue>(role);
+    unsigned const trips = role.k_tiles();
+#pragma unroll 1
+    for (unsigned trip = 0; trip < trips; ++trip) perform<typename Schedule::Body>(role);
+    perform<typename Schedule::Epilogue>(role);
+  }
+  perform<typename Schedule::Closing>(role);
+}
+
+}  // namespace schedule::roles

@@ -1,0 +1,79 @@
+// Twin of src/threadblock/pipeline.rs: where stages and barriers of a ring lie, and in which stage and phase a tile is.
+#pragma once
+#include "index.cuh"
+
+namespace threadblock {
+
+// What a shared memory holds that begins at a multiple of 1024 bytes. Facts are those that the Rust struct spells.
+template <class Facts>
+struct Pipeline : Facts {
+  static constexpr unsigned kBarrierBytes = 8;
+  // What a full barrier waits for: the whole stage, whoever copies it.
+  static constexpr unsigned kStageBytes = Facts::kBytesA + Facts::kBytesB;
+  static constexpr unsigned kBuffers = Facts::kConsumers * Facts::kStagingBuffers;
+  static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
+  static constexpr unsigned kFull = kStaging + kBuffers * Facts::kStagingBytes;
+  static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
+  static constexpr unsigned kSharedBytes = kEmpty + Facts::kStages * kBarrierBytes;
+
+  // Bytes from the beginning.
+  static constexpr __device__ unsigned a(unsigned stage) { return stage * kStageBytes; }
+  static constexpr __device__ unsigned b(unsigned stage) { return stage * kStageBytes + Facts::kBytesA; }
+  static constexpr __device__ unsigned staging(unsigned consumer, unsigned buffer) {
+    return kStaging + (consumer * Facts::kStagingBuffers + buffer) * Facts::kStagingBytes;
+  }
+  static constexpr __device__ unsigned full(unsigned stage) { return kFull + stage * kBarrierBytes; }
+  static constexpr __device__ unsigned empty(unsigned stage) { return kEmpty + stage * kBarrierBytes; }
+
+  // Where a tile is: one after the other, without a division.
+  struct Position {
+    unsigned stage = 0;
+    unsigned phase = 0;
+
+    constexpr __device__ void advance() {
+      if (++stage == Facts::kStages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+
+    // The stage of the tile that many before, at most as many as there are stages.
+    constexpr __device__ unsigned stage_before(unsigned behind) const {
+      return stage >= behind ? stage - behind : stage + Facts::kStages - behind;
+    }
+  };
+};
+
+// (region, number) to the byte at which it begins.
+template <class Ring>
+struct PipelineLayout {
+  static constexpr int kRows = 5;
+  static constexpr int kColumns = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
+
+  static constexpr __device__ unsigned at(int row, int column) {
+    unsigned const i = column;
+    if (i >= (row == 2 ? Ring::kBuffers : Ring::kStages)) return index::kLeftOut;
+    switch (row) {
+      case 0: return Ring::a(i);
+      case 1: return Ring::b(i);
+      case 2: return Ring::staging(i / Ring::kStagingBuffers, i % Ring::kStagingBuffers);
+      case 3: return Ring::full(i);
+      default: return Ring::empty(i);
+    }
+  }
+};
+
+// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase.
+template <class Ring>
+struct RingPosition {
+  static constexpr int kRows = 2;
+  static constexpr int kColumns = 2 * Ring::kStages;
+
+  static constexpr __device__ unsigned at(int row, int column) {
+    typename Ring::Position position{};
+    for (int t = 0; t < column; ++t) position.advance();
+    return row == 0 ? position.stage : position.phase;
+  }
+};
+
+}  // namespace threadblock

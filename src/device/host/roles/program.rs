@@ -1,0 +1,89 @@
+//! A ring, unfolded: its numbers, its maps and its schedules.
+
+use crate::{
+    Refusal,
+    desc::OperandKind,
+    device::host::Map,
+    index::{Coord, IndexMap, Tabled, at},
+    schedule::{Cooperative, Roles},
+    threadblock::{Pipeline, RingPosition},
+};
+use std::sync::Arc;
+
+/// What the machine runs. Tests change one thing and watch.
+#[derive(Clone)]
+pub struct RingProgram {
+    /// How many stages, consumers, buffers and blocks there are.
+    pub ring: Pipeline,
+    /// What each role does.
+    pub roles: Roles,
+    /// Arrivals that full barriers are set up for.
+    pub full_arrivals: u32,
+    /// Arrivals that empty barriers are set up for.
+    pub empty_arrivals: u32,
+    /// Bytes that the producer announces at a full barrier.
+    pub expect_bytes: u32,
+    /// Bytes that land of one copy of A, and of B.
+    pub copy_bytes: [u32; 2],
+    /// [`RingPosition`], as the producer has it.
+    pub producer_position: Map,
+    /// [`RingPosition`], as consumers have it.
+    pub consumer_position: Map,
+    /// (rank, i) to the rank of the block at which a warp's arrival `i` arrives.
+    pub released: Map,
+    /// (rank, i) to the rank of the block in which a shared copy's `i`-th destination lies.
+    pub destinations: Map,
+    /// (0, rank) to the share of the shared operand that a block copies.
+    pub share: Map,
+    /// Slices in which a consumer stores its part of a tile of D.
+    pub slices: u32,
+    /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
+    pub consumer_registers: u32,
+}
+
+/// (row, column) to the column: each rank of a cluster in turn.
+#[derive(Clone, Copy, Debug)]
+struct EachRank {
+    rows: u32,
+    blocks: u32,
+}
+
+impl IndexMap for EachRank {
+    fn domain(&self) -> Coord {
+        at(self.rows, self.blocks)
+    }
+    fn codomain(&self) -> u32 {
+        self.blocks
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (point.row < self.rows && point.column < self.blocks).then_some(point.column)
+    }
+}
+
+impl RingProgram {
+    /// The program of a ring and its cooperative schedules.
+    ///
+    /// # Errors
+    /// Those of [`Cooperative::roles`].
+    pub fn cooperative(ring: Pipeline, options: &Cooperative) -> Result<Self, Refusal> {
+        let roles = options.roles(&ring)?;
+        let blocks = ring.blocks();
+        let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
+        let ranks = |rows| -> Map { Arc::new(EachRank { rows, blocks }) };
+        Ok(Self {
+            ring,
+            roles,
+            full_arrivals: ring.full_arrivals(),
+            empty_arrivals: ring.empty_arrivals(),
+            expect_bytes: ring.expect_bytes(),
+            copy_bytes: OperandKind::BOTH.map(|operand| ring.copy_bytes(operand)),
+            producer_position: position.clone(),
+            consumer_position: position,
+            released: ranks(blocks),
+            destinations: ranks(blocks),
+            share: ranks(1),
+            slices: u32::from(options.slices),
+            consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
+        })
+    }
+}

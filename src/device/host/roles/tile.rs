@@ -1,0 +1,153 @@
+//! What steps mean within a warpgroup: products, deposits and stores.
+
+use super::{
+    RingFault,
+    machine::{Machine, Moved},
+    memory::Part,
+    payload::{Payload, ShareName, SliceName},
+};
+use crate::{desc::OperandKind, schedule::RoleStep};
+
+impl<P: Payload> Machine<'_, P> {
+    /// Steps that touch nothing but the block's memory and the warp's registers.
+    pub(super) fn perform_own(&mut self, mover: usize, step: RoleStep) -> Result<Moved, RingFault> {
+        match step {
+            RoleStep::FenceOperands => self.warps[mover].touched = false,
+            RoleStep::MultiplyStage => self.multiply(mover)?,
+            RoleStep::CommitProducts => {
+                let warp = &mut self.warps[mover];
+                warp.groups.push_back(core::mem::take(&mut warp.products));
+            }
+            RoleStep::AwaitProducts { pending } => {
+                let warp = &mut self.warps[mover];
+                let (bit, block) = (warp.bit(), &mut self.blocks[warp.name.block as usize]);
+                while warp.groups.len() > usize::from(pending) {
+                    for stage in warp.groups.pop_front().into_iter().flatten() {
+                        block.stages[stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
+                    }
+                }
+            }
+            RoleStep::AwaitStores { pending } => {
+                let warp = &mut self.warps[mover];
+                let staging = &mut self.blocks[warp.name.block as usize].staging[warp.name.warpgroup as usize];
+                while warp.store_groups.len() > usize::from(pending) {
+                    for buffer in warp.store_groups.pop_front().into_iter().flatten() {
+                        staging[buffer as usize].reading -= 1;
+                    }
+                }
+            }
+            RoleStep::Deposit { slice } => self.deposit(mover, slice)?,
+            RoleStep::FenceProxy => {
+                let name = self.warps[mover].name;
+                for buffer in &mut self.blocks[name.block as usize].staging[name.warpgroup as usize] {
+                    if let Some(part) = &mut buffer.parts[name.warp as usize] {
+                        part.visible = true;
+                    }
+                }
+            }
+            RoleStep::StoreTensor { slice } => self.store(mover, slice)?,
+            RoleStep::CommitStores => {
+                let warp = &mut self.warps[mover];
+                if warp.leads() {
+                    warp.store_groups.push_back(core::mem::take(&mut warp.stores));
+                }
+            }
+            _ => return Err(RingFault::ForeignStep { who: self.who(mover), step }),
+        }
+        Ok(Moved::Done)
+    }
+
+    pub(super) fn multiply(&mut self, mover: usize) -> Result<(), RingFault> {
+        let who = self.who(mover);
+        let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        let (warp, ring) = (&mut self.warps[mover], &self.program.ring);
+        if warp.registers < self.program.consumer_registers {
+            return Err(RingFault::Registers { who, has: warp.registers, needs: self.program.consumer_registers });
+        }
+        if warp.touched {
+            return Err(RingFault::OperandsNotFenced { who });
+        }
+        let (bit, first) = (warp.bit(), warp.k == 0);
+        let after = if warp.summed.0 == warp.tile { warp.summed.1 } else { 0 };
+        if warp.k != after {
+            return Err(RingFault::OutOfOrder { who, k: warp.k, after });
+        }
+        let shares = &mut self.blocks[who.name.block as usize].stages[stage as usize];
+        let mut data = [Vec::new(), Vec::new()];
+        for operand in OperandKind::BOTH {
+            let block = if ring.shares(operand) > 1 { None } else { Some(who.name.block) };
+            for (share, place) in (0..).zip(&mut shares[operand.index()]) {
+                let wanted = ShareName { tile: warp.tile, k: warp.k, operand, block, share };
+                let (Some(found), Some(held), false) = (place.name, &place.data, place.written) else {
+                    return Err(RingFault::NotFull { who, stage, operand });
+                };
+                if found != wanted {
+                    return Err(RingFault::Stale { who, wanted, found });
+                }
+                place.reading |= bit;
+                place.unread &= !bit;
+                data[operand.index()].push(held.clone());
+            }
+        }
+        warp.summed = (warp.tile, after + 1);
+        warp.products.push(stage);
+        self.tally.products += 1;
+        self.payload.multiply(who.name, first, &mut warp.sums, data.each_ref().map(|shares| &shares[..]));
+        Ok(())
+    }
+
+    pub(super) fn deposit(&mut self, mover: usize, slice: u8) -> Result<(), RingFault> {
+        let who = self.who(mover);
+        let warp = &mut self.warps[mover];
+        if !warp.products.is_empty() || warp.groups.iter().any(|group| !group.is_empty()) {
+            return Err(RingFault::ProductsUnderWay { who, slice });
+        }
+        let multiplied = if warp.summed.0 == warp.tile { warp.summed.1 } else { 0 };
+        if multiplied != self.work.k_tiles {
+            return Err(RingFault::Unfinished { who, multiplied, wanted: self.work.k_tiles });
+        }
+        let buffers = &mut self.blocks[who.name.block as usize].staging[who.name.warpgroup as usize];
+        let buffer = usize::from(slice) % buffers.len();
+        if buffers[buffer].reading > 0 {
+            return Err(RingFault::StagingRead { who, slice });
+        }
+        let name = SliceName { tile: warp.tile, slice: u32::from(slice) };
+        let data = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums);
+        warp.touched = true;
+        buffers[buffer].parts[who.name.warp as usize] = Some(Part { name, data, visible: false });
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, mover: usize, slice: u8) -> Result<(), RingFault> {
+        if !self.warps[mover].leads() {
+            return Ok(());
+        }
+        let who = self.who(mover);
+        let wanted = SliceName { tile: self.warps[mover].tile, slice: u32::from(slice) };
+        let index = self.slice_index(who.name, wanted);
+        let buffers = &mut self.blocks[who.name.block as usize].staging[who.name.warpgroup as usize];
+        let buffer = usize::from(slice) % buffers.len();
+        for part in &buffers[buffer].parts {
+            match part {
+                Some(part) if part.name == wanted && part.visible => {}
+                Some(part) if part.name == wanted => return Err(RingFault::NotVisible { who, slice: wanted }),
+                other => {
+                    return Err(RingFault::NotDeposited { who, wanted, found: other.as_ref().map(|part| part.name) });
+                }
+            }
+        }
+        let [Some(a), Some(b), Some(c), Some(d)] = &buffers[buffer].parts else {
+            return Err(RingFault::NotDeposited { who, wanted, found: None });
+        };
+        self.payload.store(who.name.block, who.name.warpgroup, wanted, [a, b, c, d].map(|part| &part.data));
+        buffers[buffer].reading += 1;
+        self.warps[mover].stores.push(buffer as u32);
+        self.tally.stores += 1;
+        match index.and_then(|index| self.stored.get_mut(index)) {
+            Some(times) if *times == 0 => *times = 1,
+            Some(_) => return Err(RingFault::StoredTwice { who, slice: wanted }),
+            None => return Err(RingFault::ForeignStep { who, step: RoleStep::StoreTensor { slice } }),
+        }
+        Ok(())
+    }
+}

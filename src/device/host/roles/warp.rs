@@ -1,0 +1,134 @@
+//! One warp: where it is in its schedules, and what it has under way.
+
+use super::payload::{Payload, WarpName};
+use crate::{
+    schedule::{Role, RoleStep, Roles, Section},
+    threadblock::pipeline::WARPS,
+};
+use std::collections::VecDeque;
+
+/// Which list of steps a warp is in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Setup,
+    In(Section),
+    Done,
+}
+
+/// A warp.
+pub(super) struct Warp<P: Payload> {
+    pub role: Role,
+    pub name: WarpName,
+    place: Place,
+    index: usize,
+    /// Times that the body has been performed for the current tile of D.
+    trips: u32,
+    /// Which of the block's tiles of D.
+    pub tile: u32,
+    /// The number of the tile along K, through all tiles of D.
+    pub t: u64,
+    /// Tiles along K of the current tile of D that are behind.
+    pub k: u32,
+    /// Stages that a `Drain` has found empty.
+    pub drained: u32,
+    /// The meeting that it waits for.
+    pub meeting: Option<u64>,
+    /// Registers of each of its threads.
+    pub registers: u32,
+    /// Whether accumulators were touched since they were last in order with products.
+    pub touched: bool,
+    /// Stages that products read which belong to no group yet; groups under way.
+    pub products: Vec<u32>,
+    pub groups: VecDeque<Vec<u32>>,
+    /// Which tile of D the accumulators are of, and how many products they hold.
+    pub summed: (u32, u32),
+    pub sums: P::Sums,
+    /// Buffers that stores read which belong to no group yet; groups under way.
+    pub stores: Vec<u32>,
+    pub store_groups: VecDeque<Vec<u32>>,
+}
+
+impl<P: Payload> Warp<P> {
+    pub fn new(role: Role, name: WarpName, registers: u32) -> Self {
+        Self {
+            role,
+            name,
+            place: Place::Setup,
+            index: 0,
+            trips: 0,
+            tile: 0,
+            t: 0,
+            k: 0,
+            drained: 0,
+            meeting: None,
+            registers,
+            touched: true,
+            products: Vec::new(),
+            groups: VecDeque::new(),
+            summed: (u32::MAX, 0),
+            sums: P::Sums::default(),
+            stores: Vec::new(),
+            store_groups: VecDeque::new(),
+        }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.place == Place::Done
+    }
+
+    /// Whether this is the warp of its warpgroup that acts for the others.
+    pub fn leads(&self) -> bool {
+        self.name.warp == 0
+    }
+
+    /// A bit among the block's warps that multiply.
+    pub fn bit(&self) -> u32 {
+        1 << (self.name.warpgroup * WARPS + self.name.warp)
+    }
+
+    /// The step at which the warp is; empty lists and lists that are over are passed by.
+    pub fn step(&mut self, roles: &Roles, tiles: u32, k_tiles: u32) -> Option<RoleStep> {
+        loop {
+            let steps = match self.place {
+                Place::Setup => &roles.setup.opening[..],
+                Place::In(section) => roles.of(self.role).steps(section),
+                Place::Done => return None,
+            };
+            if let Some(step) = steps.get(self.index) {
+                return Some(*step);
+            }
+            self.index = 0;
+            self.place = self.after(tiles, k_tiles);
+        }
+    }
+
+    /// The step is performed.
+    pub fn performed(&mut self) {
+        self.index += 1;
+    }
+
+    /// The list that follows.
+    fn after(&mut self, tiles: u32, k_tiles: u32) -> Place {
+        let Place::In(section) = self.place else { return Place::In(Section::Opening) };
+        let next_tile = match section {
+            // Of the producer, one thread goes on.
+            Section::Opening if self.role == Role::Producer && !self.leads() => return Place::Done,
+            Section::Opening => self.tile < tiles,
+            Section::Prologue => return self.body(k_tiles),
+            Section::Body => {
+                self.trips += 1;
+                return self.body(k_tiles);
+            }
+            Section::Epilogue => {
+                (self.tile, self.k, self.trips) = (self.tile + 1, 0, 0);
+                self.tile < tiles
+            }
+            Section::Closing => return Place::Done,
+        };
+        Place::In(if next_tile { Section::Prologue } else { Section::Closing })
+    }
+
+    fn body(&self, k_tiles: u32) -> Place {
+        Place::In(if self.trips < k_tiles { Section::Body } else { Section::Epilogue })
+    }
+}

@@ -1,0 +1,195 @@
+//! The cooperative schedules: all consumers multiply one tile of D, each its own rows.
+
+use super::{RoleStep, Roles, Schedule};
+use crate::{
+    Refusal,
+    desc::OperandKind,
+    threadblock::{
+        Pipeline,
+        pipeline::{MOST_REGISTERS, REGISTERS, WARPS},
+    },
+};
+
+/// What the cooperative schedules leave open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Cooperative {
+    /// Groups of products that a warp leaves under way when it goes on to the next tile along K. A stage is let go that many tiles
+    /// later.
+    pub pending: u8,
+    /// In how many slices a warpgroup stores its part of a tile of D.
+    pub slices: u8,
+    /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
+    pub registers: Option<[u8; 2]>,
+}
+
+/// The fewest registers that a thread can be left with.
+const LEAST_REGISTERS: u32 = 24;
+
+impl Cooperative {
+    /// Whether there are such schedules over this ring.
+    ///
+    /// # Errors
+    /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps. `slices` no multiple of
+    /// the staging buffers: a slice would not find its buffer at the same place in each tile. Registers that a thread cannot be left
+    /// with, or more than the block has.
+    pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
+        let (pending, slices, buffers) =
+            (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
+        if pending >= u64::from(ring.stages) {
+            return Err(Refusal::OutOfRange {
+                field: "pending",
+                value: pending,
+                least: 0,
+                most: u64::from(ring.stages).saturating_sub(1),
+            });
+        }
+        if slices == 0 {
+            return Err(Refusal::OutOfRange { field: "slices", value: 0, least: 1, most: u64::from(u8::MAX) });
+        }
+        if !slices.is_multiple_of(buffers) {
+            return Err(Refusal::NotMultiple {
+                field: "slices",
+                value: slices,
+                of: buffers,
+                nearest: Some(slices.next_multiple_of(buffers))
+                    .filter(|up| *up <= u64::from(u8::MAX))
+                    .unwrap_or(slices / buffers * buffers),
+            });
+        }
+        self.registers.map_or(Ok(()), |counts| Self::check_registers(ring, counts.map(u32::from)))
+    }
+
+    /// The producer gives registers away, and consumers take no more than those.
+    fn check_registers(ring: &Pipeline, [producer, consumer]: [u32; 2]) -> Result<(), Refusal> {
+        let launch = ring.launch_registers();
+        let left = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / ring.consumers.max(1);
+        for (field, value, least, most) in [
+            ("registers of the producer", producer, LEAST_REGISTERS, launch),
+            ("registers of a consumer", consumer, launch, (left / 8 * 8).min(MOST_REGISTERS)),
+        ] {
+            let [value, least, most] = [value, least, most].map(u64::from);
+            if !(least..=most).contains(&value) {
+                return Err(Refusal::OutOfRange { field, value, least, most });
+            }
+            if !value.is_multiple_of(8) {
+                return Err(Refusal::NotMultiple { field, value, of: 8, nearest: value / 8 * 8 });
+            }
+        }
+        Ok(())
+    }
+
+    /// The schedules over a ring.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), and the ring's own.
+    pub fn roles(&self, ring: &Pipeline) -> Result<Roles, Refusal> {
+        ring.check()?;
+        self.check(ring)?;
+        Ok(Roles { setup: Self::setup(ring), producer: self.producer(ring), consumer: self.consumer(ring) })
+    }
+
+    fn setup(ring: &Pipeline) -> Schedule<RoleStep> {
+        let meet = if ring.multicast.is_some() { RoleStep::MeetCluster } else { RoleStep::MeetBlock };
+        Schedule { opening: vec![RoleStep::InitBarriers, RoleStep::FenceBarrierInit, meet], ..Schedule::default() }
+    }
+
+    fn producer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
+        Schedule {
+            opening: self.registers.map(|[count, _]| RoleStep::RegistersDown { count }).into_iter().collect(),
+            body: vec![
+                RoleStep::AwaitEmpty,
+                RoleStep::Expect,
+                RoleStep::CopyTensor { operand: OperandKind::A },
+                RoleStep::CopyTensor { operand: OperandKind::B },
+                RoleStep::Advance,
+            ],
+            // Without a cluster nobody arrives from elsewhere: the block stays until its own consumers are done.
+            closing: ring.multicast.map(|_| RoleStep::Drain).into_iter().collect(),
+            ..Schedule::default()
+        }
+    }
+
+    fn consumer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
+        let pending = self.pending;
+        let body = vec![
+            RoleStep::AwaitFull,
+            RoleStep::FenceOperands,
+            RoleStep::MultiplyStage,
+            RoleStep::CommitProducts,
+            RoleStep::AwaitProducts { pending },
+            RoleStep::Release { behind: pending },
+            RoleStep::Advance,
+        ];
+        let mut epilogue = Vec::new();
+        for behind in (1..=pending).rev() {
+            epilogue.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
+        }
+        for slice in 0..self.slices {
+            epilogue.extend([
+                // The buffer was last used as many stores ago as there are buffers.
+                RoleStep::AwaitStores { pending: (ring.staging_buffers - 1) as u8 },
+                RoleStep::Meet,
+                RoleStep::Deposit { slice },
+                RoleStep::FenceProxy,
+                RoleStep::Meet,
+                RoleStep::StoreTensor { slice },
+                RoleStep::CommitStores,
+            ]);
+        }
+        Schedule {
+            opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
+            body,
+            epilogue,
+            // Shared memory has to stay until it has been read.
+            closing: vec![RoleStep::AwaitStores { pending: 0 }],
+            ..Schedule::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RING: Pipeline = Pipeline {
+        stages: 4,
+        stage_bytes: [16 << 10, 32 << 10],
+        consumers: 2,
+        multicast: None,
+        staging_buffers: 2,
+        staging_bytes: 8 << 10,
+    };
+    const LEGAL: Cooperative = Cooperative { pending: 1, slices: 4, registers: Some([24, 240]) };
+
+    #[test]
+    fn registers_are_those_that_the_block_has() {
+        assert_eq!(RING.launch_registers(), 168);
+        assert_eq!(LEGAL.check(&RING), Ok(()));
+        for (ring, registers, sentence) in [
+            (RING, [16, 240], "registers of the producer = 16 is not from 24 to 168; the nearest is 24"),
+            (RING, [40, 240], "registers of a consumer = 240 is not from 168 to 232; the nearest is 232"),
+            (RING, [24, 244], "registers of a consumer = 244 is not from 168 to 240; the nearest is 240"),
+            (RING, [28, 168], "registers of the producer = 28 is no multiple of 8; the nearest is 24"),
+            (
+                Pipeline { consumers: 3, ..RING },
+                [32, 168],
+                "registers of a consumer = 168 is not from 128 to 160; the nearest is 160",
+            ),
+        ] {
+            let refusal = Cooperative { registers: Some(registers), ..LEGAL }.check(&ring).expect_err(sentence);
+            assert_eq!(refusal.sentence().as_str(), sentence);
+        }
+    }
+
+    #[test]
+    fn schedules_that_are_none_are_refused_in_a_sentence() {
+        for (options, sentence) in [
+            (Cooperative { pending: 4, ..LEGAL }, "pending = 4 is not from 0 to 3; the nearest is 3"),
+            (Cooperative { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
+            (Cooperative { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
+        ] {
+            assert_eq!(options.roles(&RING).expect_err(sentence).sentence().as_str(), sentence);
+        }
+        assert!(LEGAL.roles(&Pipeline { stages: 0, ..RING }).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Steps of kernels whose warpgroups have roles: a producer moves tiles into a ring of stages, consumers multiply them.
+//!
+//! Tiles along K are numbered through all tiles of D that a block computes: number `t` lives in a stage, in a phase, as
+//! [`Pipeline::position`](crate::threadblock::Pipeline::position) says. Each stage has two barriers in shared memory: *full*,
+//! whose phase completes when every byte has landed, and *empty*, whose phase completes when every warp that reads the stage has
+//! let it go. A producer and each warp of a consumer count for themselves: `t`, and `k`, how many tiles along K of the current
+//! tile of D they are past.
+//!
+//! Source: PTX ISA, "mbarrier", "Asynchronous warpgroup level matrix instructions", "Async proxy".
+//!
+//! Twin: `kernels/schedule/roles.cuh`.
+
+use super::{Schedule, Section, Spelled};
+use crate::desc::OperandKind;
+use core::fmt;
+
+/// One step of one role.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RoleStep {
+    /// One thread of the block sets up every full and every empty barrier.
+    InitBarriers,
+    /// What that thread set up is visible to asynchronous copies and to the cluster.
+    FenceBarrierInit,
+    /// All threads of the block meet.
+    MeetBlock,
+    /// All threads of the cluster meet.
+    MeetCluster,
+    /// Each thread of the warpgroup keeps that many registers and gives the others away.
+    RegistersDown {
+        /// How many.
+        count: u8,
+    },
+    /// Each thread of the warpgroup takes registers until it has that many, and waits until they are to be had.
+    RegistersUp {
+        /// How many.
+        count: u8,
+    },
+    /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
+    AwaitEmpty,
+    /// Arrives at the full barrier of tile `t`, which from then on waits for the bytes of the stage.
+    Expect,
+    /// Begins to copy an operand's part of tile `t` into its stage: in a cluster that shares the operand, this block's share to all
+    /// blocks. The bytes are counted at the full barrier of each block that they land in.
+    CopyTensor {
+        /// Which operand.
+        operand: OperandKind,
+    },
+    /// Waits until every stage that was filled is empty, so that no block arrives at one that has left.
+    Drain,
+    /// Waits until tile `t` is full.
+    AwaitFull,
+    /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
+    FenceOperands,
+    /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them.
+    MultiplyStage,
+    /// The products begun since the last commit become one group.
+    CommitProducts,
+    /// Waits until at most `pending` of the warp's groups of products are under way.
+    AwaitProducts {
+        /// How many may be.
+        pending: u8,
+    },
+    /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
+    /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
+    Release {
+        /// How many tiles before.
+        behind: u8,
+    },
+    /// `t` and `k` are one more.
+    Advance,
+    /// The storing thread waits until at most `pending` of its groups of stores still read shared memory.
+    AwaitStores {
+        /// How many may be.
+        pending: u8,
+    },
+    /// The four warps of the warpgroup meet.
+    Meet,
+    /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`.
+    Deposit {
+        /// Which slice.
+        slice: u8,
+    },
+    /// What the thread wrote to shared memory is visible to asynchronous copies.
+    FenceProxy,
+    /// The storing thread begins to copy slice `slice` of the warpgroup's part from its staging buffer to D.
+    StoreTensor {
+        /// Which slice.
+        slice: u8,
+    },
+    /// The stores begun since the last commit become one group.
+    CommitStores,
+}
+
+impl Spelled for RoleStep {
+    const CUDA: &'static str = "RoleStep";
+    const SECTIONS: &'static [Section] =
+        &[Section::Opening, Section::Prologue, Section::Body, Section::Epilogue, Section::Closing];
+    const FILLER: Self = Self::Advance;
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::InitBarriers => "InitBarriers",
+            Self::FenceBarrierInit => "FenceBarrierInit",
+            Self::MeetBlock => "MeetBlock",
+            Self::MeetCluster => "MeetCluster",
+            Self::RegistersDown { .. } => "RegistersDown",
+            Self::RegistersUp { .. } => "RegistersUp",
+            Self::AwaitEmpty => "AwaitEmpty",
+            Self::Expect => "Expect",
+            Self::CopyTensor { .. } => "CopyTensor",
+            Self::Drain => "Drain",
+            Self::AwaitFull => "AwaitFull",
+            Self::FenceOperands => "FenceOperands",
+            Self::MultiplyStage => "MultiplyStage",
+            Self::CommitProducts => "CommitProducts",
+            Self::AwaitProducts { .. } => "AwaitProducts",
+            Self::Release { .. } => "Release",
+            Self::Advance => "Advance",
+            Self::AwaitStores { .. } => "AwaitStores",
+            Self::Meet => "Meet",
+            Self::Deposit { .. } => "Deposit",
+            Self::FenceProxy => "FenceProxy",
+            Self::StoreTensor { .. } => "StoreTensor",
+            Self::CommitStores => "CommitStores",
+        }
+    }
+
+    fn arguments(self) -> (u8, u8) {
+        match self {
+            Self::RegistersDown { count } | Self::RegistersUp { count } => (count, 0),
+            Self::CopyTensor { operand } => (operand.index() as u8, 0),
+            Self::AwaitProducts { pending } | Self::AwaitStores { pending } => (pending, 0),
+            Self::Release { behind } => (behind, 0),
+            Self::Deposit { slice } | Self::StoreTensor { slice } => (slice, 0),
+            _ => (0, 0),
+        }
+    }
+}
+
+impl fmt::Display for RoleStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match *self {
+            Self::CopyTensor { operand } => write!(f, "({})", operand.name()),
+            Self::RegistersDown { .. }
+            | Self::RegistersUp { .. }
+            | Self::AwaitProducts { .. }
+            | Self::Release { .. }
+            | Self::AwaitStores { .. }
+            | Self::Deposit { .. }
+            | Self::StoreTensor { .. } => write!(f, "({})", self.arguments().0),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Who follows a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Role {
+    /// Every warp of the block, before anything else.
+    Setup,
+    /// The warpgroup that fills the ring. All of it opens; then one thread goes on.
+    Producer,
+    /// A warpgroup that multiplies. All of its threads do each step.
+    Consumer,
+}
+
+impl Role {
+    /// All, in the order in which a kernel comes to them.
+    pub const ALL: [Self; 3] = [Self::Setup, Self::Producer, Self::Consumer];
+
+    /// The name, as a C++ struct's.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Setup => "Setup",
+            Self::Producer => "Producer",
+            Self::Consumer => "Consumer",
+        }
+    }
+}
+
+/// The schedules of a kernel, one for each role.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Roles {
+    /// What every warp begins with: an opening alone.
+    pub setup: Schedule<RoleStep>,
+    /// The producer's.
+    pub producer: Schedule<RoleStep>,
+    /// Each consumer's.
+    pub consumer: Schedule<RoleStep>,
+}
+
+impl Roles {
+    /// A role's schedule.
+    pub fn of(&self, role: Role) -> &Schedule<RoleStep> {
+        match role {
+            Role::Setup => &self.setup,
+            Role::Producer => &self.producer,
+            Role::Consumer => &self.consumer,
+        }
+    }
+
+    /// A role's schedule, to be changed.
+    pub fn of_mut(&mut self, role: Role) -> &mut Schedule<RoleStep> {
+        match role {
+            Role::Setup => &mut self.setup,
+            Role::Producer => &mut self.producer,
+            Role::Consumer => &mut self.consumer,
+        }
+    }
+
+    /// Every place of every schedule, in order.
+    pub fn places(&self) -> impl Iterator<Item = (Role, Section, usize, RoleStep)> + '_ {
+        Role::ALL
+            .into_iter()
+            .flat_map(|role| self.of(role).places().map(move |(section, index, step)| (role, section, index, step)))
+    }
+
+    /// The schedules with one step left out: a mutant.
+    pub fn without(&self, role: Role, section: Section, index: usize) -> Self {
+        let mut mutant = self.clone();
+        *mutant.of_mut(role) = self.of(role).without(section, index);
+        mutant
+    }
+
+    /// The schedules as C++: a struct `Roles` of one struct for each role.
+    pub fn header(&self) -> String {
+        let each: String = Role::ALL.into_iter().map(|role| self.of(role).spell(role.name())).collect();
+        format!("struct Roles {{\n{each}}};\n")
+    }
+}
+
+impl fmt::Display for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for role in Role::ALL {
+            for line in self.of(role).to_string().lines().filter(|line| !line.ends_with(": -")) {
+                writeln!(f, "{:>8} {line}", role.name())?;
+            }
+        }
+        Ok(())
+    }
+}

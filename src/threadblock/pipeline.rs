@@ -1,0 +1,309 @@
+//! The ring of stages between a producer and its consumers, as a value: where each stage and each barrier lies, in which stage
+//! and phase a tile is, and how much a barrier waits for.
+//!
+//! ```text
+//! byte 0, a multiple of 1024                                                                shared_bytes
+//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | full 0 .. | empty 0 .. |
+//! ```
+//!
+//! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread waits for is a parity, so a
+//! thread that is two phases off is not stopped.
+//!
+//! Source: PTX ISA, "mbarrier" and "Tensor copy: swizzling modes" (the 128-byte swizzle repeats each 1024 bytes).
+//!
+//! Twin: `kernels/threadblock/pipeline.cuh`.
+
+use crate::{
+    Refusal,
+    arch::ArchKind,
+    desc::OperandKind,
+    index::{Coord, IndexMap, at},
+};
+use core::fmt::Write;
+
+/// Where stages and staging buffers begin: the period of the 128-byte swizzle.
+pub const ALIGNMENT_BYTES: u32 = 1024;
+/// Bytes of a barrier.
+pub const BARRIER_BYTES: u32 = 8;
+/// Warps of a warpgroup.
+pub const WARPS: u32 = 4;
+/// The most stages a ring has. No limit of the hardware.
+pub const MOST_STAGES: u32 = 16;
+/// Blocks that a cluster can have on every device that has clusters.
+const MOST_BLOCKS: u32 = 8;
+/// The most consumers: with the producer, 512 threads.
+const MOST_CONSUMERS: u32 = 3;
+/// Registers of a multiprocessor, all of which one block may have.
+pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
+/// The most registers that a thread can be left with; fewer are multiples of 8.
+pub const MOST_REGISTERS: u32 = 248;
+/// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
+/// 2^20 bytes that a barrier can count.
+const MOST_BYTES: u32 = 1 << 18;
+
+/// An operand that the blocks of a cluster share: each copies its share of a tile to all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SharedOperand {
+    /// Which operand.
+    pub operand: OperandKind,
+    /// Blocks of the cluster.
+    pub blocks: u32,
+}
+
+/// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Pipeline {
+    /// Stages.
+    pub stages: u32,
+    /// Bytes of A's and of B's tile in one stage of one block.
+    pub stage_bytes: [u32; 2],
+    /// Warpgroups that read each stage.
+    pub consumers: u32,
+    /// What a cluster shares; `None` without clusters.
+    pub multicast: Option<SharedOperand>,
+    /// Buffers of each consumer through which it stores D, used in turn.
+    pub staging_buffers: u32,
+    /// Bytes of one of them.
+    pub staging_bytes: u32,
+}
+
+/// A part of a block's shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Region {
+    /// A stage of an operand.
+    Stage(OperandKind),
+    /// A staging buffer: of warpgroup `i / staging_buffers`, its buffer `i mod staging_buffers`.
+    Staging,
+    /// The full barrier of a stage.
+    Full,
+    /// The empty barrier of a stage.
+    Empty,
+}
+
+impl Region {
+    /// All, in the order of [`PipelineLayout`]'s rows.
+    pub const ALL: [Self; 5] = [Self::Stage(OperandKind::A), Self::Stage(OperandKind::B), Self::Staging, Self::Full, Self::Empty];
+}
+
+impl Pipeline {
+    /// The same ring, with as many stages as a shared memory of `available` bytes holds, at most [`MOST_STAGES`].
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), and [`Refusal::OutOfRange`] where fewer than two stages fit.
+    pub fn filling(self, available: u32) -> Result<Self, Refusal> {
+        let least = Self { stages: 2, ..self };
+        least.check()?;
+        if least.shared_bytes() > available {
+            return Err(Refusal::OutOfRange {
+                field: "bytes of shared memory for two stages and the staging of D",
+                value: u64::from(least.shared_bytes()),
+                least: 0,
+                most: u64::from(available),
+            });
+        }
+        let fits = |stages: &u32| Self { stages: *stages, ..self }.shared_bytes() <= available;
+        let stages = (2..=MOST_STAGES).rev().find(fits).unwrap_or(2);
+        Ok(Self { stages, ..self })
+    }
+
+    /// Whether there is such a ring.
+    ///
+    /// # Errors
+    /// A number out of its range, or a copy into a stage that would not begin where the swizzle does.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let blocks = self.multicast.map_or(2, |multicast| multicast.blocks);
+        let [a, b] = self.stage_bytes;
+        for (field, value, least, most) in [
+            ("stages", self.stages, 2, MOST_STAGES),
+            ("consumers", self.consumers, 1, MOST_CONSUMERS),
+            ("blocks of a cluster", blocks, 2, MOST_BLOCKS),
+            ("staging buffers", self.staging_buffers, 1, 4),
+            ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES, MOST_BYTES),
+            ("bytes of A in a stage", a, ALIGNMENT_BYTES, MOST_BYTES),
+            ("bytes of B in a stage", b, ALIGNMENT_BYTES, MOST_BYTES),
+        ] {
+            if value < least || value > most {
+                let [value, least, most] = [value, least, most].map(u64::from);
+                return Err(Refusal::OutOfRange { field, value, least, most });
+            }
+        }
+        for (field, value, of) in [
+            ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES),
+            ("bytes of A in a stage", a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
+            ("bytes of B in a stage", b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
+        ] {
+            if value % of != 0 {
+                let [value, of] = [value, of].map(u64::from);
+                return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The stage and the phase of tile number `t`.
+    pub const fn position(&self, t: u64) -> (u32, u32) {
+        RingPosition { stages: self.stages }.of(t)
+    }
+
+    /// Blocks of the cluster; 1 without.
+    pub fn blocks(&self) -> u32 {
+        self.multicast.map_or(1, |multicast| multicast.blocks)
+    }
+
+    /// In how many shares an operand's tile arrives, each copied by another block.
+    pub fn shares(&self, operand: OperandKind) -> u32 {
+        self.multicast.filter(|multicast| multicast.operand == operand).map_or(1, |multicast| multicast.blocks)
+    }
+
+    /// Arrivals that complete a phase of a full barrier, besides the bytes: the producer's.
+    pub const fn full_arrivals(&self) -> u32 {
+        1
+    }
+
+    /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
+    /// block that it writes to.
+    pub fn empty_arrivals(&self) -> u32 {
+        self.consumers.saturating_mul(WARPS).saturating_mul(self.blocks())
+    }
+
+    /// Bytes that a full barrier waits for: the whole stage, whoever copies it.
+    pub const fn expect_bytes(&self) -> u32 {
+        self.stage_bytes[0].saturating_add(self.stage_bytes[1])
+    }
+
+    /// Bytes that one block copies of an operand's tile, to each block that it copies to.
+    pub fn copy_bytes(&self, operand: OperandKind) -> u32 {
+        self.stage_bytes[operand.index()] / self.shares(operand).max(1)
+    }
+
+    /// Registers aside, threads of the block: the producer's warpgroup and the consumers'.
+    pub const fn threads(&self) -> u32 {
+        self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
+    }
+
+    /// Registers with which each thread is launched: the most of which all threads of the block can have as many, a multiple of 8.
+    pub fn launch_registers(&self) -> u32 {
+        (REGISTERS / self.threads() / 8 * 8).min(MOST_REGISTERS)
+    }
+
+    /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.
+    const fn extent(&self, region: Region) -> (u32, u32, u32) {
+        let stage = self.expect_bytes();
+        match region {
+            Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
+            Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
+            Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
+        }
+    }
+
+    /// Where the first of a region begins.
+    pub const fn first_byte(&self, region: Region) -> u32 {
+        match region {
+            Region::Stage(OperandKind::A) => 0,
+            Region::Stage(OperandKind::B) => self.stage_bytes[0],
+            Region::Staging => self.stages.saturating_mul(self.expect_bytes()),
+            Region::Full => {
+                let (buffers, bytes, _) = self.extent(Region::Staging);
+                self.first_byte(Region::Staging).saturating_add(buffers.saturating_mul(bytes))
+            }
+            Region::Empty => self.first_byte(Region::Full).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
+        }
+    }
+
+    /// Where number `i` of a region begins; `None` where there are not so many.
+    pub const fn byte(&self, region: Region, i: u32) -> Option<u32> {
+        let (count, _, pitch) = self.extent(region);
+        if i < count { Some(self.first_byte(region).saturating_add(i.saturating_mul(pitch))) } else { None }
+    }
+
+    /// Bytes of one of a region.
+    pub const fn region_bytes(&self, region: Region) -> u32 {
+        self.extent(region).1
+    }
+
+    /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
+    pub const fn shared_bytes(&self) -> u32 {
+        self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES))
+    }
+
+    /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
+    pub fn header(&self) -> String {
+        let facts: [(&str, u32); 11] = [
+            ("kStages", self.stages),
+            ("kBytesA", self.stage_bytes[0]),
+            ("kBytesB", self.stage_bytes[1]),
+            ("kConsumers", self.consumers),
+            ("kBlocks", self.blocks()),
+            ("kSharesA", self.shares(OperandKind::A)),
+            ("kSharesB", self.shares(OperandKind::B)),
+            ("kStagingBuffers", self.staging_buffers),
+            ("kStagingBytes", self.staging_bytes),
+            ("kFullArrivals", self.full_arrivals()),
+            ("kEmptyArrivals", self.empty_arrivals()),
+        ];
+        let mut text = String::from("struct RingFacts {\n");
+        for (name, value) in facts {
+            let _ = writeln!(text, "  static constexpr unsigned {name} = {value};");
+        }
+        text.push_str("};\n");
+        text
+    }
+
+    /// The ring's maps by the names of their twins.
+    pub fn mirrored(&self) -> [(&'static str, Box<dyn IndexMap>); 2] {
+        [("PipelineLayout", Box::new(PipelineLayout(*self))), ("RingPosition", Box::new(RingPosition { stages: self.stages }))]
+    }
+}
+
+/// (region, number) to the byte at which it begins. A row for each of [`Region::ALL`].
+#[derive(Clone, Copy, Debug)]
+pub struct PipelineLayout(pub Pipeline);
+
+impl IndexMap for PipelineLayout {
+    fn domain(&self) -> Coord {
+        let most = Region::ALL.map(|region| self.0.extent(region).0).into_iter().max().unwrap_or(0);
+        at(Region::ALL.len() as u32, most)
+    }
+
+    fn codomain(&self) -> u32 {
+        self.0.shared_bytes()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.byte(*Region::ALL.get(point.row as usize)?, point.column)
+    }
+}
+
+/// Tile number `t` of two turns around the ring, after which all repeats: row 0 its stage, row 1 its phase.
+#[derive(Clone, Copy, Debug)]
+pub struct RingPosition {
+    /// Stages.
+    pub stages: u32,
+}
+
+impl RingPosition {
+    /// The stage and the phase of tile number `t`.
+    pub const fn of(self, t: u64) -> (u32, u32) {
+        let stages = if self.stages == 0 { 1 } else { self.stages as u64 };
+        ((t % stages) as u32, ((t / stages) % 2) as u32)
+    }
+}
+
+impl IndexMap for RingPosition {
+    fn domain(&self) -> Coord {
+        at(2, self.stages.saturating_mul(2))
+    }
+
+    fn codomain(&self) -> u32 {
+        self.stages.max(2)
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (stage, phase) = self.of(u64::from(point.column));
+        [stage, phase].get(point.row as usize).copied()
+    }
+}
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;

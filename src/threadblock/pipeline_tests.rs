@@ -1,0 +1,95 @@
+//! The ring's laws: where its regions lie, how tiles go around it, and what is none.
+
+use super::*;
+use crate::index::laws;
+
+/// 128x256x64 of bf16 in a cluster that shares B; two consumers store 64 columns of 64 rows at a time.
+const WIDE: Pipeline = Pipeline {
+    stages: 4,
+    stage_bytes: [16 << 10, 32 << 10],
+    consumers: 2,
+    multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
+    staging_buffers: 1,
+    staging_bytes: 8 << 10,
+};
+
+/// For the regions in any order: none overlaps another, all lie in the shared memory, and together they are all of it.
+#[test]
+fn regions_tile_the_shared_memory() {
+    for (stages, staging_buffers, consumers) in [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1)] {
+        let ring = Pipeline { stages, staging_buffers, consumers, ..WIDE };
+        let mut pieces: Vec<(u32, u32)> = Region::ALL
+            .into_iter()
+            .flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)).map(move |byte| (byte, ring.region_bytes(region))))
+            .collect();
+        pieces.sort_unstable();
+        let end = pieces.iter().try_fold(0, |end, (byte, bytes)| (*byte == end).then_some(byte + bytes));
+        assert_eq!(end, Some(ring.shared_bytes()), "{ring:?}");
+        assert_eq!(laws::injective(&PipelineLayout(ring)), Ok(()));
+        let swizzled = [Region::Stage(OperandKind::A), Region::Stage(OperandKind::B), Region::Staging];
+        let mut bytes = swizzled.into_iter().flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)));
+        assert!(bytes.all(|byte| byte % ALIGNMENT_BYTES == 0), "{ring:?}");
+    }
+}
+
+/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two turns.
+#[test]
+fn a_tile_follows_its_predecessor_around_the_ring() {
+    for stages in 1..=MOST_STAGES {
+        let of = |t| RingPosition { stages }.of(t);
+        assert_eq!(of(0), (0, 0));
+        for t in 0..u64::from(5 * stages) {
+            let ((stage, phase), (next, then)) = (of(t), of(t + 1));
+            assert_eq!((next, then), if stage + 1 == stages { (0, 1 - phase) } else { (stage + 1, phase) });
+            assert_eq!(of(t + u64::from(2 * stages)), of(t));
+        }
+    }
+}
+
+#[test]
+fn a_ring_fills_the_shared_memory() {
+    let available = 227 << 10;
+    let ring = WIDE.filling(available).expect("a ring");
+    assert_eq!((ring.stages, ring.shared_bytes()), (4, 4 * (48 << 10) + 2 * (8 << 10) + 4 * 16));
+    let more = Pipeline { stages: 5, ..ring };
+    assert!(more.shared_bytes() > available);
+    let small = Pipeline { stage_bytes: [1 << 10, 2 << 10], ..WIDE }.filling(available).expect("a ring");
+    assert_eq!(small.stages, MOST_STAGES);
+    assert_eq!((WIDE.expect_bytes(), WIDE.empty_arrivals()), (48 << 10, 16));
+    assert_eq!(OperandKind::BOTH.map(|operand| WIDE.copy_bytes(operand)), [16 << 10, 16 << 10]);
+}
+
+#[test]
+fn rings_that_are_none_are_refused_in_a_sentence() {
+    let says = |ring: Pipeline| ring.check().expect_err("no ring").sentence().as_str().to_owned();
+    let multicast = |blocks| Some(SharedOperand { operand: OperandKind::B, blocks });
+    assert_eq!(WIDE.check(), Ok(()));
+    for (ring, sentence) in [
+        (Pipeline { stages: 1, ..WIDE }, "stages = 1 is not from 2 to 16; the nearest is 2"),
+        (Pipeline { stages: 17, ..WIDE }, "stages = 17 is not from 2 to 16; the nearest is 16"),
+        (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is not from 1 to 3; the nearest is 1"),
+        (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is not from 2 to 8; the nearest is 2"),
+        (Pipeline { staging_buffers: 0, ..WIDE }, "staging buffers = 0 is not from 1 to 4; the nearest is 1"),
+        (
+            Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
+            "bytes of A in a stage = 4294967295 is not from 1024 to 262144; the nearest is 262144",
+        ),
+        (
+            Pipeline { stage_bytes: [1 << 10, 3 << 10], ..WIDE },
+            "bytes of B in a stage = 3072 is no multiple of 2048; the nearest is 4096",
+        ),
+        (
+            Pipeline { staging_bytes: 1040, ..WIDE },
+            "bytes of a staging buffer = 1040 is no multiple of 1024; the nearest is 2048",
+        ),
+    ] {
+        assert_eq!(says(ring), sentence);
+        // Sizes of what is refused are numbers all the same.
+        let _ = (ring.shared_bytes(), ring.position(7), ring.empty_arrivals(), ring.threads());
+    }
+    let full = WIDE.filling(100 << 10).expect_err("no room").sentence().as_str().to_owned();
+    assert_eq!(
+        full,
+        "bytes of shared memory for two stages and the staging of D = 114720 is not from 0 to 102400; the nearest is 102400"
+    );
+}

@@ -1,0 +1,187 @@
+//! A kernel around the ring whose operands are constant within a stage, so that no layout matters: what it computes shows which
+//! tiles were multiplied, and nothing else.
+#![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
+
+use falchion::{
+    device::cuda::report::Report,
+    index::fingerprint,
+    mirror::KERNELS,
+    schedule::Cooperative,
+    sys::nvrtc::{Compiled, Nvrtc, Program},
+    threadblock::{Pipeline, SharedOperand},
+};
+
+/// Slices of a warpgroup's part; 8 accumulators a thread each.
+pub const SLICES: u32 = 4;
+
+/// Stages' worth of different constants in global memory.
+pub const CONSTANTS: u32 = 61;
+
+/// Which constant fills a stage. The kernel has the same.
+pub fn constant(owner: u32, tile: u32, k: u32) -> u32 {
+    (owner * 7 + tile * 5 + k) % CONSTANTS
+}
+
+/// The kernel, but for what the facts say: `m64n64k16` products of bf16, four of them a stage.
+const KERNEL: &str = r#"
+using Ring = threadblock::Pipeline<RingFacts>;
+
+struct Arguments {
+  unsigned long long a, b, d;
+  unsigned tiles, k_tiles;
+};
+
+// Which constant fills a stage.
+__device__ __forceinline__ unsigned constant(unsigned owner, unsigned tile, unsigned k) { return (owner * 7 + tile * 5 + k) % CONSTANTS; }
+
+__device__ __forceinline__ unsigned rank() {
+  unsigned r;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+
+struct Tiles : schedule::roles::State<Ring> {
+  Arguments const& arguments;
+  int tile = -1;
+  __device__ Tiles(Arguments const& arguments, unsigned shared, unsigned consumer, unsigned thread)
+      : schedule::roles::State<Ring>(shared, consumer, thread), arguments(arguments) {}
+  __device__ bool next_tile() { return ++tile < int(arguments.tiles); }
+  __device__ unsigned k_tiles() const { return arguments.k_tiles; }
+};
+
+struct Producer : Tiles {
+  using Tiles::Tiles;
+  __device__ bool goes_on() const { return leads(); }
+
+  template <RoleStepKind Kind, int Operand>
+  __device__ __forceinline__ void step() {
+    constexpr unsigned shares = Operand == 0 ? Ring::kSharesA : Ring::kSharesB;
+    constexpr unsigned whole = Operand == 0 ? Ring::kBytesA : Ring::kBytesB;
+    unsigned const owner = shares > 1 ? blockIdx.x / shares : blockIdx.x;
+    unsigned const share = shares > 1 ? rank() * (whole / shares) : 0;
+    unsigned long long const from =
+        (Operand == 0 ? arguments.a : arguments.b) + (unsigned long long)constant(owner + Operand, tile, k) * whole + share;
+    unsigned const to = (Operand == 0 ? stage_a() : stage_b()) + share;
+    if constexpr (shares > 1) {
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
+                   ::"r"(to), "l"(from), "r"(whole / shares), "r"(full()), "h"((unsigned short)((1 << shares) - 1)) : "memory");
+    } else {
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                   ::"r"(to), "l"(from), "r"(whole), "r"(full()) : "memory");
+    }
+  }
+};
+
+// Rows of 16 bytes without a swizzle: neighbours along K 128 bytes apart, neighbours along the other axis 256.
+__device__ __forceinline__ unsigned long long descriptor(unsigned address) {
+  return (unsigned long long)((address & 0x3ffff) >> 4) | (8ull << 16) | (16ull << 32);
+}
+
+struct Consumer : Tiles {
+  using Tiles::Tiles;
+  float sums[32];
+
+  __device__ __forceinline__ void pin() {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+  }
+
+  template <RoleStepKind Kind, int Slice>
+  __device__ __forceinline__ void step() {
+    if constexpr (Kind == RoleStepKind::MultiplyStage) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) multiply(stage_a() + consumer * 8192 + i * 2048, stage_b() + i * 2048, k != 0 || i != 0);
+    } else if constexpr (Kind == RoleStepKind::Deposit) {
+      unsigned const to = staging(Slice) + thread * 32;
+      float const zero = 0;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+        float const sum = arguments.k_tiles == 0 ? zero : sums[Slice * 8 + i];
+        asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 4 * i), "f"(sum) : "memory");
+      }
+    } else {
+      unsigned long long const slice = ((blockIdx.x * arguments.tiles + tile) * Ring::kConsumers + consumer) * 4ull + Slice;
+      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                   ::"l"(arguments.d + slice * 4096), "r"(staging(Slice)), "r"(4096) : "memory");
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void multiply(unsigned a, unsigned b, bool accumulate) {
+    asm volatile(
+        "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+        "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, "
+        "%32, %33, p, 1, 1, 0, 0;\n}"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7]),
+          "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]),
+          "+f"(sums[15]), "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]), "+f"(sums[21]),
+          "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]),
+          "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31])
+        : "l"(descriptor(a)), "l"(descriptor(b)), "r"(int(accumulate)));
+  }
+};
+
+extern __shared__ __align__(1024) char memory[];
+
+extern "C" __global__ void CLUSTER __launch_bounds__(128 * (1 + Ring::kConsumers), 1) ring(const __grid_constant__ Arguments arguments) {
+  unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+  unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  unsigned const thread = threadIdx.x % 128;
+  schedule::roles::State<Ring> setup(shared, 0, thread);
+  schedule::roles::perform<Roles::Setup::Opening>(setup);
+  if (group == 0) {
+    Producer producer(arguments, shared, 0, thread);
+    schedule::roles::run<Roles::Producer>(producer);
+  } else {
+    Consumer consumer(arguments, shared, group - 1, thread);
+    schedule::roles::run<Roles::Consumer>(consumer);
+  }
+}
+"#;
+
+/// The ring of the kernel: 128 rows of A and 64 of B, 64 deep, in each stage.
+pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
+    let consumers = 2;
+    Pipeline { stages, stage_bytes: [consumers * 8192, 8192], consumers, multicast, staging_buffers: 2, staging_bytes: 4096 }
+}
+
+/// The kernel's text.
+pub fn program(ring: &Pipeline, options: &Cooperative) -> Program {
+    let roles = options.roles(ring).expect("roles");
+    let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
+    let mut source = format!(
+        "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
+        ring.header(),
+        roles.header()
+    );
+    for (name, map) in ring.mirrored() {
+        source.push_str(&format!(
+            "static_assert(index::fingerprint<threadblock::{name}<Ring>>() == {}u, \"{name}: the Rust map and the CUDA map differ\");\n",
+            fingerprint(&*map)
+        ));
+    }
+    source.push_str(&format!(
+        "static_assert(Ring::kSharedBytes == {}u && Ring::kStageBytes == {}u, \"the sizes differ\");\n",
+        ring.shared_bytes(),
+        ring.expect_bytes()
+    ));
+    Program {
+        name: "ring.cu".into(),
+        source,
+        headers: KERNELS.iter().map(|(name, text)| ((*name).to_owned(), (*text).into())).collect(),
+        arch: "sm_90a".into(),
+        options: vec!["--std=c++17".into(), "-default-device".into(), "--ptxas-options=-v".into()],
+    }
+}
+
+/// The kernel, compiled.
+pub fn compile(ring: &Pipeline, options: &Cooperative) -> Compiled {
+    let nvrtc = Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
+    nvrtc.compile(&program(ring, options)).unwrap_or_else(|error| panic!("{ring:?}: {error}"))
+}
+
+/// What ptxas says of it.
+pub fn report(compiled: &Compiled) -> Report {
+    Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log))
+}

@@ -1,0 +1,66 @@
+//! Rings and their roles, as tests take them apart.
+#![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
+
+use falchion::{
+    desc::OperandKind,
+    device::host::roles::{RingFault, RingProgram, Work, check},
+    schedule::Cooperative,
+    threadblock::{Pipeline, SharedOperand},
+};
+
+pub const A: OperandKind = OperandKind::A;
+pub const B: OperandKind = OperandKind::B;
+
+/// A ring of two consumers and two staging buffers each; in a cluster of two that shares an operand, or alone.
+pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
+    Pipeline {
+        stages,
+        stage_bytes: [16 << 10, 32 << 10],
+        consumers: 2,
+        multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+        staging_buffers: 2,
+        staging_bytes: 8 << 10,
+    }
+}
+
+pub fn options(pending: u8) -> Cooperative {
+    Cooperative { pending, slices: 4, registers: Some([24, 240]) }
+}
+
+pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
+    RingProgram::cooperative(ring(stages, shared), &options(pending)).expect("a ring")
+}
+
+/// Every shape of ring that mutants are made of.
+pub fn subjects() -> Vec<(String, RingProgram)> {
+    let mut subjects = Vec::new();
+    for stages in [2, 3, 4] {
+        for pending in [0, 1] {
+            for shared in [None, Some(A), Some(B)] {
+                let name = format!("{stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
+                subjects.push((name, program(stages, pending, shared)));
+            }
+        }
+    }
+    let plain = Cooperative { registers: None, ..options(1) };
+    subjects.push(("registers as launched".to_owned(), RingProgram::cooperative(ring(3, None), &plain).expect("a ring")));
+    let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
+    let one = Cooperative { slices: 3, registers: None, ..options(0) };
+    subjects.push(("one consumer, one buffer".to_owned(), RingProgram::cooperative(one_buffer, &one).expect("a ring")));
+    subjects
+}
+
+/// Work that fills each ring several times, and work that does not fill it once.
+pub const WORKS: [Work; 3] = [Work { tiles: 3, k_tiles: 5 }, Work { tiles: 2, k_tiles: 1 }, Work { tiles: 1, k_tiles: 9 }];
+pub const SEEDS: u64 = 200;
+
+/// The first fault over works and seeds, and after how many runs.
+pub fn caught(program: &RingProgram) -> Option<(RingFault, u64)> {
+    let runs = (0..SEEDS).flat_map(|seed| WORKS.map(|work| (seed, work)));
+    (1..).zip(runs).find_map(|(number, (seed, work))| check(program, work, seed).err().map(|fault| (fault, number)))
+}
+
+/// The name of a fault's variant.
+pub fn kind(fault: &RingFault) -> String {
+    format!("{fault:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,269 @@
+//! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in which it is one.
+
+mod ring_programs;
+
+use falchion::{
+    device::host::{Map, roles::RingProgram},
+    index::{Coord, IndexMap, at},
+    schedule::{Role, RoleStep, Section},
+};
+use ring_programs::{A, caught, kind, subjects};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A map, bent.
+struct Bent<F>(Map, F);
+
+impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (self.1)(&*self.0, point)
+    }
+}
+
+fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+    *map = Arc::new(Bent(map.clone(), f));
+}
+
+/// Replaces each step of a section for which there is another.
+fn replace(program: &mut RingProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> Vec<RoleStep>) {
+    let steps = program.roles.of_mut(role).steps_mut(section);
+    *steps = steps.iter().flat_map(|step| f(*step)).collect();
+}
+
+/// What a change needs to be one.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    Cluster,
+    TwoConsumers,
+    Registers,
+}
+
+impl Needs {
+    fn has(self, program: &RingProgram) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Cluster => program.ring.multicast.is_some(),
+            Self::TwoConsumers => program.ring.consumers == 2,
+            Self::Registers => !program.roles.producer.opening.is_empty(),
+        }
+    }
+}
+
+/// A named change to a program.
+type Named = (&'static str, Needs, fn(&mut RingProgram));
+
+const FAULTS: &[Named] = &[
+    ("the producer's phase is inverted", Needs::Nothing, |p| {
+        bend(&mut p.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+    }),
+    ("the consumers' phase is inverted", Needs::Nothing, |p| {
+        bend(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+    }),
+    ("the producer's phase never changes", Needs::Nothing, |p| {
+        bend(&mut p.producer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+    }),
+    ("the consumers' phase never changes", Needs::Nothing, |p| {
+        bend(&mut p.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+    }),
+    ("the consumers' phase changes a tile too early", Needs::Nothing, |p| {
+        bend(&mut p.consumer_position, |map, point| match point.row {
+            1 => map.at(at(1, (point.column + 1) % map.domain().column)),
+            _ => map.at(point),
+        });
+    }),
+    ("the producer's phase changes a tile too late", Needs::Nothing, |p| {
+        bend(&mut p.producer_position, |map, point| match point.row {
+            1 => map.at(at(1, (point.column + map.domain().column - 1) % map.domain().column)),
+            _ => map.at(point),
+        });
+    }),
+    ("consumers begin one stage on", Needs::Nothing, |p| {
+        bend(&mut p.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+    }),
+    ("the producer goes around the other way", Needs::Nothing, |p| {
+        let last = p.ring.stages - 1;
+        bend(&mut p.producer_position, move |map, point| {
+            map.at(point).map(|x| if point.row == 0 && last > 1 { last - x } else { x ^ u32::from(point.row == 0) })
+        });
+    }),
+    ("everybody's ring leaves out its last stage", Needs::Nothing, |p| {
+        let stages = p.ring.stages - 1;
+        for map in [&mut p.producer_position, &mut p.consumer_position] {
+            // The phase goes on as if the stage were there.
+            bend(map, move |map, point| map.at(point).map(|x| if point.row == 0 { x.min(stages - 1) } else { x }));
+        }
+    }),
+    ("the producer has no place for tile 1", Needs::Nothing, |p| {
+        bend(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
+    }),
+    ("the consumers' stages go beyond the ring", Needs::Nothing, |p| {
+        bend(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 0 { x + 1 } else { x }));
+    }),
+    ("full barriers wait for two arrivals", Needs::Nothing, |p| p.full_arrivals = 2),
+    ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.empty_arrivals -= 1),
+    ("empty barriers wait for one arrival more", Needs::Nothing, |p| p.empty_arrivals += 1),
+    ("empty barriers wait for a warpgroup's arrivals", Needs::TwoConsumers, |p| p.empty_arrivals = 4),
+    ("empty barriers forget the other block", Needs::Cluster, |p| p.empty_arrivals /= 2),
+    ("a full barrier waits for A alone", Needs::Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0]),
+    ("a full barrier waits for 16 bytes too many", Needs::Nothing, |p| p.expect_bytes += 16),
+    ("a full barrier waits for this block's share alone", Needs::Cluster, |p| p.expect_bytes = p.copy_bytes.iter().sum()),
+    ("copies of B are half as large", Needs::Nothing, |p| p.copy_bytes[1] /= 2),
+    ("warps arrive at their own block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(point.row))),
+    ("warps arrive at the other block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(1 - point.row))),
+    ("warps arrive at block 0 twice", Needs::Cluster, |p| bend(&mut p.released, |_, _| Some(0))),
+    ("warps arrive at block 2", Needs::Cluster, |p| bend(&mut p.released, |_, _| Some(2))),
+    ("no rank for the second arrival", Needs::Cluster, |p| {
+        bend(&mut p.released, |map, point| map.at(point).filter(|_| point.column == 0));
+    }),
+    ("both blocks copy share 0", Needs::Cluster, |p| bend(&mut p.share, |_, _| Some(0))),
+    ("each block copies the other's share to itself", Needs::Cluster, |p| {
+        bend(&mut p.destinations, |_, point| Some(point.row));
+    }),
+    ("shared copies go to the other block alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, point| Some(1 - point.row))),
+    ("shared copies go to block 0 alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, _| Some(0))),
+    ("a stage is let go one tile early", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::AwaitProducts { pending } => vec![RoleStep::AwaitProducts { pending: pending + 1 }],
+            step => vec![step],
+        });
+    }),
+    ("a stage is let go one tile late, and the last never", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::Release { behind } => vec![RoleStep::Release { behind: behind + 1 }],
+            step => vec![step],
+        });
+    }),
+    ("a stage is let go twice", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::Release { .. } => vec![step, step],
+            step => vec![step],
+        });
+    }),
+    ("a stage is let go before it is multiplied", Needs::Nothing, |p| {
+        let body = &mut p.roles.consumer.body;
+        body.retain(|step| !matches!(step, RoleStep::Release { .. }));
+        body.insert(1, RoleStep::Release { behind: 0 });
+    }),
+    ("the producer arrives twice", Needs::Nothing, |p| {
+        replace(p, Role::Producer, Section::Body, |step| if step == RoleStep::Expect { vec![step, step] } else { vec![step] });
+    }),
+    ("the producer copies A instead of B", Needs::Nothing, |p| {
+        replace(p, Role::Producer, Section::Body, |step| match step {
+            RoleStep::CopyTensor { .. } => vec![RoleStep::CopyTensor { operand: A }],
+            step => vec![step],
+        });
+    }),
+    ("the producer looks only once whether stages are empty", Needs::Nothing, |p| {
+        p.roles.producer.body.retain(|step| *step != RoleStep::AwaitEmpty);
+        p.roles.producer.prologue.push(RoleStep::AwaitEmpty);
+    }),
+    ("the producer drains before it has filled", Needs::Cluster, |p| {
+        p.roles.producer.closing.clear();
+        p.roles.producer.opening.push(RoleStep::Drain);
+    }),
+    ("consumers wait for a full stage once a tile of D", Needs::Nothing, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::AwaitFull);
+        p.roles.consumer.prologue.push(RoleStep::AwaitFull);
+    }),
+    ("accumulators are put in order once a kernel", Needs::Nothing, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
+        p.roles.consumer.opening.push(RoleStep::FenceOperands);
+    }),
+    ("one store more may be under way", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::AwaitStores { pending } => vec![RoleStep::AwaitStores { pending: pending + 1 }],
+            step => vec![step],
+        });
+    }),
+    ("one store may be under way at the end", Needs::Nothing, |p| {
+        p.roles.consumer.closing = vec![RoleStep::AwaitStores { pending: 1 }]
+    }),
+    ("the warps meet once a slice, after the store", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::Meet => vec![],
+            RoleStep::CommitStores => vec![step, RoleStep::Meet],
+            step => vec![step],
+        });
+    }),
+    ("the proxy's fence comes after the meeting", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::FenceProxy => vec![],
+            RoleStep::StoreTensor { .. } => vec![RoleStep::FenceProxy, step],
+            step => vec![step],
+        });
+    }),
+    ("every store is of slice 0", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::StoreTensor { .. } => vec![RoleStep::StoreTensor { slice: 0 }],
+            step => vec![step],
+        });
+    }),
+    ("slices are deposited in another order than stored", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::Deposit { slice } => vec![RoleStep::Deposit { slice: slice ^ 1 }],
+            step => vec![step],
+        });
+    }),
+    ("all slices are deposited before one is stored", Needs::Nothing, |p| {
+        let (deposits, stores): (Vec<_>, Vec<_>) = p
+            .roles
+            .consumer
+            .epilogue
+            .iter()
+            .partition(|step| !matches!(step, RoleStep::StoreTensor { .. } | RoleStep::CommitStores));
+        p.roles.consumer.epilogue = [deposits, stores].concat();
+    }),
+    ("the last slice is not stored", Needs::Nothing, |p| p.slices += 1),
+    ("consumers take too few registers", Needs::Registers, |p| {
+        p.consumer_registers = 240;
+        p.roles.consumer.opening = vec![RoleStep::RegistersUp { count: 232 }];
+    }),
+    ("the producer keeps too many registers", Needs::Registers, |p| {
+        p.roles.producer.opening = vec![RoleStep::RegistersDown { count: 40 }];
+        p.roles.consumer.opening = vec![RoleStep::RegistersUp { count: 240 }];
+    }),
+    ("the blocks of a cluster do not meet", Needs::Cluster, |p| {
+        replace(p, Role::Setup, Section::Opening, |step| match step {
+            RoleStep::MeetCluster => vec![RoleStep::MeetBlock],
+            step => vec![step],
+        });
+    }),
+    ("barriers are set up twice", Needs::Nothing, |p| p.roles.setup.opening.insert(1, RoleStep::InitBarriers)),
+    ("a consumer copies", Needs::Nothing, |p| p.roles.consumer.body.insert(0, RoleStep::CopyTensor { operand: A })),
+];
+
+#[test]
+fn named_faults_are_found() {
+    let (mut found, mut survivors, mut slowest) = (0, Vec::new(), 0);
+    for (name, needs, change) in FAULTS {
+        let mut kinds = BTreeMap::<String, u32>::new();
+        for (subject, program) in subjects() {
+            if !needs.has(&program) {
+                continue;
+            }
+            let mut changed = program.clone();
+            change(&mut changed);
+            match caught(&changed) {
+                Some((fault, runs)) => {
+                    (found, slowest) = (found + 1, runs.max(slowest));
+                    *kinds.entry(kind(&fault)).or_default() += 1;
+                }
+                None => survivors.push(format!("{name}: {subject}")),
+            }
+        }
+        println!("{name:56} {kinds:?}");
+    }
+    println!(
+        "{} named faults, {found} programs found, {} survivors; the slowest took {slowest} runs",
+        FAULTS.len(),
+        survivors.len()
+    );
+    assert!(survivors.is_empty(), "{survivors:#?}");
+    assert!(FAULTS.len() >= 40);
+}

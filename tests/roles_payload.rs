@@ -1,0 +1,95 @@
+//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own tiles along K, in their order.
+
+use falchion::{
+    desc::OperandKind,
+    device::host::roles::{Payload, RingProgram, ShareName, SliceName, WarpName, Work, run},
+    schedule::Cooperative,
+    threadblock::{Pipeline, SharedOperand},
+};
+use std::collections::HashMap;
+
+/// A share is one number, made from its name; a stage's operand is the sum of its shares.
+fn number(name: ShareName) -> f64 {
+    let owner = name.block.map_or(0, |block| block + 1);
+    f64::from((name.tile * 31 + name.k * 17 + name.share * 7 + owner * 5 + name.operand.index() as u32 * 3) % 23) / 8.0
+}
+
+#[derive(Default)]
+struct Numbers {
+    d: HashMap<(u32, u32, u32, u32), [f64; 4]>,
+}
+
+impl Payload for Numbers {
+    type Share = f64;
+    type Sums = f64;
+    type Slice = f64;
+
+    fn read(&mut self, name: ShareName) -> f64 {
+        number(name)
+    }
+
+    fn multiply(&mut self, warp: WarpName, first: bool, sums: &mut f64, [a, b]: [&[f64]; 2]) {
+        let product = a.iter().sum::<f64>() * b.iter().sum::<f64>() * f64::from(1 + warp.warpgroup * 4 + warp.warp);
+        // The order of additions is seen in the last bits.
+        *sums = if first { product } else { *sums / 3.0 + product };
+    }
+
+    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &f64) -> f64 {
+        if zero { 0.0 } else { sums + f64::from(name.slice) }
+    }
+
+    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&f64; 4]) {
+        self.d.insert((block, warpgroup, name.tile, name.slice), parts.map(|part| *part));
+    }
+}
+
+/// What a warp deposits, without a ring.
+fn wanted(program: &RingProgram, work: Work, block: u32, tile: u32, slice: u32, warp: u32) -> f64 {
+    let sums = (0..work.k_tiles).fold(None, |sums, k| {
+        let [a, b] = OperandKind::BOTH.map(|operand| {
+            let shares = program.ring.shares(operand);
+            let block = (shares == 1).then_some(block);
+            (0..shares).map(|share| number(ShareName { tile, k, operand, block, share })).sum::<f64>()
+        });
+        let product = a * b * f64::from(1 + warp);
+        Some(sums.map_or(product, |sums: f64| sums / 3.0 + product))
+    });
+    sums.map_or(0.0, |sums| sums + f64::from(slice))
+}
+
+/// For every order of events: `D[block, tile] = fold over k of A[block, tile, k] B[block, tile, k]`, bit by bit.
+#[test]
+fn every_order_of_events_computes_the_same_bits() {
+    let mut compared = 0;
+    for shared in [None, Some(OperandKind::A), Some(OperandKind::B)] {
+        let ring = Pipeline {
+            stages: 3,
+            stage_bytes: [8 << 10, 16 << 10],
+            consumers: 2,
+            multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+            staging_buffers: 2,
+            staging_bytes: 1 << 10,
+        };
+        for pending in [0, 1] {
+            let options = Cooperative { pending, slices: 2, registers: Some([24, 240]) };
+            let program = RingProgram::cooperative(ring, &options).expect("a ring");
+            for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
+                let work = Work { tiles, k_tiles };
+                for seed in 0..50 {
+                    let mut numbers = Numbers::default();
+                    run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
+                    assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 2);
+                    for (&(block, warpgroup, tile, slice), parts) in &numbers.d {
+                        for (warp, part) in (0..).zip(parts) {
+                            let wanted = wanted(&program, work, block, tile, slice, warpgroup * 4 + warp);
+                            assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, tile {tile}, slice {slice}");
+                            compared += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} numbers, all equal");
+    assert!(compared > 10_000);
+}
