@@ -11,7 +11,8 @@ mod convert;
 mod element;
 
 pub use arithmetic::{Accumulator, Compute};
-pub use combination::{COMBINATIONS, Combined};
-pub(crate) use combination::{Combination, Visit, combinations_with, dispatch};
+pub use combination::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS};
+pub(crate) use combination::{Combination, Visit, dispatch};
+pub(crate) use convert::round_to_odd;
 pub use convert::{Narrow, Widen};
-pub use element::{Bf16, ComputeKind, Element, ElementKind, F16, Tf32};
+pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};

@@ -4,7 +4,7 @@ use super::number::{Number, with_element};
 use crate::{
     device::{HostSliceMut, MatrixShape},
     error::Error,
-    numeric::{Combined, Element, ElementKind},
+    numeric::{Combined, ElementKind},
 };
 use rayon::prelude::*;
 
@@ -122,7 +122,7 @@ impl Distribution {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSuchElement`](crate::Refusal::NoSuchElement) for a type that has no form in host memory.
+    /// None: a slice is of its own type.
     pub fn fill(
         self,
         seed: u64,
@@ -133,14 +133,14 @@ impl Distribution {
         let (order, kind) = (shape.order, slice.kind());
         let (lines, along) = (order.packed(columns, rows), order.packed(rows, columns));
         let (by_line, by_step) = if order.is_row() { (columns, 1) } else { (1, columns) };
-        fn lay<E: Element<Storage: Number>>(
+        fn lay<E: Number>(
             slice: HostSliceMut<'_>,
             (leading, lines, along): (usize, usize, usize),
             number: impl Fn(usize, usize) -> f64 + Sync,
         ) -> Result<(), Error> {
             slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(|(line, elements)| {
                 for (step, element) in elements.iter_mut().take(along).enumerate() {
-                    *element = Number::nearest(number(line, step));
+                    *element = E::nearest(number(line, step));
                 }
             });
             Ok(())
