@@ -230,6 +230,14 @@ fn what_cannot_be_transposed_is_refused() {
 }
 
 #[test]
+fn types_of_tensor_cores_are_transposed_too() {
+    for name in ["tf32", "e4m3", "e5m2"] {
+        let said = object(&["transpose", "--rows", "65", "--cols", "37", "--type", name, "--on", "host", "--verify", "--json"]);
+        assert_eq!(said["verified"], true, "{name}");
+    }
+}
+
+#[test]
 fn the_ladder_counts_and_verifies() {
     let climb = object(&words("transpose --ladder --on host --rows 256 --cols 128 --json"));
     let rungs = climb["rungs"].as_array().unwrap();
