@@ -4,7 +4,7 @@
 use falchion::{
     arch::{ArchKind, OpKind},
     numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, TENSOR_OP_COMBINATIONS, Tf32, Widen},
-    verify::bound::Accumulation,
+    verify::{HostBuffer, bound::Accumulation},
 };
 use proptest::prelude::*;
 
@@ -42,6 +42,13 @@ fn element(kind: ElementKind, bits: u32) -> f32 {
         _ => f32::from_bits(bits & 0xbfff_ffff),
     };
     if x.is_finite() { x } else { 1.0 }
+}
+
+/// Whether a number is of a type, and no subnormal one.
+fn is_of(kind: ElementKind, x: f32) -> bool {
+    let mut one = HostBuffer::poisoned(kind, 1).expect("one element");
+    one.set(0, f64::from(x)).expect("one element");
+    one.get(0).expect("one element") == f64::from(x) && factor(kind, x).1 == f64::from(x)
 }
 
 /// Exactly what tensor cores multiply, and what it counts for in a sum of magnitudes.
@@ -180,15 +187,13 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
                     _ => 0x3fe0_0000,
                 })
             };
-            // Exponents that both types have: half of the way each.
-            let (half, rest) = (lost / 2, lost - lost / 2);
+            // Of 2^8, with normal exponents of both types: half of the way each.
+            let (half, rest) = ((lost + 8) / 2, lost + 8 - (lost + 8) / 2);
             let (x, y) = (below(of_a) * 2f32.powi(half - 1), 2f32.powi(rest));
+            assert!(is_of(of_a, x) && is_of(of_b, y), "{row:?} {x} {y}");
             let (mut a, mut b) = (vec![x; k], vec![y; k]);
-            (a[0], b[0]) = (1.0, 1.0);
-            if let Some(every) = row.promotion() {
-                for at in (0..k).step_by(every as usize) {
-                    (a[at], b[at]) = (1.0, 1.0);
-                }
+            for at in (0..k).step_by(row.promotion().map_or(k, |every| every as usize)) {
+                (a[at], b[at]) = (16.0, 16.0);
             }
             let share = share(&row, &a, &b);
             assert!(share <= 1.0 && share > 0.25, "{row:?} {steps}: {share}");
