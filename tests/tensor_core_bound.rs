@@ -232,6 +232,27 @@ fn promotion_is_what_keeps_long_sums_right() {
     assert!(Accumulation::by(&row.promoted_every(128), k).relative < 0.03);
 }
 
+/// What Hopper was seen to do at the edges (the behaviour tests of MMA-Sim): zeros add up to +0, nothing overflows below 2^128, what is
+/// below the least number is cut off, a subnormal factor is aligned as the least normal one, and tf32's low bits are not there.
+#[test]
+fn the_edges_are_those_of_the_hardware() {
+    let types = |a, b| Combined { a, b, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let row = |kind| Instruction::of(types(kind, kind), ArchKind::Sm90).expect("Hopper has it");
+    let (bf16, tf32) = (row(ElementKind::Bf16), row(ElementKind::Tf32));
+    assert_eq!(bf16.step(-0.0, &[-0.0; 16], &[1.0; 16]).to_bits(), 0);
+    let top = 2f32.powi(127);
+    assert_eq!(bf16.step(0.25 * f32::MAX, &[0.75, 0.75], &[top, top]), f32::MAX);
+    assert_eq!(bf16.step(0.0, &[-1.0, -1.0], &[top, top]), f32::NEG_INFINITY);
+    assert_eq!(bf16.step(0.0, &[0.75 * 2f32.powi(-23)], &[2f32.powi(-126)]), 0.0);
+    let least = 2f32.powi(-126);
+    assert_eq!(bf16.step(0.0, &[least, least, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]), 0.0);
+    assert_eq!(bf16.step(0.0, &[least, least, least, least], &[2f32.powi(25), -2f32.powi(25), 1.0, 1.0]), 2.0 * least);
+    let half = least / 2.0;
+    assert_eq!(bf16.step(0.0, &[half, half, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]), 0.0);
+    assert_eq!(tf32.step(0.0, &[-1.0 - 0.75 * 2f32.powi(-10)], &[1.0]), -1.0);
+    assert_eq!(tf32.step(0.0, &[f32::from_bits(0x7f80_0001)], &[1.0]), f32::INFINITY);
+}
+
 /// Infinity and NaN arrive, whatever else is added.
 #[test]
 fn what_is_no_number_stays_none() {

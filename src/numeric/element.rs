@@ -25,11 +25,11 @@ impl Tf32 {
     /// The bits of an `f32` that tensor cores ignore.
     const IGNORED: u32 = (1 << 13) - 1;
 
-    /// What tensor cores take `x` for: `x` without its low 13 bits. NaN stays NaN, also one with no bit above them, which no
-    /// instruction makes.
+    /// What tensor cores take `x` for: `x` without its low 13 bits. A NaN with no bit above them, such as no instruction makes,
+    /// is an infinity for them.
     #[inline(always)]
     pub const fn as_read(x: f32) -> f32 {
-        if x.is_nan() { x } else { f32::from_bits(x.to_bits() & !Self::IGNORED) }
+        f32::from_bits(x.to_bits() & !Self::IGNORED)
     }
 
     /// The number of 10 bits of fraction nearest to `x`, ties to even.

@@ -72,8 +72,8 @@ impl Instruction {
     /// One step: the new accumulator, from the old one and the products of `a` and `b`.
     ///
     /// The numbers are elements of the instruction's types, which are all `f32` numbers; those of tf32 are cut to 19 bits, as
-    /// the hardware reads them. Of slices of unequal length the longer one's rest is left out. A step has at most
-    /// [`products`](Instruction::products) of them; fewer are as many and zeros.
+    /// the hardware reads them. Of slices of unequal length the longer one's rest is left out. A step has
+    /// [`products`](Instruction::products) of them; fewer are as many and zeros, and more are several steps.
     ///
     /// ```
     /// use falchion::{arch::ArchKind, numeric::{Combined, ElementKind::*, Instruction}};
@@ -85,6 +85,12 @@ impl Instruction {
     /// assert_eq!(wgmma.step(4096.0, &[1.0; 32], &[1.0; 32]), 4128.0);
     /// ```
     pub fn step(&self, accumulator: f32, a: &[f32], b: &[f32]) -> f32 {
+        let products = self.products as usize;
+        a.chunks(products).zip(b.chunks(products)).fold(accumulator, |sum, (a, b)| self.fused(sum, a, b))
+    }
+
+    /// One step of as many products as there are.
+    fn fused(&self, accumulator: f32, a: &[f32], b: &[f32]) -> f32 {
         let read = |x: f32, kind| if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
         let pairs = || a.iter().zip(b).map(|(&a, &b)| (read(a, self.a), read(b, self.b)));
         if !accumulator.is_finite() || pairs().any(|(a, b)| !(a.is_finite() && b.is_finite())) {
@@ -113,19 +119,11 @@ impl Instruction {
 
     /// A sum over all of K: step by step, promoted where the instruction says so.
     pub fn sum(&self, a: &[f32], b: &[f32]) -> f32 {
-        let products = self.products.max(1) as usize;
-        let k = a.len().min(b.len());
-        let part = |from: usize, to: usize| {
-            (from..to).step_by(products).fold(0.0, |sum, at| {
-                let step = at..to.min(at + products);
-                self.step(sum, &a[step.clone()], &b[step])
-            })
-        };
         match self.promotion {
-            None => part(0, k),
+            None => self.step(0.0, a, b),
             Some(every) => {
-                let every = every.max(1) as usize;
-                (0..k).step_by(every).fold(0.0, |sum, at| sum + part(at, k.min(at + every)))
+                let parts = a.chunks(every as usize).zip(b.chunks(every as usize));
+                parts.fold(0.0, |sum, (a, b)| sum + self.step(0.0, a, b))
             }
         }
     }

@@ -4,11 +4,10 @@
 //! are added at once. The addends are exact. They are aligned to the largest exponent among them, what lies more than
 //! `aligned_bits` below it is cut off, and only the sum is rounded. See [`Instruction::step`].
 //!
-//! NVIDIA documents none of this. The rows are those that were found to give the hardware's bits: Xie, Wang, Yang, Yang, *MMA-Sim:
-//! Bit-Accurate Reference Model of Tensor Cores and Matrix Cores* (arXiv 2511.10909), whose model is compared with the machines
-//! on random operands; the same features were found by Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor
-//! cores* (PeerJ Computer Science 7:e330, 2021) for Volta, Turing and Ampere, and by Khattak, Mikaitis, *Accurate Models of
-//! NVIDIA Tensor Cores* (arXiv 2512.07004) for Hopper.
+//! NVIDIA documents none of this. The rows are those of Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate Reference Model of Tensor
+//! Cores and Matrix Cores* (arXiv 2511.10909), who compared their model with the machines bit by bit on random operands. How such
+//! things are found out: Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores* (PeerJ Computer Science
+//! 7:e330, 2021), and Khattak, Mikaitis, *Accurate Models of NVIDIA Tensor Cores* (arXiv 2512.07004).
 //!
 //! | machine | types | products of a step | bits kept below the largest exponent | the sum is |
 //! |---|---|---|---|---|
