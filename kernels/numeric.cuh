@@ -3,6 +3,10 @@
 
 struct f16 { unsigned short bits; };
 struct bf16 { unsigned short bits; };
+struct e4m3 { unsigned char bits; };
+struct e5m2 { unsigned char bits; };
+// Any f32. Nothing rounds it on its way: tensor cores read the upper 19 bits and ignore the others.
+struct tf32 { float value; };
 
 // --- conversions: convert<To>(from) ------------------------------------------------------------------------------------
 
@@ -23,6 +27,17 @@ struct Convert<float> {
     float y;
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
     return y;
+  }
+  // Exact, by way of f16, which has every number of both. The instructions come in pairs of numbers and need sm_89.
+  __device__ __forceinline__ static float from(e4m3 x) {
+    unsigned pair;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x.bits));
+    return from(f16{(unsigned short)pair});
+  }
+  __device__ __forceinline__ static float from(e5m2 x) {
+    unsigned pair;
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x.bits));
+    return from(f16{(unsigned short)pair});
   }
 };
 
@@ -72,6 +87,25 @@ struct Convert<bf16> {
     unsigned const bits = __float_as_uint(x);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return bf16{(unsigned short)((bits >> 16) | 0x40u)};
     return bf16{(unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+  }
+};
+
+// Beyond the largest number comes the largest number; NaN is 0x7f.
+template <>
+struct Convert<e4m3> {
+  __device__ __forceinline__ static e4m3 from(float x) {
+    unsigned short pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(x));
+    return e4m3{(unsigned char)pair};
+  }
+};
+
+template <>
+struct Convert<e5m2> {
+  __device__ __forceinline__ static e5m2 from(float x) {
+    unsigned short pair;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(0.0f), "f"(x));
+    return e5m2{(unsigned char)pair};
   }
 };
 

@@ -65,7 +65,7 @@ pub mod prelude {
         desc::{Auto, GemmDesc, With, WithEpilogueTree, WithStages, WithThreadblock, WithWarp},
         device::{Arguments, Gemm, Transpose, TransposeArguments},
         layout::{ColMajor, RowMajor},
-        numeric::{Bf16, F16, Tf32},
+        numeric::{Bf16, E4m3, E5m2, F16, Tf32},
         shape::{BlocksPerSm, GemmShape, Stages},
         threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined},
     };

@@ -18,6 +18,7 @@ use core::fmt;
 pub enum Refusal {
     // The description.
     NoSuchCombination { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
+    OfTensorCores { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
     NoSuchOperation { op: OpKind, arch: ArchKind },
     DoesNotNest { outer: &'static str, inner: &'static str, axis: &'static str, value: u32, of: u32, nearest: u32 },
     OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
@@ -61,7 +62,6 @@ pub enum Refusal {
     Layouts { a: Order, b: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
-    NoSuchElement { kind: ElementKind },
     TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
 }
 
@@ -97,16 +97,10 @@ impl Refusal {
     pub const fn sentence(&self) -> Sentence {
         let s = Sentence::new();
         match *self {
-            Self::NoSuchCombination { a, b, accumulator, c } => s
-                .say("no kernel multiplies ")
-                .say(a.name())
-                .say(" by ")
-                .say(b.name())
-                .say(" accumulating in ")
-                .say(accumulator.name())
-                .say(" into ")
-                .say(c.name())
+            Self::NoSuchCombination { a, b, accumulator, c } => multiplies(a, b, accumulator, c)
                 .say(": A and B share a type, f32 and f64 accumulate in themselves, f16 in f16 or f32, bf16 in f32, integers in i32"),
+            Self::OfTensorCores { a, b, accumulator, c } => multiplies(a, b, accumulator, c)
+                .say(" on the CUDA cores: that is for tensor cores, op tensorop"),
             Self::NoSuchOperation { op, arch } => s
                 .say("op ")
                 .say(op.name())
@@ -385,9 +379,6 @@ impl Refusal {
                 .say(" was given where the kernel takes elements of ")
                 .number(bytes as u64)
                 .say(if bytes == 1 { " byte" } else { " bytes" }),
-            Self::NoSuchElement { kind } => {
-                s.say("matrices of ").say(kind.name()).say(" have no form in host memory yet; f64, f32, tf32, f16, bf16, i8, u8 and i32 have")
-            }
             Self::Layouts { a, b, exchanged } => s
                 .say("the kernel takes A by ")
                 .say(a.name())
@@ -413,6 +404,19 @@ impl Refusal {
                 .say(" share some of their memory but not all of it; pass one matrix, or two that are apart"),
         }
     }
+}
+
+/// How the sentences about element types begin.
+const fn multiplies(a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind) -> Sentence {
+    Sentence::new()
+        .say("no kernel multiplies ")
+        .say(a.name())
+        .say(" by ")
+        .say(b.name())
+        .say(" accumulating in ")
+        .say(accumulator.name())
+        .say(" into ")
+        .say(c.name())
 }
 
 impl fmt::Display for Refusal {

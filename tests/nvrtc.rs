@@ -48,6 +48,31 @@ fn a_kernel_with_a_header_in_memory_compiles_for_each_architecture() {
     }
 }
 
+/// Conversions of the 8-bit types: instructions from sm_89 on. Where there are none, kernels that do not ask for them compile.
+#[test]
+#[ignore = "needs NVRTC"]
+fn eight_bits_convert_where_there_are_instructions_for_it() {
+    let converting = |arch: &str, converts: bool| {
+        let kernel = |name: &str| {
+            format!(
+                "extern \"C\" __global__ void scaled_{name}({name} const* x, {name}* y) {{ int const i = threadIdx.x; \
+                 y[i] = convert<{name}>(2.0f * convert<float>(x[i])); }}\n"
+            )
+        };
+        let kernels: String = if converts { ["e4m3", "e5m2"].map(kernel).concat() } else { kernel("f16") };
+        let source = format!(
+            "#include \"numeric.cuh\"\nstatic_assert(sizeof(e4m3) == 1 && sizeof(e5m2) == 1 && sizeof(tf32) == 4, \"\");\n{kernels}"
+        );
+        let headers = vec![("numeric.cuh".into(), include_str!("../kernels/numeric.cuh").into())];
+        nvrtc().compile(&Program { source, headers, ..program(arch) })
+    };
+    for arch in ["sm_89", "sm_90a"] {
+        assert_is_a_cubin(&converting(arch, true).unwrap_or_else(|error| panic!("{arch}: {error}")));
+    }
+    assert_is_a_cubin(&converting("sm_75", false).unwrap_or_else(|error| panic!("sm_75: {error}")));
+    assert!(matches!(converting("sm_80", true), Err(Error::Compile { .. })), "sm_80 has no such instruction");
+}
+
 #[test]
 #[ignore = "needs NVRTC"]
 fn it_tells_its_version_its_file_and_its_architectures() {

@@ -149,6 +149,9 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
         (changed(|d| d.b = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "A and B share a type"], false),
+        (changed(|d| { d.a = ElementKind::E4m3; d.b = ElementKind::E5m2; d.c = bf16 }), "OfTensorCores",
+            &["e4m3 by e5m2", "in f32 into bf16 on the CUDA cores", "tensor cores, op tensorop"], false),
+        (changed(|d| { d.a = ElementKind::Tf32; d.b = ElementKind::Tf32 }), "OfTensorCores", &["tf32 by tf32", "op tensorop"], false),
         (changed(|d| d.op = OpKind::TensorOp), "NoSuchOperation", &["op tensorop on sm70", "op simt has"], false),
         (changed(|d| d.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "nearest is 64"], true),
         (changed(|d| { d.threadblock.k = 512; d.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "nearest is 510"], true),
@@ -320,7 +323,6 @@ fn what_can_be_implemented_is_what_runs() {
 fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
         (Refusal::Overlap { operand: "A" }, "D overlaps A, which is read while D is written"),
-        (Refusal::NoSuchElement { kind: ElementKind::E4m3 }, "matrices of e4m3 have no form in host memory yet"),
         (Refusal::PartlyShared { operand: "C" }, "D and C share some of their memory but not all of it"),
         (Refusal::OtherDevice { operand: "C" }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),

@@ -105,6 +105,33 @@ fn numbers_are_rounded_to_nearest_even_once() {
     assert_eq!(load(&out, 4, 1).2.values, [0.0, 2.0, -2.0, 3.0]);
 }
 
+/// numpy has no word for bf16, tf32 and fp8: their files are of f32, and f64 and f32 files become them by one rounding to
+/// nearest even. fp8 has no number beyond its largest.
+#[test]
+fn types_without_a_word_in_numpy_are_written_as_f32() {
+    let folder = folder();
+    let (out, out_name) = path(&folder, "d.npy");
+    let hair = 2f64.powi(-40);
+    // The spacing at 1 of each type, and its largest number where it saturates.
+    for (name, fraction_bits, most) in
+        [("bf16", 7, f64::INFINITY), ("tf32", 10, f64::INFINITY), ("e4m3", 3, 448.0), ("e5m2", 2, 57_344.0)]
+    {
+        let step = 2f64.powi(-fraction_bits);
+        let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + hair, -1.0 - step / 2.0 - hair, 1e39, -1e39];
+        let want = [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0 - step, most, -most];
+        let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 2, columns: 3, values }, "<f8", false);
+        done(&["transpose", "--on", "host", "--type", name, "--a-file", &a_file, "--out", &out_name, "--verify"]);
+        let (descr, _, d) = load(&out, 3, 2);
+        assert_eq!(descr, "<f4", "{name}");
+        let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
+        assert_eq!(back, want, "{name}");
+        // What was written is read as it was.
+        done(&["transpose", "--on", "host", "--type", name, "--a-file", &out_name, "--out", &a_file, "--verify"]);
+        let again = load(&path(&folder, "a.npy").0, 2, 3).2;
+        assert_eq!((0..6).map(|at| again.at(at / 3, at % 3)).collect::<Vec<_>>(), want, "{name}");
+    }
+}
+
 #[test]
 fn a_result_may_replace_an_operand() {
     let folder = folder();

@@ -54,8 +54,16 @@ fn what_does_not_exist_yet() {
         ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "--cluster does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --schedule cooperative", "--schedule does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
-        ("gemm --m 1 --n 1 --k 1 --a e4m3:row", "no kernel multiplies e4m3 by e4m3"),
-        ("gemm --m 1 --n 1 --k 1 --a tf32:row", "no kernel multiplies tf32 by tf32"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col",
+            "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on the CUDA cores: that is for tensor cores, op tensorop",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --a tf32:row",
+            "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
+        ),
+        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop", "op tensorop on sm80 has no kernel yet"),
+        ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);
 }

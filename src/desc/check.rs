@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     arch::{Machine, OpKind},
-    numeric::{ComputeKind, combinations_with},
+    numeric::ComputeKind,
     refusal::Refusal,
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
@@ -36,8 +36,8 @@ impl GemmDesc {
         if !matches!(self.op, OpKind::Simt) {
             return Err(Refusal::NoSuchOperation { op: self.op, arch: self.arch });
         }
-        if !combinations_with(self.combined()) {
-            return Err(Refusal::NoSuchCombination { a: self.a, b: self.b, accumulator: self.accumulator, c: self.c });
+        if !self.combined().is_of(self.op) {
+            return Err(self.combined().refused_by_simt());
         }
         if let Err(refusal) = self.check_shapes() {
             return Err(refusal);

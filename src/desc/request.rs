@@ -1,7 +1,8 @@
 //! From what a user asks for, in values and words, to a description: what the command line's flags go through.
 //!
-//! Types that are not given follow from those that are, by the first row of [`COMBINATIONS`] that agrees with them. Knobs
-//! come from the default configuration's row, or a description, and then from flags.
+//! Types that are not given follow from those that are, by the first row of the operation class's table
+//! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
+//! from flags.
 
 use super::knobs::{GemmDesc, Knobs};
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
     device::{Orders, default_gemm_configuration::default_gemm_configuration},
     error::Error,
     layout::{MatrixType, Order},
-    numeric::{COMBINATIONS, Combined, ElementKind},
+    numeric::{Combined, ElementKind},
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -37,7 +38,7 @@ pub struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`COMBINATIONS`] that agrees, the row of [`default_gemm_configuration`] for these types.
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configuration`] for these types.
     Default,
     /// The description given.
     Description,
@@ -98,10 +99,10 @@ impl Request {
                 (types, orders, user.op, arch, user.knobs(), Origin::Description, Some(user.compute))
             }
             None => {
-                let types = self.types();
+                let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
+                let types = self.types(op);
                 let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
                 let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
-                let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
                 let knobs = default_gemm_configuration(op, arch, types)?;
                 (types, orders, op, arch, knobs, Origin::Default, None)
             }
@@ -131,13 +132,16 @@ impl Request {
         Ok(Resolved { desc, orders, knobs, choices })
     }
 
-    /// The first row of the table that agrees with what is given; without one, what is given, to be refused by its names.
-    fn types(&self) -> Combined {
+    /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without
+    /// one, what is given.
+    fn types(&self, op: OpKind) -> Combined {
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
-        let row = COMBINATIONS
-            .iter()
+        let other = if matches!(op, OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt };
+        let row = [op, other]
+            .into_iter()
+            .flat_map(Combined::all_of)
             .find(|row| agree(a, row.a) && agree(b, row.b) && agree(c, row.c) && agree(self.accumulator, row.accumulator));
         let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
         row.copied().unwrap_or(Combined {

@@ -45,7 +45,7 @@ macro_rules! configurations {
         ///
         /// # Errors
         ///
-        /// [`Refusal::NoSuchOperation`] or [`Refusal::NoSuchCombination`] when the table has no row.
+        /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfTensorCores`] when the table has no row.
         pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
             if op != <Simt as OpClass>::KIND {
                 return Err(Refusal::NoSuchOperation { op, arch });
@@ -59,7 +59,7 @@ macro_rules! configurations {
                     return Ok(Knobs::of::<$config>());
                 }
             )*
-            Err(Refusal::NoSuchCombination { a: types.a, b: types.b, accumulator: types.accumulator, c: types.c })
+            Err(types.refused_by_simt())
         }
     };
     (@types $([$($arch:ident)*] $types:tt $config:ty;)*) => {

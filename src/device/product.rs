@@ -13,10 +13,7 @@ use crate::{
     numeric::ElementKind,
     refusal::Refusal,
     sys::memory::available_bytes,
-    verify::{
-        self, Claim, Distribution, Fill, Verdict,
-        bound::{Rounding, gamma},
-    },
+    verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation},
 };
 
 /// Operands, result and scalars of one product, in the user's layouts.
@@ -136,8 +133,7 @@ impl HostProduct {
     /// would decide nothing, because the sums are too long for their accumulator's precision.
     pub fn drawn_from(&self, desc: &GemmDesc) -> [Distribution; 2] {
         let (k, types) = (self.a.extents().1, desc.user_types());
-        let unit = Rounding::of(types.accumulator).unit;
-        let fill = if gamma(k as f64, unit).is_finite() { Fill::Random } else { Fill::Integers };
+        let fill = if Accumulation::of(desc, k).relative.is_finite() { Fill::Random } else { Fill::Integers };
         [fill.operands(types, k), fill.source()]
     }
 

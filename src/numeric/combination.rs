@@ -1,7 +1,7 @@
-//! Which element types go together: the one table, and the one place where code is generated per type.
+//! Which element types go together: a table for each operation class, and the one place where code is generated per type.
 
-use super::{Accumulator, Bf16, Compute, Element, ElementKind, F16, Narrow, Widen};
-use crate::refusal::Refusal;
+use super::{Accumulator, Bf16, Compute, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32, Widen};
+use crate::{arch::OpKind, refusal::Refusal};
 use core::marker::PhantomData;
 
 /// The element types of one GEMM, as values.
@@ -51,55 +51,118 @@ where
     type Epilogue = Epilogue;
 }
 
+/// Asserts that types go together.
+const fn go_together<T: Combination>() {}
+
 macro_rules! combinations {
-    ($($a:ty, $b:ty, $accumulator:ty, $c:ty: $($epilogue:ty)|+;)*) => {
-        /// The element types that a kernel on the CUDA cores can be asked for: (A, B, accumulator, C).
-        pub const COMBINATIONS: &[Combined] = &[$(Combined {
+    ($(#[$doc:meta])* $table:ident $rows:tt $(by $dispatch:ident)?) => {
+        combinations! { @table [$(#[$doc])*] $table $rows }
+        $(combinations! { @dispatch $dispatch $table $rows })?
+    };
+    (@table [$(#[$doc:meta])*] $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty: $($epilogue:ty)|+;)* }) => {
+        $(#[$doc])*
+        pub const $table: &[Combined] = &[$(Combined {
             a: <$a as Element>::KIND,
             b: <$b as Element>::KIND,
             accumulator: <$accumulator as Element>::KIND,
             c: <$c as Element>::KIND,
         }),*];
 
+        $($(const _: () = go_together::<Types<$a, $b, $accumulator, $c, $epilogue>>();)+)*
+    };
+    (@dispatch $dispatch:ident $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty: $($epilogue:ty)|+;)* }) => {
         /// Calls `visitor` with the types of a description.
-        pub(crate) fn dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
-            let mut rows = COMBINATIONS.iter();
+        pub(crate) fn $dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
+            let mut rows = $table.iter();
             $(if rows.next() == Some(&d.combined()) {
                 $(if d.compute == <$epilogue as Compute>::KIND {
                     return Ok(visitor.visit::<Types<$a, $b, $accumulator, $c, $epilogue>>());
                 })+
             })*
-            Err(Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c })
+            Err(d.combined().refused_by_simt())
         }
     };
 }
 
 // a    b     acc  c     what the epilogue computes in: with integers where all scalars are whole
 combinations! {
-    f32,  f32,  f32, f32:  f32;
-    f64,  f64,  f64, f64:  f64;
-    F16,  F16,  f32, F16:  f32;
-    F16,  F16,  f32, f32:  f32;
-    F16,  F16,  F16, F16:  f32;
-    Bf16, Bf16, f32, Bf16: f32;
-    Bf16, Bf16, f32, f32:  f32;
-    i8,   i8,   i32, i32:  i32 | f32;
-    i8,   i8,   i32, i8:   i32 | f32;
-    i8,   i8,   i32, f32:  f32;
-    u8,   u8,   i32, i32:  i32 | f32;
-    u8,   u8,   i32, u8:   i32 | f32;
-    i32,  i32,  i32, i32:  i32 | f32;
+    /// The element types that a kernel on the CUDA cores can be asked for: (A, B, accumulator, C).
+    COMBINATIONS {
+        f32,  f32,  f32, f32:  f32;
+        f64,  f64,  f64, f64:  f64;
+        F16,  F16,  f32, F16:  f32;
+        F16,  F16,  f32, f32:  f32;
+        F16,  F16,  F16, F16:  f32;
+        Bf16, Bf16, f32, Bf16: f32;
+        Bf16, Bf16, f32, f32:  f32;
+        i8,   i8,   i32, i32:  i32 | f32;
+        i8,   i8,   i32, i8:   i32 | f32;
+        i8,   i8,   i32, f32:  f32;
+        u8,   u8,   i32, i32:  i32 | f32;
+        u8,   u8,   i32, u8:   i32 | f32;
+        i32,  i32,  i32, i32:  i32 | f32;
+    } by dispatch
 }
 
-/// Whether the table has a row of these types.
-pub(crate) const fn combinations_with(wanted: Combined) -> bool {
-    let mut i = 0;
-    while i < COMBINATIONS.len() {
-        let row = COMBINATIONS[i];
-        if row.a.is(wanted.a) && row.b.is(wanted.b) && row.accumulator.is(wanted.accumulator) && row.c.is(wanted.c) {
-            return true;
-        }
-        i += 1;
+combinations! {
+    /// The element types that tensor cores multiply: (A, B, accumulator, C). How they add is an
+    /// [`Instruction`](super::Instruction) for each.
+    TENSOR_OP_COMBINATIONS {
+        F16,  F16,  f32, F16:  f32;
+        F16,  F16,  f32, Bf16: f32;
+        F16,  F16,  f32, f32:  f32;
+        F16,  F16,  F16, F16:  f32;
+        Bf16, Bf16, f32, Bf16: f32;
+        Bf16, Bf16, f32, F16:  f32;
+        Bf16, Bf16, f32, f32:  f32;
+        Tf32, Tf32, f32, f32:  f32;
+        E4m3, E4m3, f32, Bf16: f32;
+        E4m3, E4m3, f32, F16:  f32;
+        E4m3, E4m3, f32, f32:  f32;
+        E4m3, E5m2, f32, Bf16: f32;
+        E4m3, E5m2, f32, F16:  f32;
+        E4m3, E5m2, f32, f32:  f32;
+        E5m2, E4m3, f32, Bf16: f32;
+        E5m2, E4m3, f32, F16:  f32;
+        E5m2, E4m3, f32, f32:  f32;
+        E5m2, E5m2, f32, Bf16: f32;
+        E5m2, E5m2, f32, F16:  f32;
+        E5m2, E5m2, f32, f32:  f32;
+        i8,   i8,   i32, i32:  i32 | f32;
+        u8,   u8,   i32, i32:  i32 | f32;
     }
-    false
+}
+
+impl Combined {
+    /// The rows of an operation class.
+    pub const fn all_of(op: OpKind) -> &'static [Self] {
+        match op {
+            OpKind::Simt => COMBINATIONS,
+            OpKind::TensorOp => TENSOR_OP_COMBINATIONS,
+        }
+    }
+
+    /// Whether the table of an operation class has a row of these types.
+    pub const fn is_of(self, op: OpKind) -> bool {
+        let rows = Self::all_of(op);
+        let mut i = 0;
+        while i < rows.len() {
+            let row = rows[i];
+            if row.a.is(self.a) && row.b.is(self.b) && row.accumulator.is(self.accumulator) && row.c.is(self.c) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Why the CUDA cores have no kernel of these types.
+    pub(crate) const fn refused_by_simt(self) -> Refusal {
+        let Self { a, b, accumulator, c } = self;
+        if self.is_of(OpKind::TensorOp) {
+            Refusal::OfTensorCores { a, b, accumulator, c }
+        } else {
+            Refusal::NoSuchCombination { a, b, accumulator, c }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Twin: the overloads `widen` and `narrow` of `kernels/numeric.cuh`.
 
-use super::{Bf16, F16};
+use super::{Bf16, E4m3, E5m2, F16};
 
 /// From memory into a wider number: exact.
 pub trait Widen<To> {
@@ -10,7 +10,15 @@ pub trait Widen<To> {
     fn widen(self) -> To;
 }
 
-/// From an epilogue's number into memory: to nearest, ties to even; integers saturate, and NaN becomes 0.
+/// From an epilogue's number into memory: to nearest, ties to even.
+///
+/// | type | beyond the largest number | NaN |
+/// |---|---|---|
+/// | f64, f32, f16, bf16 | infinity | NaN |
+/// | e4m3, e5m2 | the largest number of that sign, also for infinity | `0x7f`, whatever its sign |
+/// | integers | the end of the range | 0 |
+///
+/// fp8 is as PTX's `cvt.rn.satfinite` (PTX ISA, section "cvt").
 pub trait Narrow<To> {
     /// The nearest number of the narrower type.
     fn narrow(self) -> To;
@@ -34,6 +42,8 @@ widen! {
     F16 => F16, |x| x;
     F16 => f32, |x| x.to_f32();
     Bf16 => f32, |x| x.to_f32();
+    E4m3 => f32, |x| x.to_f32();
+    E5m2 => f32, |x| x.to_f32();
     i8 => i32, |x| i32::from(x);
     u8 => i32, |x| i32::from(x);
     i32 => i32, |x| x;
@@ -60,6 +70,8 @@ narrow! {
     f32 => f32, |x| x;
     f32 => F16, |x| F16::from_f32(x);
     f32 => Bf16, |x| Bf16::from_f32(x);
+    f32 => E4m3, |x| f64::from(x).narrow();
+    f32 => E5m2, |x| f64::from(x).narrow();
     f32 => i32, |x| x.round_ties_even() as i32;
     f32 => i8, |x| x.round_ties_even() as i8;
     f32 => u8, |x| x.round_ties_even() as u8;
@@ -70,14 +82,19 @@ narrow! {
     f64 => f32, |x| x as f32;
     f64 => F16, |x| F16::from_f32(round_to_odd(x));
     f64 => Bf16, |x| Bf16::from_f32(round_to_odd(x));
+    f64 => E4m3, |x| if x.is_nan() { E4m3::from_bits(FP8_NAN) } else { E4m3::from_f64(x) };
+    f64 => E5m2, |x| if x.is_nan() { E5m2::from_bits(FP8_NAN) } else { E5m2::from_f64(x) };
     f64 => i32, |x| x.round_ties_even() as i32;
     f64 => i8, |x| x.round_ties_even() as i8;
     f64 => u8, |x| x.round_ties_even() as u8;
 }
 
+/// The NaN of both 8-bit types.
+const FP8_NAN: u8 = 0x7f;
+
 /// To binary32, with the last bit set where anything was cut off, so that a second rounding is the only one.
 #[inline(always)]
-pub(super) fn round_to_odd(x: f64) -> f32 {
+pub(crate) fn round_to_odd(x: f64) -> f32 {
     let near = x as f32;
     let back = f64::from(near);
     if back == x || !near.is_finite() || near.to_bits() & 1 == 1 {

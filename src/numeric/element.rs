@@ -3,14 +3,43 @@
 use core::fmt;
 use typenum::{U8, U16, U32, U64, Unsigned};
 
-/// IEEE 754 binary16.
-pub use half::bf16 as Bf16;
+/// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source: Micikevicius et al., *FP8
+/// Formats for Deep Learning* (2022), table 1.
+pub use float8::F8E4M3 as E4m3;
+/// 1 + 5 + 2 bits, bias 15: the upper half of a binary16, with its infinities and NaNs; 57344 is the largest number.
+pub use float8::F8E5M2 as E5m2;
 /// The upper half of a binary32.
+pub use half::bf16 as Bf16;
+/// IEEE 754 binary16.
 pub use half::f16 as F16;
 
 /// A number with the exponent of `f32` and 10 bits of fraction, stored as an `f32`; the tensor cores' f32 mode.
+///
+/// A matrix of `Tf32` is a matrix of any `f32`. Tensor cores read the upper 19 bits and ignore the 13 below them
+/// ([`Tf32::as_read`]), which cuts numbers off towards zero. What this library itself makes for such a matrix, from a file or a
+/// seed, is rounded to nearest even ([`Tf32::nearest`]), and then loses nothing when it is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tf32;
+
+impl Tf32 {
+    /// The bits of an `f32` that tensor cores ignore.
+    const IGNORED: u32 = (1 << 13) - 1;
+
+    /// What tensor cores take `x` for: `x` without its low 13 bits. A NaN with no bit above them, such as no instruction makes,
+    /// is an infinity for them.
+    #[inline(always)]
+    pub const fn as_read(x: f32) -> f32 {
+        f32::from_bits(x.to_bits() & !Self::IGNORED)
+    }
+
+    /// The number of 10 bits of fraction nearest to `x`, ties to even.
+    #[inline(always)]
+    pub const fn nearest(x: f32) -> f32 {
+        let bits = x.to_bits();
+        let tie_to_even = Self::IGNORED / 2 + ((bits >> 13) & 1);
+        if x.is_finite() { f32::from_bits((bits + tie_to_even) & !Self::IGNORED) } else { x }
+    }
+}
 
 /// An element type, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,9 +55,9 @@ pub enum ElementKind {
     F16,
     /// bfloat16.
     Bf16,
-    /// 8 bits: 4 of exponent, 3 of fraction, no infinity.
+    /// [`E4m3`]: 8 bits, 4 of exponent, 3 of fraction, no infinity.
     E4m3,
-    /// 8 bits: 5 of exponent, 2 of fraction.
+    /// [`E5m2`]: 8 bits, 5 of exponent, 2 of fraction.
     E5m2,
     /// Two's complement, 8 bits.
     I8,
@@ -109,7 +138,13 @@ impl ElementKind {
         matches!(self, Self::I8 | Self::U8 | Self::I32)
     }
 
-    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types take every number.
+    /// Whether the type is one of 8 bits with an exponent.
+    pub const fn is_fp8(self) -> bool {
+        matches!(self, Self::E4m3 | Self::E5m2)
+    }
+
+    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types take every number: beyond the largest
+    /// comes infinity, or for fp8 the largest again.
     pub fn takes(self, x: f64) -> bool {
         let within = |least: i32, most: i32| (f64::from(least)..=f64::from(most)).contains(&x.round_ties_even());
         match self {
@@ -186,7 +221,7 @@ impl ComputeKind {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of falchion",
     label = "not an element type",
-    note = "element types are f64, f32, Tf32, F16, Bf16, i8, u8 and i32"
+    note = "element types are f64, f32, Tf32, F16, Bf16, E4m3, E5m2, i8, u8 and i32"
 )]
 pub trait Element: Copy + Send + Sync + 'static {
     /// The same fact, as a value.
@@ -219,6 +254,8 @@ elements! {
     Tf32, Tf32, U32, f32,  f32;
     F16,  F16,  U16, F16,  f32;
     Bf16, Bf16, U16, Bf16, f32;
+    E4m3, E4m3, U8,  E4m3, f32;
+    E5m2, E5m2, U8,  E5m2, f32;
     i8,   I8,   U8,  i8,   i32;
     u8,   U8,   U8,  u8,   i32;
     i32,  I32,  U32, i32,  i32;

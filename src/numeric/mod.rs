@@ -3,15 +3,22 @@
 //! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and [`Accumulator`] the arithmetic of the
 //! host executor, which rounds where the device rounds.
 //!
+//! [`Instruction`] says how tensor cores add, and does it on the host.
+//!
 //! Twin: `kernels/numeric.cuh`.
 
 mod arithmetic;
 mod combination;
 mod convert;
 mod element;
+mod fused_sum;
+mod instruction;
 
 pub use arithmetic::{Accumulator, Compute};
-pub use combination::{COMBINATIONS, Combined};
-pub(crate) use combination::{Combination, Visit, combinations_with, dispatch};
+pub use combination::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS};
+pub(crate) use combination::{Combination, Visit, dispatch};
+pub(crate) use convert::round_to_odd;
 pub use convert::{Narrow, Widen};
-pub use element::{Bf16, ComputeKind, Element, ElementKind, F16, Tf32};
+pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
+pub(crate) use fused_sum::least_exponent;
+pub use instruction::{Instruction, SumRounding};

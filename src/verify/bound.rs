@@ -9,7 +9,22 @@
 //!
 //! `h` is half the least positive number, for products that underflow. On the CUDA cores each product is one fused
 //! multiply-add, so `n` is the number of products, and one more for each slice of K that is added; a tile that is filled up
-//! with zeros adds exact zeros, which round nothing. The epilogue adds its own roundings, see [`Estimate`].
+//! with zeros adds exact zeros, which round nothing.
+//!
+//! **Tensor cores** add many products at once, by an [`Instruction`]'s row. Let `T` be the number of steps, `u` the row's
+//! [`unit`](Instruction::unit), and `s_t` the accumulator after step t, with the error `D_t` and the sum of magnitudes `S_t`. A
+//! step is off by less than `u max(|s_(t-1)|, |s_t|, the largest product) <= u (S_T + D_T)`, so `D_T <= T u (S_T + D_T)`, and
+//!
+//! ```text
+//! |sum - exact| <= gamma_T(u) (|A||B|)_ij + T h
+//! ```
+//!
+//! with `h` what a step loses near the least numbers. Two more things add to it. A subnormal factor is aligned by its type's
+//! least exponent, so it counts in `|A||B|` as the least normal number. And tf32 reads 19 bits of an `f32`: a factor that has
+//! more is off by up to 2^-10 of itself, whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums
+//! of a part are bounded so, and their addition in f32 as on the CUDA cores.
+//!
+//! The epilogue adds its own roundings, see [`Estimate`].
 //!
 //! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at most the number up to which
 //! the accumulator has every whole number, the sum is exact, and the bound is 0. From there on an epilogue whose operands are
@@ -20,7 +35,11 @@
 //! undecided, and only whole numbers can decide it.
 
 use super::reference::{Arithmetic, Sum};
-use crate::{desc::GemmDesc, numeric::ElementKind};
+use crate::{
+    arch::OpKind,
+    desc::GemmDesc,
+    numeric::{ElementKind, Instruction, SumRounding},
+};
 
 /// How numbers of a type round.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -86,22 +105,97 @@ impl Estimate {
 pub struct Accumulation {
     kind: ElementKind,
     rounding: Rounding,
-    /// The longest chain of roundings.
-    pub chain: usize,
+    /// Products of a sum.
+    products: f64,
+    /// Sums of whole numbers up to here are exact.
+    largest_whole: f64,
+    /// The error of a sum as a share of the sum of its magnitudes: infinite where it says nothing.
+    pub relative: f64,
+    /// What is lost near the least numbers.
+    pub absolute: f64,
 }
 
+/// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
+const TF32_READ: f64 = 1.0 / 1024.0;
+
 impl Accumulation {
-    /// The accumulation of `k` products by a kernel.
+    /// The accumulation of `k` products by a kernel. On tensor cores fp8 is taken not to be promoted: what is, is off by less.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
         // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after the other.
         let slices = d.warps().k.max(1) as usize;
         let longest = k.min(k.div_ceil(d.threadblock.k.max(1) as usize).saturating_mul(d.warp.k as usize));
-        Self { kind: d.accumulator, rounding: Rounding::of(d.accumulator), chain: longest + slices - 1 }
+        let simt = Self::chained(d.accumulator, longest + slices - 1);
+        let own = match (d.op, Instruction::of(d.combined(), d.arch)) {
+            (OpKind::TensorOp, Some(instruction)) => {
+                Self::stepped(&instruction, longest).then(&Self::chained(d.accumulator, slices - 1))
+            }
+            (OpKind::TensorOp, None) if !d.accumulator.is_integer() => Self { relative: f64::INFINITY, ..simt },
+            _ => simt,
+        };
+        Self { products: k as f64, ..own }
+    }
+
+    /// The accumulation of `k` products by steps of a matrix instruction, and its promotions.
+    pub fn by(instruction: &Instruction, k: usize) -> Self {
+        let Some(every) = instruction.promotion() else { return Self::stepped(instruction, k) };
+        let every = every.max(1) as usize;
+        let part = Self::stepped(instruction, k.min(every));
+        let parts = k.div_ceil(every);
+        // The first part is added to zero.
+        let sum = part.then(&Self::chained(ElementKind::F32, parts.saturating_sub(1)));
+        Self { products: k as f64, absolute: part.absolute * parts as f64 + sum.absolute, ..sum }
+    }
+
+    /// A chain of so many roundings to nearest.
+    fn chained(kind: ElementKind, chain: usize) -> Self {
+        let (rounding, n) = (Rounding::of(kind), chain as f64);
+        Self {
+            kind,
+            rounding,
+            products: n,
+            largest_whole: super::fill::largest_whole(kind),
+            relative: gamma(n, rounding.unit),
+            absolute: n * rounding.half_least,
+        }
+    }
+
+    /// Steps of a matrix instruction, one after the other.
+    fn stepped(instruction: &Instruction, k: usize) -> Self {
+        let kind = match instruction.sum_rounding() {
+            SumRounding::NearestF16 => ElementKind::F16,
+            SumRounding::Truncated { .. } => ElementKind::F32,
+        };
+        let (rounding, steps) = (Rounding::of(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
+        // Twice half the least number is cut off; and addends, where the least normal number is the largest of them.
+        let (least_normal, unit) = (2f64.powi(if kind == ElementKind::F16 { -14 } else { -126 }), instruction.unit());
+        Self {
+            kind,
+            rounding,
+            products: k as f64,
+            largest_whole: instruction.largest_whole(),
+            relative: gamma(steps, unit),
+            absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
+        }
+    }
+
+    /// Sums of these sums.
+    fn then(self, sums: &Self) -> Self {
+        Self {
+            largest_whole: self.largest_whole.min(sums.largest_whole),
+            relative: self.relative + sums.relative + self.relative * sums.relative,
+            absolute: self.absolute * (1.0 + sums.relative) + sums.absolute,
+            ..self
+        }
+    }
+
+    /// How far a sum may be off whose magnitudes add up to `magnitude`.
+    pub fn error(&self, magnitude: f64) -> f64 {
+        self.relative * magnitude + self.absolute
     }
 
     /// What is known of a sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
-        let Sum { value, magnitude, whole } = sum;
+        let Sum { value, magnitude, whole, read } = sum;
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
@@ -109,21 +203,22 @@ impl Accumulation {
         if !value.is_finite() {
             return Estimate::exactly(value);
         }
-        if magnitude == 0.0 || whole && magnitude <= super::fill::largest_whole(self.kind) {
+        if magnitude == 0.0 || whole && read && magnitude <= self.largest_whole {
             return Estimate::exactly(value);
         }
-        let n = self.chain as f64;
-        let theirs = gamma(n, self.rounding.unit);
+        let n = self.products;
         let ours = match arithmetic {
             Arithmetic::Plain => gamma(n, 2f64.powi(-53)) * magnitude,
             Arithmetic::Compensated => 2f64.powi(-53) * value.abs() + gamma(n, 2f64.powi(-53)).powi(2) * magnitude,
             Arithmetic::Wrapping => 0.0,
         };
+        // Of products whose factors are not what was multiplied.
+        let other = if read { 0.0 } else { (2.0 + TF32_READ) * TF32_READ };
         // Sums in between may overflow where this does.
-        if (1.0 + theirs) * magnitude >= self.rounding.largest {
+        if (1.0 + self.relative) * (1.0 + other) * magnitude >= self.rounding.largest {
             return Estimate { value, error: f64::INFINITY };
         }
-        Estimate { value, error: theirs * magnitude + n * self.rounding.half_least + ours }
+        Estimate { value, error: other * magnitude + self.error((1.0 + other) * magnitude) + ours }
     }
 }
 

@@ -4,7 +4,7 @@ use super::number::{Number, poison, with_element};
 use crate::{
     device::{HostSlice, HostSliceMut, MatrixShape},
     error::Error,
-    numeric::{Element, ElementKind},
+    numeric::ElementKind,
     refusal::Refusal,
     sys::memory::available_bytes,
 };
@@ -35,7 +35,7 @@ impl HostBuffer {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSuchElement`] for a type that has no form in host memory, [`Refusal::OutOfMemory`] when there is no room.
+    /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let too_much = || Refusal::OutOfMemory {
             needed: (length as u64).saturating_mul(u64::from(kind.bytes())),
@@ -103,8 +103,8 @@ impl HostBuffer {
     ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn set(&mut self, place: usize, x: f64) -> Result<(), Error> {
-        fn write<E: Element<Storage: Number>>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {
-            slice.of::<E>()?.iter_mut().for_each(|element| *element = Number::nearest(x));
+        fn write<E: Number>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {
+            slice.of::<E>()?.iter_mut().for_each(|element| *element = E::nearest(x));
             Ok(())
         }
         let kind = self.kind;

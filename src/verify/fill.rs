@@ -2,9 +2,10 @@
 
 use super::number::{Number, with_element};
 use crate::{
+    arch::{ArchKind, OpKind},
     device::{HostSliceMut, MatrixShape},
     error::Error,
-    numeric::{Combined, Element, ElementKind},
+    numeric::{Combined, ElementKind, Instruction},
 };
 use rayon::prelude::*;
 
@@ -41,6 +42,13 @@ pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
     }
 }
 
+/// The number up to which sums of whole products are exact.
+fn exact_sums(types: Combined) -> f64 {
+    // Of all architectures, the newest has every instruction; the older ones keep as many whole numbers.
+    let own = Instruction::of(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
+    own.map_or(largest_whole(types.accumulator), |instruction| instruction.largest_whole())
+}
+
 /// Numbers to draw from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distribution {
@@ -64,7 +72,7 @@ impl Fill {
     /// Whole numbers go up to `r`, the largest from 8 down to 1 for which
     ///
     /// - `k r^2 <= W(accumulator)`, `W(T)` being the number up to which every whole number is a `T` (2^24 for f32, 2^11 for
-    ///   f16): then every sum of some of the products is exact, whatever the order;
+    ///   f16; 2^14 where tensor cores add products of fp8): then every sum of some of the products is exact, whatever the order;
     /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: so far do sums stray, nearly always, and so results are
     ///   not rounded or cut off, which would hide an error.
     ///
@@ -76,7 +84,7 @@ impl Fill {
             return Distribution::Random;
         }
         let (k, signed) = (k.max(1) as f64, types.a != ElementKind::U8);
-        let (sums, results) = (largest_whole(types.accumulator), largest_whole(types.c));
+        let (sums, results) = (exact_sums(types), largest_whole(types.c));
         let fits = |r: f64| {
             let strays = if signed { 3.0 * k.sqrt() * r * r } else { k * r * r / 4.0 };
             k * r * r <= sums && strays <= results
@@ -122,7 +130,7 @@ impl Distribution {
     ///
     /// # Errors
     ///
-    /// [`Refusal::NoSuchElement`](crate::Refusal::NoSuchElement) for a type that has no form in host memory.
+    /// None: a slice is of its own type.
     pub fn fill(
         self,
         seed: u64,
@@ -133,14 +141,14 @@ impl Distribution {
         let (order, kind) = (shape.order, slice.kind());
         let (lines, along) = (order.packed(columns, rows), order.packed(rows, columns));
         let (by_line, by_step) = if order.is_row() { (columns, 1) } else { (1, columns) };
-        fn lay<E: Element<Storage: Number>>(
+        fn lay<E: Number>(
             slice: HostSliceMut<'_>,
             (leading, lines, along): (usize, usize, usize),
             number: impl Fn(usize, usize) -> f64 + Sync,
         ) -> Result<(), Error> {
             slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(|(line, elements)| {
                 for (step, element) in elements.iter_mut().take(along).enumerate() {
-                    *element = Number::nearest(number(line, step));
+                    *element = E::nearest(number(line, step));
                 }
             });
             Ok(())
@@ -153,17 +161,21 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{layout::Order, numeric::COMBINATIONS, verify::HostBuffer};
+    use crate::{
+        layout::Order,
+        numeric::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
+        verify::HostBuffer,
+    };
 
     #[test]
     fn whole_numbers_stay_within_what_sums_exactly() {
-        for &types in COMBINATIONS {
+        for &types in COMBINATIONS.iter().chain(TENSOR_OP_COMBINATIONS) {
             for k in [0, 1, 3, 64, 255, 1024, 2048, 2049, 5000, 16_384, 100_000, 10_000_000] {
                 let Distribution::Whole { largest, density } = Fill::Integers.operands(types, k) else { unreachable!() };
                 let share = f64::from(density) / 65_536.0;
                 let magnitudes = k as f64 * (share * f64::from(largest)).powi(2);
                 assert!(largest >= 1 && density > 0, "{types:?} {k}");
-                assert!(magnitudes <= largest_whole(types.accumulator), "{types:?} {k}: {largest} {share}");
+                assert!(magnitudes <= exact_sums(types), "{types:?} {k}: {largest} {share}");
                 assert!(k > 1024 || types.a == ElementKind::U8 || density as f64 >= DENSE * 65_536.0, "{types:?} {k}: {share}");
             }
         }

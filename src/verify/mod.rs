@@ -27,7 +27,7 @@
 //!
 //! # Reference
 //!
-//! Sums of f32, f16 and bf16 are made in binary64, in which their products are exact; of f64 in pairs of binary64; of integers
+//! Sums of f32, tf32, f16, bf16 and fp8 are made in binary64, in which their products are exact; of f64 in pairs of binary64; of integers
 //! modulo 2^32. The epilogue is evaluated in binary64 with an error carried along, or, where its operands are exact, in its own
 //! arithmetic. Scalars are those of the epilogue's arithmetic: 0.1 is the binary32 next to it unless the epilogue is binary64's.
 
@@ -159,7 +159,8 @@ impl Job<'_> {
     /// Compares some rows in some columns.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { claim, shapes, .. } = self;
-        let (a, b) = (Operand::by_rows(claim.a, &shapes.a), Operand::by_columns(claim.b, &shapes.b));
+        let op = claim.desc.op;
+        let (a, b) = (Operand::by_rows(claim.a, &shapes.a, op), Operand::by_columns(claim.b, &shapes.b, op));
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |shape: MatrixShape| {
             rows.iter().flat_map(move |&row| columns.iter().map(move |&column| shape.order.offset(row, column, shape.leading)))

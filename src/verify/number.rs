@@ -5,30 +5,29 @@
 use crate::{
     device::{HostSlice, HostSliceMut},
     error::Error,
-    numeric::{Bf16, Element, F16, Narrow},
+    numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32, round_to_odd},
 };
 
-/// A number in memory.
-pub(crate) trait Number: bytemuck::Pod + Send + Sync {
+/// An element type whose elements are binary64 numbers.
+pub(crate) trait Number: Element {
     /// What untouched memory holds: NaN, or the integer farthest from those of a [`Fill`](super::Fill).
-    const POISON: Self;
+    const POISON: Self::Storage;
     /// The same number.
-    fn exact(self) -> f64;
-    /// The nearest number; a number beyond the type's range becomes its last, or infinity where there is one.
-    fn nearest(x: f64) -> Self;
+    fn exact(stored: Self::Storage) -> f64;
+    /// The nearest number, as [`Narrow`] rounds; Tf32 keeps 10 bits of fraction.
+    fn nearest(x: f64) -> Self::Storage;
 }
 
 macro_rules! numbers {
     ($($number:ty, $poison:expr, |$x:ident| $exact:expr, |$y:ident| $nearest:expr;)*) => {
         $(impl Number for $number {
-            const POISON: Self = $poison;
+            const POISON: Self::Storage = $poison;
             #[inline(always)]
-            fn exact(self) -> f64 {
-                let $x = self;
+            fn exact($x: Self::Storage) -> f64 {
                 $exact
             }
             #[inline(always)]
-            fn nearest($y: f64) -> Self {
+            fn nearest($y: f64) -> Self::Storage {
                 $nearest
             }
         })*
@@ -36,19 +35,22 @@ macro_rules! numbers {
 }
 
 numbers! {
-    f64,  f64::NAN,       |x| x,             |y| y;
-    f32,  f32::NAN,       |x| f64::from(x),  |y| y as f32;
-    F16,  F16::NAN,       |x| x.to_f64(),    |y| y.narrow();
-    Bf16, Bf16::NAN,      |x| x.to_f64(),    |y| y.narrow();
-    i8,   i8::MIN,        |x| f64::from(x),  |y| y.round_ties_even() as i8;
-    u8,   u8::MAX,        |x| f64::from(x),  |y| y.round_ties_even() as u8;
-    i32,  i32::MIN + 1,   |x| f64::from(x),  |y| y.round_ties_even() as i32;
+    f64,  f64::NAN,              |x| x,             |y| y;
+    f32,  f32::NAN,              |x| f64::from(x),  |y| y.narrow();
+    Tf32, f32::NAN,              |x| f64::from(x),  |y| Tf32::nearest(round_to_odd(y));
+    F16,  F16::NAN,              |x| x.to_f64(),    |y| y.narrow();
+    Bf16, Bf16::NAN,             |x| x.to_f64(),    |y| y.narrow();
+    E4m3, E4m3::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
+    E5m2, E5m2::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
+    i8,   i8::MIN,               |x| f64::from(x),  |y| y.narrow();
+    u8,   u8::MAX,               |x| f64::from(x),  |y| y.narrow();
+    i32,  i32::MIN + 1,          |x| f64::from(x),  |y| y.narrow();
 }
 
-/// `$body` with `$E` standing for the element type `$kind`: a `Result` whose error a refusal converts into.
+/// `$body` with `$E` standing for the element type `$kind`.
 macro_rules! with_element {
     ($kind:expr, $E:ident => $body:expr) => {{
-        use $crate::numeric::{Bf16, ElementKind, F16, Tf32};
+        use $crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, Tf32};
         macro_rules! arm {
             ($type:ty) => {{
                 type $E = $type;
@@ -61,24 +63,26 @@ macro_rules! with_element {
             ElementKind::Tf32 => arm!(Tf32),
             ElementKind::F16 => arm!(F16),
             ElementKind::Bf16 => arm!(Bf16),
+            ElementKind::E4m3 => arm!(E4m3),
+            ElementKind::E5m2 => arm!(E5m2),
             ElementKind::I8 => arm!(i8),
             ElementKind::U8 => arm!(u8),
             ElementKind::I32 => arm!(i32),
-            kind @ (ElementKind::E4m3 | ElementKind::E5m2) => Err($crate::Refusal::NoSuchElement { kind }.into()),
         }
     }};
 }
 pub(crate) use with_element;
 
+/// The number of a type nearest to `x`.
+pub(super) fn nearest(x: f64, kind: ElementKind) -> f64 {
+    with_element!(kind, E => <E as Number>::exact(<E as Number>::nearest(x)))
+}
+
 /// Appends the elements at the given places; a place beyond the end reads as NaN.
 pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
-    fn append<E: Element<Storage: Number>>(
-        slice: HostSlice<'_>,
-        places: impl Iterator<Item = usize>,
-        into: &mut Vec<f64>,
-    ) -> Result<(), Error> {
+    fn append<E: Number>(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
         let elements = slice.of::<E>()?;
-        into.extend(places.map(|place| elements.get(place).map_or(f64::NAN, |x| x.exact())));
+        into.extend(places.map(|place| elements.get(place).map_or(f64::NAN, |&x| E::exact(x))));
         Ok(())
     }
     with_element!(slice.kind(), E => append::<E>(slice, places, into))
@@ -88,10 +92,10 @@ pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, in
 ///
 /// # Errors
 ///
-/// [`Refusal::NoSuchElement`](crate::Refusal::NoSuchElement) for a type that has no form in host memory.
+/// None: a slice is of its own type.
 pub fn poison(slice: HostSliceMut<'_>) -> Result<(), Error> {
-    fn fill<E: Element<Storage: Number>>(slice: HostSliceMut<'_>) -> Result<(), Error> {
-        slice.of::<E>()?.fill(Number::POISON);
+    fn fill<E: Number>(slice: HostSliceMut<'_>) -> Result<(), Error> {
+        slice.of::<E>()?.fill(E::POISON);
         Ok(())
     }
     with_element!(slice.kind(), E => fill::<E>(slice))

@@ -2,7 +2,7 @@
 //!
 //! | elements | sums in | error of a sum |
 //! |---|---|---|
-//! | f32, f16, bf16 | binary64; products are exact in it | `gamma_k(2^-53) (|A||B|)` |
+//! | f32, tf32, f16, bf16, e4m3, e5m2 | binary64; products are exact in it | `gamma_k(2^-53) (|A||B|)` |
 //! | i8, u8 | binary64, exact below 2^53 = 2^39 products | none, modulo 2^32 |
 //! | i32 | 64-bit integers that wrap | none, modulo 2^32 |
 //! | f64 | pairs of binary64 (Dot2 of Ogita, Rump, Oishi 2005) | `2^-53 |sum| + gamma_k(2^-53)^2 (|A||B|)` |
@@ -11,9 +11,10 @@
 
 use super::number;
 use crate::{
+    arch::OpKind,
     device::{HostSlice, MatrixShape},
     error::Error,
-    numeric::ElementKind,
+    numeric::{ElementKind, Tf32, least_exponent},
     sys::simd::{Vectorized, dispatch},
 };
 use core::ops::Range;
@@ -36,6 +37,15 @@ pub(super) struct Sum {
     pub magnitude: f64,
     /// Whether all factors are whole numbers.
     pub whole: bool,
+    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only.
+    pub read: bool,
+}
+
+/// What is known of a row of A, or a column of B.
+#[derive(Clone, Copy)]
+struct Factors {
+    whole: bool,
+    read: bool,
 }
 
 /// One operand: A by rows, or B by columns.
@@ -44,27 +54,47 @@ pub(super) struct Operand<'a> {
     pub slice: HostSlice<'a>,
     /// Distances of neighbours along M or N, and along K.
     pub strides: (usize, usize),
+    /// What a factor that is not 0 counts for in magnitudes at least.
+    pub least: f64,
 }
 
 impl<'a> Operand<'a> {
     /// A, whose rows are dotted.
-    pub fn by_rows(slice: HostSlice<'a>, shape: &MatrixShape) -> Self {
-        Self { slice, strides: if shape.order.is_row() { (shape.leading, 1) } else { (1, shape.leading) } }
+    pub fn by_rows(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
+        Self::new(slice, if shape.order.is_row() { (shape.leading, 1) } else { (1, shape.leading) }, op)
     }
 
     /// B, whose columns are.
-    pub fn by_columns(slice: HostSlice<'a>, shape: &MatrixShape) -> Self {
-        Self { slice, strides: if shape.order.is_row() { (1, shape.leading) } else { (shape.leading, 1) } }
+    pub fn by_columns(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
+        Self::new(slice, if shape.order.is_row() { (1, shape.leading) } else { (shape.leading, 1) }, op)
     }
 
-    /// Elements (mn, k), k by k, each k padded with zeros to `padded`; says which mn hold whole numbers only.
-    fn gather(&self, mn: &[usize], k: Range<usize>, padded: usize, into: &mut Vec<f64>, whole: &mut [bool]) -> Result<(), Error> {
+    fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind) -> Self {
+        // Tensor cores align a subnormal factor as the least normal one.
+        let least = match op {
+            OpKind::TensorOp if !slice.kind().is_integer() => 2f64.powi(least_exponent(slice.kind())),
+            _ => 0.0,
+        };
+        Self { slice, strides, least }
+    }
+
+    /// Elements (mn, k), k by k, each k padded with zeros to `padded`; and finds out about each mn.
+    fn gather(
+        &self,
+        mn: &[usize],
+        k: Range<usize>,
+        padded: usize,
+        into: &mut Vec<f64>,
+        factors: &mut [Factors],
+    ) -> Result<(), Error> {
+        let tf32 = self.slice.kind() == ElementKind::Tf32;
         into.clear();
         for k in k {
             let start = into.len();
             number::read(self.slice, mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1), into)?;
-            for (x, whole) in into[start..].iter().zip(whole.iter_mut()) {
-                *whole &= *x == x.trunc();
+            for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
+                factors.whole &= *x == x.trunc();
+                factors.read &= !tf32 || f64::from(Tf32::as_read(*x as f32)) == *x;
             }
             into.resize(start + padded, 0.0);
         }
@@ -100,17 +130,19 @@ pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], col
     let (height, width) = (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
     let mut planes = [0; 3].map(|_| vec![0.0; height * width]);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    let (mut whole_rows, mut whole_columns) = (vec![true; rows.len()], vec![true; columns.len()]);
+    let all = Factors { whole: true, read: true };
+    let (mut by_row, mut by_column) = (vec![all; rows.len()], vec![all; columns.len()]);
     for first in (0..k).step_by(DEPTH) {
         let steps = first..k.min(first.saturating_add(DEPTH));
-        a.gather(rows, steps.clone(), height, &mut left, &mut whole_rows)?;
-        b.gather(columns, steps, width, &mut right, &mut whole_columns)?;
-        dispatch(Product { arithmetic, left: &left, right: &right, size: (height, width), planes: &mut planes });
+        a.gather(rows, steps.clone(), height, &mut left, &mut by_row)?;
+        b.gather(columns, steps, width, &mut right, &mut by_column)?;
+        let least = [a.least, b.least];
+        dispatch(Product { arithmetic, left: &left, right: &right, size: (height, width), least, planes: &mut planes });
     }
     let [values, magnitudes, remainders] = &planes;
     let mut sums = Vec::with_capacity(rows.len() * columns.len());
-    for (i, whole_row) in whole_rows.iter().enumerate() {
-        for (j, whole_column) in whole_columns.iter().enumerate() {
+    for (i, row) in by_row.iter().enumerate() {
+        for (j, column) in by_column.iter().enumerate() {
             let at = i * width + j;
             let value = match arithmetic {
                 Arithmetic::Plain => values[at],
@@ -119,7 +151,7 @@ pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], col
                 Arithmetic::Compensated => values[at] + remainders[at],
                 Arithmetic::Wrapping => f64::from(values[at].to_bits() as i64 as i32),
             };
-            sums.push(Sum { value, magnitude: magnitudes[at], whole: *whole_row && *whole_column });
+            sums.push(Sum { value, magnitude: magnitudes[at], whole: row.whole && column.whole, read: row.read && column.read });
         }
     }
     Ok(sums)
@@ -131,6 +163,8 @@ struct Product<'p> {
     left: &'p [f64],
     right: &'p [f64],
     size: (usize, usize),
+    /// What factors of A and B that are not 0 count for in magnitudes at least.
+    least: [f64; 2],
     planes: &'p mut [Vec<f64>; 3],
 }
 
@@ -169,10 +203,20 @@ impl Product<'_> {
             ) else {
                 continue;
             };
+            let counted = |x: f64, least: f64| {
+                if x == 0.0 {
+                    0.0
+                } else if x.abs() < least {
+                    least
+                } else {
+                    x.abs()
+                }
+            };
+            let (heights, widths) = (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
             for i in 0..TILE.0 {
                 for j in 0..TILE.1 {
                     step(&mut values[i][j], &mut remainders[i][j], left[i], right[j]);
-                    magnitudes[i][j] = left[i].abs().mul_add(right[j].abs(), magnitudes[i][j]);
+                    magnitudes[i][j] = heights[i].mul_add(widths[j], magnitudes[i][j]);
                 }
             }
         }
@@ -215,7 +259,7 @@ mod tests {
     use crate::numeric::Element;
 
     fn one<E: Element>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
-        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1) };
+        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1), least: 0.0 };
         sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
     }
 
@@ -234,7 +278,7 @@ mod tests {
         let want = i32::MAX.wrapping_mul(i32::MAX).wrapping_add(i32::MIN.wrapping_mul(i32::MIN)).wrapping_add(-21);
         assert_eq!((sum.value, sum.whole), (f64::from(want), true));
         assert!(!one::<f32>(&[1.5, 2.0], &[2.0, 1.0]).whole);
-        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false });
+        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false, read: true });
     }
 
     #[test]

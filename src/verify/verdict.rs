@@ -64,8 +64,8 @@ impl Verdict {
         } else {
             let Estimate { value, error } = wanted;
             let rounding = Rounding::of(kind);
-            let bound = error + rounding.unit * (value.abs() + error) + rounding.half_least;
-            let want = if kind.is_integer() { stored_whole(value, kind) } else { value };
+            let want = within_range(value, kind);
+            let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
             // A result that may be beyond the largest number may be infinite.
             let overflows = got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
             let error = (got - want).abs();
@@ -135,25 +135,32 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A number of the epilogue's arithmetic as D holds it: to nearest, ties to even; integers saturate, and NaN becomes 0.
+/// A number of the epilogue's arithmetic as D holds it, see [`Narrow`](crate::numeric::Narrow).
 fn stored(x: f64, kind: ElementKind) -> f64 {
     match kind {
         ElementKind::F64 => x,
         ElementKind::F16 => F16::from_f32(x as f32).to_f64(),
         ElementKind::Bf16 => half::bf16::from_f32(x as f32).to_f64(),
-        ElementKind::I8 | ElementKind::U8 | ElementKind::I32 => stored_whole(x.round_ties_even(), kind),
-        _ => f64::from(x as f32),
+        ElementKind::E4m3 | ElementKind::E5m2 => super::number::nearest(x, kind),
+        ElementKind::I8 | ElementKind::U8 | ElementKind::I32 => within_range(x.round_ties_even(), kind),
+        ElementKind::F32 | ElementKind::Tf32 => f64::from(x as f32),
     }
 }
 
-/// An integer type's nearest end, where a number lies beyond it; 0 for NaN.
-fn stored_whole(x: f64, kind: ElementKind) -> f64 {
+/// The nearest end of the range of a type that saturates, where a number lies beyond it; for integers, 0 where there is no
+/// number.
+fn within_range(x: f64, kind: ElementKind) -> f64 {
     let (least, largest) = match kind {
         ElementKind::I8 => (i8::MIN.into(), i8::MAX.into()),
         ElementKind::U8 => (u8::MIN.into(), u8::MAX.into()),
-        _ => (i32::MIN.into(), i32::MAX.into()),
+        ElementKind::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ElementKind::E4m3 | ElementKind::E5m2 => {
+            let largest = Rounding::of(kind).largest;
+            (-largest, largest)
+        }
+        _ => return x,
     };
-    if x.is_nan() { 0.0 } else { x.clamp(least, largest) }
+    if x.is_nan() && kind.is_integer() { 0.0 } else { x.clamp(least, largest) }
 }
 
 #[cfg(test)]
@@ -187,6 +194,22 @@ mod tests {
         assert!(one(f64::INFINITY, 65_500.0, 100.0, ElementKind::F16).is_right());
         assert!(!one(f64::NEG_INFINITY, 65_500.0, 100.0, ElementKind::F16).is_right());
         assert!(!one(f64::INFINITY, 60_000.0, 100.0, ElementKind::F16).is_right());
+    }
+
+    #[test]
+    fn fp8_saturates_and_never_holds_infinity() {
+        for (kind, largest) in [(ElementKind::E4m3, 448.0), (ElementKind::E5m2, 57_344.0)] {
+            for error in [0.0, 1.0] {
+                assert!(one(largest, 1e6, error, kind).is_right());
+                assert!(one(-largest, f64::NEG_INFINITY, error, kind).is_right() || error > 0.0);
+                assert!(!one(f64::INFINITY, 1e6, error, kind).is_right());
+                assert!(!one(largest / 2.0, 1e6, error, kind).is_right());
+            }
+            assert!(one(f64::NAN, f64::NAN, 0.0, kind).is_right());
+            assert!(!one(largest, f64::NAN, 0.0, kind).is_right());
+        }
+        assert!(one(1.125, 1.0625 + 1e-9, 0.0, ElementKind::E4m3).is_right());
+        assert!(!one(1.0, 1.0625 + 1e-9, 0.0, ElementKind::E4m3).is_right());
     }
 
     #[test]
