@@ -159,8 +159,13 @@ impl OperandDesc {
     /// Registers for the addresses of a swizzled tile: they do not fold into the accesses, as those of a linear one do.
     pub const SWIZZLE_REGISTERS: u32 = 24;
 
+    /// Where a swizzle takes a fragment apart, each of its elements has an address of its own: as many registers again.
     const fn swizzle_registers(&self) -> u32 {
-        if self.smem.bits == 0 { 0 } else { Self::SWIZZLE_REGISTERS }
+        match (self.smem.bits, self.fragment_access()) {
+            (0, _) => 0,
+            (_, 1) => 2 * Self::SWIZZLE_REGISTERS,
+            _ => Self::SWIZZLE_REGISTERS,
+        }
     }
 
     /// Bytes of one stage.
