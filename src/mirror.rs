@@ -8,7 +8,7 @@ use crate::{
     device::host::{Map, Program},
     epilogue,
     index::{IndexMap, fingerprint},
-    threadblock::{Along, HILBERT_SIDE, SwizzleKind},
+    threadblock::{Along, SwizzleKind},
 };
 use core::fmt::Write;
 
@@ -287,7 +287,6 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
 /// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, abreast) = order.spelled();
-    let abreast = if matches!(order, SwizzleKind::Hilbert) { HILBERT_SIDE } else { abreast };
     format!(
         "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kAbreast = {abreast};\n}};\n"
     )

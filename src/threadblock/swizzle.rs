@@ -35,13 +35,13 @@ pub enum SwizzleKind {
 pub const HILBERT_SIDE: u32 = 16;
 
 impl SwizzleKind {
-    /// The name, and the columns or rows abreast: in the generated header, and in a configuration's word.
+    /// The name and the number in the generated header: columns or rows abreast, the side of Hilbert's squares.
     pub const fn spelled(self) -> (&'static str, u32) {
         match self {
             Self::Identity(tile) => ("Identity", tile),
             Self::Horizontal => ("Grouped", 1),
             Self::Grouped(tile) => ("Grouped", tile),
-            Self::Hilbert => ("Hilbert", 0),
+            Self::Hilbert => ("Hilbert", HILBERT_SIDE),
         }
     }
 
