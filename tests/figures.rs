@@ -80,6 +80,24 @@ fn the_transposes_pages_are_those_of_their_lines() {
     let rounded = |(least, most): (f64, f64)| (format!("{least:.2}"), format!("{most:.2}"));
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     let prose = flat(include_str!("../docs/transpose.md"));
+    // What the sweep taught: each figure is the line of one kernel.
+    let sweep: Vec<TransposeLine> = include_str!("../docs/performance/transpose_sweep.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line"))
+        .collect();
+    let swept = |rows: usize, config: &str| {
+        let of = |line: &&TransposeLine| line.problem.rows == rows && line.problem.element == "f32" && line.config == config;
+        sweep.iter().find(of).unwrap_or_else(|| panic!("{config}")).ratio_to_copy
+    };
+    for (figure, ratio) in [
+        ("0.972 of a copy at 8192² in f32", swept(8192, "64x64_t256_a4x4x4_x3.2.2_o0_b4")),
+        ("the second 0.948", swept(8192, "64x64_t256_a4x4x4_x3.2.2_o1_b4")),
+        ("are as fast (0.968)", swept(8192, "64x64_t128_a4x2x4_x3.2.2_o0_b4")),
+    ] {
+        assert!(prose.contains(figure) && figure.contains(&format!("{ratio:.3}")), "{figure}: {ratio}");
+    }
+    let anywhere = ["64x32_t256_a4x1x4_gathered_o0_b3_w", "64x32_t256_a4x1x4_gathered_o1_b2_w"].map(|config| swept(8191, config));
+    assert!(prose.contains(&format!("(tiles of 64 x 32) it is {:.2} against {:.2}", anywhere[0], anywhere[1])), "{anywhere:?}");
     assert!(prose.contains("f32 and f16 reach 0.97 of the copy"));
     assert_eq!(rounded(of_copy("f32", false)), pair("0.97", "0.97"));
     assert!(of_copy("f16", false).0 >= 0.97);

@@ -1,7 +1,7 @@
 //! Which kernel a problem gets.
 //!
 //! Where every access can be 16 bytes wide, a thread turns a small block in its registers, and chunks of what it stores are
-//! swizzled: padding by a chunk would do as well, and takes more shared memory. Elsewhere rows are gathered: accesses to global
+//! swizzled: padding by a chunk avoids the same conflicts, and takes more shared memory. Elsewhere rows are gathered: accesses to global
 //! memory are as wide as ever, and elements come out of shared memory one by one. Where a B is added, it would have to be gathered
 //! too, and accesses are as wide as addresses, leading dimensions and extents allow. Measured: `docs/transpose.md`.
 
