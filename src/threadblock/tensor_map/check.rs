@@ -39,12 +39,13 @@ const BOXES: [&str; MOST_RANK] = [
     "box extent of dimension 4",
 ];
 
-const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
+/// `value` is from `least` to `most`.
+pub(crate) const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
     if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
 }
 
 /// `value` is a multiple of `of`; the next one above is the nearest, which `most`, itself a multiple, bounds.
-const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
+pub(crate) const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
     }
@@ -60,7 +61,7 @@ macro_rules! hold {
         }
     };
 }
-pub(super) use hold;
+pub(crate) use hold;
 
 impl TensorMapDesc {
     /// Whether the copy engine takes the description.

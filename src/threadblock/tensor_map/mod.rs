@@ -24,7 +24,7 @@
 //!
 //! Source: the CUDA driver's documentation of `cuTensorMapEncodeTiled`.
 
-mod check;
+pub(crate) mod check;
 mod matrix;
 
 pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_EXTENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
