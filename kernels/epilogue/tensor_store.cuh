@@ -62,38 +62,12 @@ struct TensorStore {
   // Every thread's part of a slice, to the staging buffer.
   template <int Slice>
   __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging) {
-    constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
-    if constexpr (sizeof(C) == 2) {
-      // Four matrices of 8 x 8 at once: two octets of columns, each of rows 0 to 7 and 8 to 15 of the warp's.
-      unsigned const lane = thread % 32, matrix = lane / 8;
-      unsigned const line = staging + (thread / 32 * 16 + matrix % 2 * 8 + lane % 8) * Map::kRowBytes;
-#pragma unroll
-      for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
-        unsigned words[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          Neighbours const two = apply<down>(sums, across + (octet + i / 2) * kOctet, i % 2);
-          words[i] = convert_pair<C>(two.element[0], two.element[1]);
-        }
-        unsigned const to = Map::within(line, (octet + matrix / 2) * kOctet * sizeof(C));
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
-      }
+    if (params.unscaled) {
+      // The compiler folds what the scalars do, and the loads of C.
+      Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
+      deposit<Slice, false>(sums, staging, known);
     } else {
-#pragma unroll
-      for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
-#pragma unroll
-        for (int lower = 0; lower < 2; ++lower) {
-          Neighbours const computed = apply<down>(sums, across + octet * kOctet, lower);
-          Pair const two{{convert<C>(computed.element[0]), convert<C>(computed.element[1])}};
-          unsigned const line = staging + warp::warpgroup_row(thread, lower) * Map::kRowBytes;
-          unsigned const to = Map::within(line, (octet * kOctet + thread % 4 * 2) * sizeof(C));
-          if constexpr (sizeof(C) == 4) {
-            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(bits(two.element[0])), "r"(bits(two.element[1])) : "memory");
-          } else {
-            static_assert(sizeof(C) == 1, "elements of D have 1, 2 or 4 bytes");
-            asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(halves(two)) : "memory");
-          }
-        }
+      deposit<Slice, true>(sums, staging, scalars);
     }
   }
 
@@ -117,15 +91,53 @@ struct TensorStore {
   }
 
  private:
+  template <int Slice, bool MayRead>
+  __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+    constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
+    if constexpr (sizeof(C) == 2) {
+      // Four matrices of 8 x 8 at once: two octets of columns, each of rows 0 to 7 and 8 to 15 of the warp's.
+      unsigned const lane = thread % 32, matrix = lane / 8;
+      unsigned const line = staging + (thread / 32 * 16 + matrix % 2 * 8 + lane % 8) * Map::kRowBytes;
+#pragma unroll
+      for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
+        unsigned words[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          Neighbours const two = apply<down, MayRead>(sums, scalar, across + (octet + i / 2) * kOctet, i % 2);
+          words[i] = convert_pair<C>(two.element[0], two.element[1]);
+        }
+        unsigned const to = Map::within(line, (octet + matrix / 2) * kOctet * sizeof(C));
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+      }
+    } else {
+#pragma unroll
+      for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
+#pragma unroll
+        for (int lower = 0; lower < 2; ++lower) {
+          Neighbours const computed = apply<down, MayRead>(sums, scalar, across + octet * kOctet, lower);
+          Pair const two{{convert<C>(computed.element[0]), convert<C>(computed.element[1])}};
+          unsigned const line = staging + warp::warpgroup_row(thread, lower) * Map::kRowBytes;
+          unsigned const to = Map::within(line, (octet * kOctet + thread % 4 * 2) * sizeof(C));
+          if constexpr (sizeof(C) == 4) {
+            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(bits(two.element[0])), "r"(bits(two.element[1])) : "memory");
+          } else {
+            static_assert(sizeof(C) == 1, "elements of D have 1, 2 or 4 bytes");
+            asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(halves(two)) : "memory");
+          }
+        }
+    }
+  }
+
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
-  template <int Down>
-  __device__ __forceinline__ Neighbours apply(Sums const& sums, int n, int lower) const {
+  template <int Down, bool MayRead>
+  __device__ __forceinline__ Neighbours apply(Sums const& sums, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
-    Pair const source = params.reads_source ? read(row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2) : Pair{};
+    Pair source{};
+    if (MayRead && params.reads_source) source = read(row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[Down][n / Mma::kN], first + i)), convert<Compute>(source.element[i]), scalars);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[Down][n / Mma::kN], first + i)), convert<Compute>(source.element[i]), scalar);
     return two;
   }
 

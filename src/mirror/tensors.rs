@@ -43,8 +43,10 @@ mirrored! {
         tiles_n: u32,
         /// Whether the epilogue reads C.
         reads_source: u32,
+        /// Whether alpha is 1 and beta is 0, and C is not read: what nearly every product asks for.
+        unscaled: u32,
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u32; 2],
+        reserved: u32,
     }
 }
 

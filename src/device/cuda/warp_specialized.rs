@@ -82,7 +82,8 @@ impl Persistent {
             tiles_m: tiles_m as u32,
             tiles_n: tiles_n as u32,
             reads_source: u32::from(call.c.is_some()),
-            reserved: [0; 2],
+            unscaled: u32::from(call.c.is_none() && call.scalars[..2] == [1.0, 0.0]),
+            reserved: 0,
         };
         let clusters = self.resident.min(rectangles as u32);
         launch(&loaded.function, stream, &Self::grid(&self.components, clusters), &params)
