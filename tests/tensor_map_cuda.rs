@@ -202,36 +202,6 @@ fn a_batch_may_repeat_one_matrix() {
     }
 }
 
-/// Rows shorter than the swizzle's span lie one behind the other, and chunks move by their address as ever.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn rows_shorter_than_the_span_are_dense() {
-    let device = Device::new();
-    let mut wrong = Vec::new();
-    for (swizzle, inner) in [
-        (TensorSwizzle::Bytes128, 64),
-        (TensorSwizzle::Bytes128, 32),
-        (TensorSwizzle::Bytes128, 48),
-        (TensorSwizzle::Bytes64, 32),
-        (TensorSwizzle::Bytes64, 16),
-    ] {
-        let desc = packed(ElementKind::U8, &[256, 64], &[inner, 16], 0, swizzle);
-        let load = copy(&desc, 0, [0; 3]);
-        // Chunk `c` of row `r` is full of `16 r + c + 1`.
-        let source: Vec<u8> = (0..256 * 64).map(|byte| (byte / 256 % 16 * 16 + byte % 256 / 16 + 1) as u8).collect();
-        let (mut expected, before) = (vec![0; MEMORY_BYTES], vec![0; MEMORY_BYTES]);
-        load.load(&source, tile(&load, &mut expected)).expect("it fits");
-        let found = device.one(LOAD, [&load, &load], &source, &source, &before);
-        if let Some(why) = difference(&found.shared[0], &expected) {
-            let lines = found.shared[0][..2048]
-                .chunks(128)
-                .map(|line| line.chunks(16).map(|chunk| format!("{:>4}", chunk[0])).collect::<String>());
-            wrong.push(format!("rows of {inner} bytes under {swizzle:?}: {why}\n{}", lines.collect::<Vec<_>>().join("\n")));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
 /// `Tf32` in a map rounds binary32 to ten bits of fraction, to the nearest.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

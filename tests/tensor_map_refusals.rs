@@ -78,17 +78,22 @@ fn every_rule_of_the_engine_is_a_sentence_whose_nearest_value_is_legal() {
         (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is not from 1 to 256; the nearest is 1", |d| d.box_dims[1] = 1),
         (
             |d| d.box_dims[0] = 36,
-            "inner box bytes under the swizzle of 128 bytes = 144 is not from 16 to 128; the nearest is 128",
+            "inner box bytes under the swizzle of 128 bytes = 144 is not from 128 to 128; the nearest is 128",
+            |d| d.box_dims[0] = 32,
+        ),
+        (
+            |d| d.box_dims[0] = 16,
+            "inner box bytes under the swizzle of 128 bytes = 64 is not from 128 to 128; the nearest is 128",
             |d| d.box_dims[0] = 32,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes64, 32),
-            "inner box bytes under the swizzle of 64 bytes = 128 is not from 16 to 64; the nearest is 64",
+            "inner box bytes under the swizzle of 64 bytes = 128 is not from 64 to 64; the nearest is 64",
             |d| d.box_dims[0] = 16,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes32, 12),
-            "inner box bytes under the swizzle of 32 bytes = 48 is not from 16 to 32; the nearest is 32",
+            "inner box bytes under the swizzle of 32 bytes = 48 is not from 32 to 32; the nearest is 32",
             |d| d.box_dims[0] = 8,
         ),
         (

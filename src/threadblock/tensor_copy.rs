@@ -88,15 +88,9 @@ impl SharedBox {
         }
     }
 
-    /// Bytes from one row of the box to the next, before the swizzle. Rows shorter than the swizzle's span are taken to be as dense:
-    /// no document says otherwise in so many words, and `tests/tensor_map_cuda.rs` asks a device.
-    const fn pitch_bytes(&self) -> u32 {
-        self.map.inner_box_bytes() as u32
-    }
-
     /// Where an element lies, in bytes from the tile.
     const fn offset_bytes(&self, point: Coord) -> u32 {
-        let linear = point.row * self.pitch_bytes() + point.column * self.map.element.bytes();
+        let linear = (point.row * self.map.box_dims[0] + point.column) * self.map.element.bytes();
         self.map.swizzle.apply(self.address + linear) - self.address
     }
 }
