@@ -198,6 +198,20 @@ fn tiles_and_masks_are_refused() {
     assert_eq!(short, "the tensor has 511987 elements, and its layout reaches 511988; give it that many at least");
     let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
     assert_eq!(short, "the tile has 8191 elements, and its layout reaches 8192; give it that many at least");
+    for (corner, nearest) in [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)] {
+        let copy_at = |corner| TensorCopy::new(tile, [corner, 3, 0, 0, 0]);
+        let said = format!(
+            "corner along dimension 0 = {corner} is no multiple of 8 elements, which are the 16 bytes at a multiple of which the \
+             copy engine begins a row; the nearest is {nearest}"
+        );
+        let refused = [
+            copy_at(corner).check(),
+            copy_at(corner).load(&global, &mut shared).map(|_| ()),
+            copy_at(corner).store(&shared, &mut global.clone()),
+        ];
+        assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
+        assert_eq!(copy_at(nearest).check(), Ok(()));
+    }
     let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
     assert!(matches!(few, Err(Refusal::OutOfRange { field: "multicast mask", .. })), "{few:?}");
 }
