@@ -69,6 +69,7 @@ pub enum Refusal {
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
+    TensorCorner { value: i32, of: u32, nearest: i32 },
 }
 
 impl Refusal {

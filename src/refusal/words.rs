@@ -345,12 +345,24 @@ impl Refusal {
                 .say(if of == 1 { " element" } else { " elements" })
                 .say(", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ")
                 .number(nearest),
+            Self::TensorCorner { value, of, nearest } => signed(
+                signed(s.say("corner along dimension 0 = "), value)
+                    .say(" is no multiple of ")
+                    .number(of as u64)
+                    .say(" elements, which are the 16 bytes at a multiple of which the copy engine begins a row; the nearest is "),
+                nearest,
+            ),
             Self::PartlyShared { operand } => s
                 .say("D and ")
                 .say(operand)
                 .say(" share some of their memory but not all of it; pass one matrix, or two that are apart"),
         }
     }
+}
+
+/// A number below zero has a sign.
+const fn signed(s: Sentence, value: i32) -> Sentence {
+    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
 /// How the sentences about element types begin.
