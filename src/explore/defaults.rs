@@ -1,0 +1,65 @@
+//! Where one begins to look: a list of values for each knob, and one such list for each main loop.
+//!
+//! A new family of kernels is a function here and its place in [`FAMILIES`].
+
+use super::space::Space;
+use crate::{desc::GemmDesc, error::Error};
+
+/// Lists for some knobs, by their JSON names; the other knobs keep their default.
+type Lists = Vec<(String, Vec<String>)>;
+
+/// The families, in order.
+const FAMILIES: [fn(&GemmDesc) -> Lists; 3] = [single_stage, pipelined, multistage];
+
+impl Space {
+    /// The families of all main loops, for the types, layouts and architecture of `base`.
+    ///
+    /// # Errors
+    ///
+    /// None of its own: those of [`Space::of_families`].
+    pub fn around(base: &GemmDesc) -> Result<Self, Error> {
+        Self::of_families(base, &FAMILIES.map(|family| family(base)))
+    }
+}
+
+fn single_stage(base: &GemmDesc) -> Lists {
+    family(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
+}
+
+fn pipelined(base: &GemmDesc) -> Lists {
+    family(base, "pipelined", &[("stages", "2")])
+}
+
+fn multistage(base: &GemmDesc) -> Lists {
+    family(base, "multistage", &[("stages", "2 3 4 5")])
+}
+
+/// What the main loops of cooperating threads have in common, and what one of them has of its own.
+fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
+    let list = |name: &str, values: &str| (name.to_owned(), values.split(' ').map(str::to_owned).collect());
+    // Accesses of one element, and of the 16 bytes that are the most.
+    let alignment = |bytes: u32| if bytes < 16 { format!("1 {}", 16 / bytes) } else { "1".to_owned() };
+    let depths = if base.a.bytes() == 1 { [16, 32, 64] } else { [8, 16, 32] };
+    let shapes = |extents: &[u32]| {
+        let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
+        let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
+        shapes.join(" ")
+    };
+    // Vectors of 16 bytes change places with others of their row.
+    let swizzled = |bytes: u32| format!("auto mn^3,{},0", (16 / bytes.max(1)).trailing_zeros());
+    let user = base.user_types();
+    let mut lists = vec![
+        list("mainloop", mainloop),
+        list("threadblock", &shapes(&[64, 128, 256])),
+        list("warp", &shapes(&[16, 32, 64, 128])),
+        list("swizzle", "1 4 hilbert"),
+        list("align_a", &alignment(user.a.bytes())),
+        list("align_b", &alignment(user.b.bytes())),
+        list("smem_a", &swizzled(user.a.bytes())),
+        list("smem_b", &swizzled(user.b.bytes())),
+        list("blocks_per_sm", "1 2"),
+        list("interleave", "vector 8"),
+    ];
+    lists.extend(own.iter().map(|(name, values)| list(name, values)));
+    lists
+}
