@@ -45,9 +45,12 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
         let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
         shapes.join(" ")
     };
-    // Vectors of 16 bytes change places with others of their row.
-    let swizzled = |bytes: u32| format!("auto mn^3,{},0", (16 / bytes.max(1)).trailing_zeros());
-    let user = base.user_types();
+    // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that change places within their row.
+    let shared = |bytes: u32, k_contiguous: bool| {
+        let vector = 16 / bytes.max(1);
+        if k_contiguous { format!("auto k+{vector}") } else { format!("auto mn^3,{},0", vector.trailing_zeros()) }
+    };
+    let (user, orders) = (base.user_types(), base.orders());
     let mut lists = vec![
         list("mainloop", mainloop),
         list("threadblock", &shapes(&[64, 128, 256])),
@@ -55,8 +58,8 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
         list("swizzle", "1 4 hilbert"),
         list("align_a", &alignment(user.a.bytes())),
         list("align_b", &alignment(user.b.bytes())),
-        list("smem_a", &swizzled(user.a.bytes())),
-        list("smem_b", &swizzled(user.b.bytes())),
+        list("smem_a", &shared(user.a.bytes(), orders.a.is_row())),
+        list("smem_b", &shared(user.b.bytes(), !orders.b.is_row())),
         list("blocks_per_sm", "1 2"),
         list("interleave", "vector 8"),
     ];

@@ -155,7 +155,7 @@ pub struct Final {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Entry {
     /// A trial.
-    Trial(Trial),
+    Trial(Box<Trial>),
     /// The best of a problem.
     Final(Final),
 }

@@ -57,7 +57,7 @@ pub struct Standing {
 /// The trials of a problem.
 fn trials(entries: &[Entry], size: Mnk) -> impl Iterator<Item = &Trial> {
     entries.iter().filter_map(move |entry| match entry {
-        Entry::Trial(trial) if trial.size == size => Some(trial),
+        Entry::Trial(trial) if trial.size == size => Some(&**trial),
         _ => None,
     })
 }

@@ -18,11 +18,11 @@ use falchion::{
     desc::GemmDesc,
     explore::{
         Census, Space,
-        device::{Nvrtc, compile_only, fits},
+        device::{Nvrtc, fits},
         log::Log,
         record::{Entry, Header},
         sample,
-        trials::{Book, Plan},
+        trials::{Book, Plan, compile_only},
     },
     shape::Mnk,
 };

@@ -5,9 +5,9 @@ use crate::{failure::Failure, print};
 use falchion::{
     explore::{
         Census,
-        device::Compiled,
         record::Entry,
         standing::{Summary, table},
+        trials::Compiled,
     },
     shape::Mnk,
 };

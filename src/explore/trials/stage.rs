@@ -1,148 +1,18 @@
-//! Trials: compile in parallel, verify, screen beside the reference, measure the best.
-//!
-//! What runs a kernel is a [`Device`], what compiles one a [`Compiler`], and time is a [`Session`]'s: tests have their own.
+//! The trials of one problem, from compiling to the best.
 
 use super::{
-    record::{Entry, Final, Finalist, LOG_BYTES, Outcome, Trial, tflops},
-    standing::{Standing, last_final, screened},
+    Contestant, Device,
+    compile::{BATCH, Compiler, compile_all, lost},
+    plan::{Book, Plan},
 };
 use crate::{
     bench::{Launch, Session, protocol::SCREEN_PASSES, selection::select},
-    desc::{GemmDesc, SpillKind},
-    device::cuda::report::Report,
+    desc::GemmDesc,
     error::Error,
+    explore::record::{Entry, Final, Finalist, Outcome, tflops},
     shape::Mnk,
 };
-use std::{
-    collections::HashSet,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
-
-/// Candidates that are timed in the same rounds.
-pub const BATCH: usize = 16;
-
-/// What compiles kernels, in many threads at once.
-pub trait Compiler: Sync {
-    /// Compiles a description's kernel, or finds it where it is kept.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Compile`] when the kernel is refused; anything else ends the trials.
-    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error>;
-}
-
-/// What runs kernels of descriptions on one problem.
-pub trait Device {
-    /// Computes the product once, and compares it; `None` when it is right, what is wrong otherwise.
-    ///
-    /// # Errors
-    ///
-    /// When the device cannot go on.
-    fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
-
-    /// Enqueues the product on the buffers `set`.
-    ///
-    /// # Errors
-    ///
-    /// Whatever stopped it.
-    fn launch(&self, desc: &GemmDesc, set: usize) -> Result<(), Error>;
-}
-
-/// A description on a device, to be timed.
-pub struct Contestant<'d> {
-    device: &'d dyn Device,
-    desc: GemmDesc,
-    name: String,
-}
-
-impl<'d> Contestant<'d> {
-    /// A description under a name of its own.
-    pub fn new(device: &'d dyn Device, desc: &GemmDesc, name: impl Into<String>) -> Self {
-        Self { device, desc: *desc, name: name.into() }
-    }
-}
-
-impl Launch for Contestant<'_> {
-    fn launch(&mut self, set: usize) -> Result<(), Error> {
-        self.device.launch(&self.desc, set)
-    }
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-/// What to try.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Checked descriptions, each once.
-    pub candidates: Vec<GemmDesc>,
-    /// How many go into the full protocol.
-    pub finalists: usize,
-    /// Threads that compile.
-    pub jobs: usize,
-}
-
-/// What is kept while trials go on: entries so far, and who hears of each new one.
-pub struct Book<'k> {
-    entries: Vec<Entry>,
-    keep: &'k mut dyn FnMut(&Entry) -> Result<(), Error>,
-}
-
-impl<'k> Book<'k> {
-    /// A book that begins with `entries`; `keep` hears of each that is added.
-    pub fn new(entries: Vec<Entry>, keep: &'k mut dyn FnMut(&Entry) -> Result<(), Error>) -> Self {
-        Self { entries, keep }
-    }
-
-    /// All entries.
-    #[must_use]
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
-    }
-
-    fn add(&mut self, entry: Entry) -> Result<(), Error> {
-        (self.keep)(&entry)?;
-        self.entries.push(entry);
-        Ok(())
-    }
-
-    fn tried(&mut self, size: Mnk, description: &GemmDesc, outcome: Outcome) -> Result<(), Error> {
-        self.add(Entry::Trial(Trial { size, description: *description, outcome }))
-    }
-}
-
-/// What is left of a plan on one problem.
-impl Plan {
-    /// The candidates without a trial.
-    #[must_use]
-    pub fn left(&self, entries: &[Entry], size: Mnk) -> Vec<GemmDesc> {
-        let done: HashSet<&GemmDesc> = entries
-            .iter()
-            .filter_map(|entry| match entry {
-                Entry::Trial(trial) if trial.size == size => Some(&trial.description),
-                _ => None,
-            })
-            .collect();
-        self.candidates.iter().filter(|desc| !done.contains(desc)).copied().collect()
-    }
-
-    /// The best of the trials, unless just they were measured last.
-    #[must_use]
-    pub fn finalists(&self, entries: &[Entry], size: Mnk) -> Vec<GemmDesc> {
-        let best: Vec<GemmDesc> =
-            screened(entries, size).into_iter().take(self.finalists).map(|Standing { desc, .. }| desc).collect();
-        let measured = |last: &Final| last.finalists.iter().map(|finalist| finalist.description).eq(best.iter().copied());
-        if last_final(entries, size).is_some_and(measured) { Vec::new() } else { best }
-    }
-
-    /// Whether nothing is left to do on a problem.
-    #[must_use]
-    pub fn is_done(&self, entries: &[Entry], size: Mnk) -> bool {
-        self.left(entries, size).is_empty() && self.finalists(entries, size).is_empty()
-    }
-}
+use std::collections::HashSet;
 
 /// One problem, and what candidates are measured beside on it.
 pub struct Stage<'s> {
@@ -288,52 +158,6 @@ impl Stage<'_> {
             noisy: rounds.noisy,
         }))
     }
-}
-
-/// Why a compiled candidate is not run, if it is not.
-///
-/// # Errors
-///
-/// What is not the kernel's own: a compiler that is not there.
-pub fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Option<Outcome>, Error> {
-    match built {
-        Ok(report) => {
-            let bytes = report.spill_store_bytes.saturating_add(report.spill_load_bytes);
-            Ok((bytes > 0 && desc.spills == SpillKind::Refused).then_some(Outcome::Spilled { bytes }))
-        }
-        Err(Error::Compile { mut log, .. }) => {
-            let end = (0..=LOG_BYTES.min(log.len())).rev().find(|&end| log.is_char_boundary(end)).unwrap_or(0);
-            log.truncate(end);
-            Ok(Some(Outcome::CompileFailed { log }))
-        }
-        Err(other) => Err(other),
-    }
-}
-
-/// Compiles descriptions in `jobs` threads, at least one; the results in their order.
-pub fn compile_all(compiler: &dyn Compiler, descs: &[GemmDesc], jobs: usize) -> Vec<Result<Report, Error>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(desc) = descs.get(at) else { return done };
-            done.push((at, compiler.compile(desc)));
-        }
-    };
-    let mut all = thread::scope(|scope| {
-        let others: Vec<_> = (1..jobs.min(descs.len())).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, built)| built).collect()
 }
 
 fn stopped(because: String) -> Error {
