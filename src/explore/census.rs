@@ -101,15 +101,15 @@ fn form(sentence: &str) -> String {
     let mut form = String::with_capacity(said.len());
     let (mut name, mut number) = (false, false);
     for c in said.chars() {
-        let digit = c.is_ascii_digit();
-        if digit && !name {
+        if c.is_ascii_digit() && !name {
             if !number {
                 form.push('#');
             }
             number = true;
             continue;
         }
-        name = c.is_alphabetic() || c == '_' || (digit && name);
+        // The letter of 128x64 begins no name.
+        name = name && c.is_ascii_digit() || !number && (c.is_alphabetic() || c == '_');
         number = false;
         form.push(c);
     }
@@ -126,7 +126,7 @@ mod tests {
             ("warp M x N = 8192 is not from 128 to 4096; the nearest is 4096", "warp M x N = # is not from # to #"),
             ("moves 1 bytes (i8), and moves 4, 8 or 16", "moves # bytes (i8), and moves #, # or #"),
             ("which sm75 cannot; sm80 can", "which sm75 cannot"),
-            ("sm_90 has 12x3", "sm_90 has #x3"),
+            ("sm_90 has 12x3x4 of f32", "sm_90 has #x#x# of f32"),
             ("", ""),
         ] {
             assert_eq!(form(sentence), wanted);

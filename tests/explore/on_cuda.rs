@@ -4,7 +4,7 @@ use super::SIMT;
 use falchion::{
     arch::ArchKind,
     bench::{EventTimer, Session, Settings},
-    desc::Request,
+    desc::{GemmDesc, Request},
     device::cuda::open,
     explore::{
         Census, Space,
@@ -70,9 +70,15 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), ..Request::default() };
     let wide = request.resolve(ArchKind::Sm80).unwrap().desc;
     assert!(fits(&wide, SIZE).is_ok());
-    let sentence = fits(&wide, Mnk::new(256, 255, 256)).unwrap_err().to_string();
-    assert!(sentence.contains("rows of a problem of 256x255x256 are no whole accesses"), "{sentence}");
+    let said = |desc: &GemmDesc, size| fits(desc, size).unwrap_err().to_string();
+    assert_eq!(said(&wide, Mnk::new(256, 255, 256)), "run of B = 255 is no multiple of 4; the nearest is 256");
+    assert_eq!(said(&wide, Mnk::new(256, 256, 6)), "run of A = 6 is no multiple of 4; the nearest is 8");
+    assert_eq!(said(&wide.narrowed(4, 1, 4), Mnk::new(256, 255, 256)), "run of C = 255 is no multiple of 4; the nearest is 256");
     assert!(fits(&wide.narrowed(4, 1, 1), Mnk::new(256, 255, 256)).is_ok());
-    assert!(fits(&wide, Mnk::new(0, 4, 4)).unwrap_err().to_string().contains("nothing to time"));
-    assert!(fits(&wide, Mnk::new(u32::MAX, 4, 4)).unwrap_err().to_string().contains("beyond the largest extent"));
+    assert!(fits(&wide.narrowed(2, 4, 4), Mnk::new(255, 256, 6)).is_ok());
+    assert_eq!(said(&wide, Mnk::new(0, 4, 4)), "M = 0 is not from 1 to 2147483647; the nearest is 1");
+    assert_eq!(said(&wide, Mnk::new(4, 4, u32::MAX)), "K = 4294967295 is not from 1 to 2147483647; the nearest is 2147483647");
+    // D by columns: what is refused is the user's A, whose columns run through memory.
+    let col = super::base("f32:col", "f32:col", "f32:col");
+    assert_eq!(said(&col, Mnk::new(255, 256, 256)), "run of A = 255 is no multiple of 4; the nearest is 256");
 }

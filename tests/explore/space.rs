@@ -5,6 +5,7 @@ use falchion::{
     Error,
     desc::{GemmDesc, Knobs},
     explore::{Census, Space, sample},
+    threadblock::MainloopKind,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -102,7 +103,7 @@ fn every_main_loop_has_a_family() {
     let default = base("f32:row", "f32:row", "f32:row");
     let space = Space::around(&default).unwrap();
     let loops: Vec<&str> = space.families().iter().map(|family| family.list("mainloop")[0].as_str()).collect();
-    assert_eq!(loops, ["singlestage", "pipelined", "multistage"]);
+    assert_eq!(loops, MainloopKind::ALL.map(MainloopKind::name));
     for name in loops {
         let mut space = space.clone();
         space.narrow("mainloop", &[name]).unwrap();

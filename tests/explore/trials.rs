@@ -8,17 +8,22 @@ use falchion::{
     Error,
     bench::Launch,
     desc::GemmDesc,
+    device::cuda::report::Report,
     explore::{
         Census, Space,
         record::{Entry, LOG_BYTES, Outcome, Trial},
         sample,
         standing::{Standing, Summary, Tally, last_final, screened, standings, table},
-        trials::{BATCH, Book, Compiled, Plan, Stage, compile_all, compile_only},
+        trials::{BATCH, Book, Compiled, Compiler, Plan, Stage, compile_all, compile_only},
     },
     shape::Mnk,
     threadblock::SwizzleKind,
 };
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::{Condvar, Mutex},
+    time::Duration,
+};
 
 pub const SIZE: Mnk = Mnk::new(512, 256, 128);
 
@@ -282,6 +287,25 @@ fn many_threads_compile_each_once() {
     let compiled = compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
     assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3 });
     assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
+}
+
+/// Two compilations go on at once: each waits for the other, and neither waits in vain.
+#[test]
+fn compilations_go_on_side_by_side() {
+    struct Both(Mutex<usize>, Condvar);
+    impl Compiler for Both {
+        fn compile(&self, _: &GemmDesc) -> Result<Report, Error> {
+            let mut begun = self.0.lock().unwrap();
+            *begun += 1;
+            self.1.notify_all();
+            let (_begun, waited) = self.1.wait_timeout_while(begun, Duration::from_secs(20), |begun| *begun < 2).unwrap();
+            Ok(Report { registers: u32::from(!waited.timed_out()), ..Report::default() })
+        }
+    }
+    let descs = candidates(2);
+    let met = |built: Vec<Result<Report, Error>>| built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>();
+    let both = Both(Mutex::new(0), Condvar::new());
+    assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
 }
 
 /// A spill that the description allows is no reason not to run.

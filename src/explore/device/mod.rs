@@ -1,5 +1,6 @@
 //! Candidates on a GPU: one problem's buffers, guard zones around D, and cuBLASLt beside them.
 
+mod judge;
 mod operands;
 
 use super::{
@@ -13,11 +14,12 @@ use crate::{
         measure::shapes,
         peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     },
-    desc::GemmDesc,
+    desc::{GemmDesc, OperandKind, check::within},
     device::cuda::{cache::Cache, compile, fitting, kernel_unit, machine_of, report::Report},
     epilogue::{LinearCombination, Node},
     error::Error,
     layout::MatrixType,
+    refusal::Refusal,
     shape::Mnk,
     sys::{
         cublaslt::{Lt, LtLaunch, LtSet, Region},
@@ -61,18 +63,31 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when the problem is none; [`Error::Measurement`] when another kernel would run in its place.
+/// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
+/// accesses: another kernel would run in this one's place.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
-    let shapes = shapes(&problem(desc, size));
-    if size.m == 0 || size.n == 0 || size.k == 0 {
-        return Err(stopped(format!("a problem of {size} has nothing to time")));
+    for (field, extent) in [("M", size.m), ("N", size.n), ("K", size.k)] {
+        within(field, extent, 1, i32::MAX as u32)?;
     }
+    let shapes = shapes(&problem(desc, size));
     shapes.check(desc)?;
     let canonical = shapes.canonical_for(desc)?;
-    if fitting(desc, &canonical, canonical.k, [0; 4], 0) == *desc {
-        return Ok(());
+    let fitting = fitting(desc, &canonical, canonical.k, [0; 4], 0);
+    let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
+    let [a, b] = OperandKind::BOTH.map(|operand| desc.operand(operand).k_contiguous);
+    let names = if desc.exchanged { ["run of B", "run of A", "run of C"] } else { ["run of A", "run of B", "run of C"] };
+    let rows = [
+        (fitting.align_a, desc.align_a, along(a, canonical.m)),
+        (fitting.align_b, desc.align_b, along(b, canonical.n)),
+        (fitting.align_c, desc.align_c, canonical.n),
+    ];
+    for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
+        if fits != wanted {
+            let (value, of) = (extent as u64, u64::from(wanted));
+            return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) }.into());
+        }
     }
-    Err(stopped(format!("rows of a problem of {size} are no whole accesses, and a kernel with narrower ones would run instead")))
+    Ok(())
 }
 
 /// A device, and the peer beside it.
@@ -158,7 +173,3 @@ impl Gpu {
 
 /// What candidates are measured beside where no peer is asked.
 const DEFAULT: &str = "the default kernel";
-
-fn stopped(because: String) -> Error {
-    Error::Measurement { because }
-}
