@@ -2,7 +2,7 @@
 //!
 //! A [`Space`] is a few [`Family`]s, each a list of values for every knob: what it holds is their Cartesian product. A [`Census`]
 //! asks [`GemmDesc::check`](crate::desc::GemmDesc::check) of every point, and counts the refusals by their sentences. A [`sample`]
-//! is drawn without replacement. [`trials`] compiles, verifies, screens and measures it on a device; `log` keeps every trial,
+//! is drawn without replacement. `trials` compiles, verifies, screens and measures it on a device; `log` keeps every trial,
 //! so that a killed run goes on where it was.
 //!
 //! ```

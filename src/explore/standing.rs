@@ -147,7 +147,7 @@ impl Summary {
 /// Knobs that a table always shows.
 const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
 
-/// A table of standings, its head first: the knobs of [`SHOWN`] and those that differ, microseconds, TFLOP/s, the ratio to the reference.
+/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, microseconds, TFLOP/s, the ratio to the reference.
 /// A `~` marks what the full protocol did not measure.
 #[must_use]
 pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {

@@ -67,7 +67,10 @@ fn four_kernels_are_tried() {
 #[test]
 fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let read = |text: &str| Some(text.parse().unwrap());
-    let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), ..Request::default() };
+    // The main loop whose accesses are as wide as promised, also where a vector is taken apart on its way.
+    let knobs = [("mainloop", "pipelined"), ("stages", "2"), ("threadblock", "128x128x8"), ("warp", "32x64x8")];
+    let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).to_vec();
+    let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), knobs, ..Request::default() };
     let wide = request.resolve(ArchKind::Sm80).unwrap().desc;
     assert!(fits(&wide, SIZE).is_ok());
     let said = |desc: &GemmDesc, size| fits(desc, size).unwrap_err().to_string();
