@@ -48,7 +48,7 @@ pub struct Fake {
     slow: Rc<Cell<f64>>,
 }
 
-/// The reference: it takes 100 microseconds.
+/// What candidates are measured beside; one that takes for ever cannot be launched.
 pub struct Reference {
     pub at: usize,
     pub us: f64,
@@ -119,6 +119,9 @@ impl Device for Fake {
 
 impl Launch for Reference {
     fn launch(&mut self, _set: usize) -> Result<(), Error> {
+        if self.us.is_infinite() {
+            return Err(Error::Measurement { because: "it cannot be launched".to_owned() });
+        }
         self.asked.borrow_mut().push(Asked::Reference(self.at));
         self.spent.set(self.spent.get() + self.us * self.slow.get());
         Ok(())

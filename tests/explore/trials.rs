@@ -243,15 +243,26 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     assert_eq!(trials(&entries).len(), 20);
 }
 
+/// References that cannot be launched are left out, whichever they are; without one that can, nothing is tried.
 #[test]
 fn without_anything_to_compare_with_nothing_is_tried() {
-    let (fake, plan, compiler) = (Fake::new(fate), plan(2), FakeCompiler::new(fate));
-    let mut keep = |_: &Entry| Ok(());
-    let mut book = Book::new(Vec::new(), &mut keep);
-    let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
-    let error = fake.with_session(|session| stage.explore(&plan, &mut [], session, &mut book)).unwrap_err();
-    assert!(error.to_string().contains("nothing that runs to compare with"), "{error}");
-    assert!(book.entries().is_empty());
+    let never = f64::INFINITY;
+    for (times, works) in [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)] {
+        let (fake, plan, compiler) = (Fake::new(fate), plan(8), FakeCompiler::new(fate));
+        let mut keep = |_: &Entry| Ok(());
+        let mut book = Book::new(Vec::new(), &mut keep);
+        let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
+        let mut all: Vec<_> = times.iter().enumerate().map(|(at, &us)| fake.reference(at, us)).collect();
+        let mut references: Vec<&mut dyn Launch> = all.iter_mut().map(|reference| reference as &mut dyn Launch).collect();
+        let done = fake.with_session(|session| stage.explore(&plan, &mut references, session, &mut book));
+        match done {
+            Ok(()) => assert!(works && book.entries().len() == 9),
+            Err(error) => {
+                assert!(!works && error.to_string().contains("nothing that runs to compare with"), "{error}");
+                assert!(book.entries().is_empty());
+            }
+        }
+    }
 }
 
 #[test]

@@ -72,9 +72,8 @@ impl Stage<'_> {
 
     /// Times every reference: the fastest, and which go beside the finalists.
     fn warm(&self, references: &mut [&mut dyn Launch], session: &mut Session<'_>) -> Result<(usize, Vec<usize>), Error> {
-        if let Some(first) = references.first_mut() {
-            session.warm(*first, self.sets)?;
-        }
+        // One that cannot be launched warms nothing: whether any can, the screening says.
+        let _ = references.iter_mut().find_map(|reference| session.warm(*reference, self.sets).ok());
         let times = session.screen(references, self.sets)?;
         let ran = times.iter().enumerate().filter_map(|(at, time)| time.map(|time| (time, at)));
         let fastest = ran.min_by(|x, y| x.0.total_cmp(&y.0));
