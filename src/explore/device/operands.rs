@@ -70,6 +70,29 @@ impl<'s> OnDevice<'s> {
     }
 }
 
+impl OnDevice<'_> {
+    /// Whether the operands are what they were: a wrong kernel may have written over them.
+    fn is_intact(&self) -> Result<bool, Error> {
+        let [whole, random] = self.judge.known();
+        let all = [(whole, core::slice::from_ref(&self.whole)), (random, &self.sets[..])];
+        for (known, [a, b]) in all.into_iter().flat_map(|(known, sets)| sets.iter().map(move |set| (known, set))) {
+            for (was, is) in [(&known.a, a), (&known.b, b)] {
+                let is = self.stream.clone_dtoh(is).map_err(driver("cuMemcpyDtoHAsync"))?;
+                self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+                if is != was.bytes() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn ruined(why: &str) -> Error {
+    let because = format!("a kernel wrote over its operands, and the run ends here; the next one goes on without it ({why})");
+    Error::Measurement { because }
+}
+
 impl Device for OnDevice<'_> {
     /// Whole numbers first, compared with `==`; then random ones, within their bound, where there is one.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
@@ -80,7 +103,7 @@ impl Device for OnDevice<'_> {
             }
             let computed = self.computed(&kernel, operands)?;
             if let Some(why) = self.judge.wrong(desc, known, &computed)? {
-                return Ok(Some(why));
+                return if self.is_intact()? { Ok(Some(why)) } else { Err(ruined(&why)) };
             }
         }
         Ok(None)

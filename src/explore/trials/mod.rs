@@ -19,7 +19,7 @@ pub trait Device {
     ///
     /// # Errors
     ///
-    /// When the device cannot go on.
+    /// [`Error::Driver`] and [`Error::Measurement`] when this kernel has left a device that cannot go on; others when it was not run.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
 
     /// Enqueues the product on the buffers `set`.

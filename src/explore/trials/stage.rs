@@ -93,8 +93,8 @@ impl Stage<'_> {
                 Ok(None) => right.push(*desc),
                 Ok(Some(why)) => book.tried(self.size, desc, Outcome::Wrong { why })?,
                 Err(error) => {
-                    // The next run must not fail on it again.
-                    if matches!(error, Error::Driver { .. }) {
+                    // The next run must not end on it again. A refusal is not the kernel's.
+                    if matches!(error, Error::Driver { .. } | Error::Measurement { .. }) {
                         book.tried(self.size, desc, Outcome::Wrong { why: error.to_string() })?;
                     }
                     return Err(error);
