@@ -114,6 +114,27 @@ __device__ __forceinline__ To convert(From x) {
   return Convert<To>::from(x);
 }
 
+template <class>
+struct IsBf16 { static constexpr bool value = false; };
+template <>
+struct IsBf16<bf16> { static constexpr bool value = true; };
+
+// Two neighbours of 16 bits as one word, the first below.
+template <class To>
+__device__ __forceinline__ unsigned convert_pair(float first, float second) {
+#if __CUDA_ARCH__ >= 800
+  unsigned word;
+  if constexpr (IsBf16<To>::value) {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  }
+  return word;
+#else
+  return convert<To>(first).bits | unsigned(convert<To>(second).bits) << 16;
+#endif
+}
+
 // --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
 
 __device__ __forceinline__ float mul_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -136,8 +157,9 @@ __device__ __forceinline__ f16 plus(f16 a, f16 b) {
 
 // --- epilogues ---------------------------------------------------------------------------------------------------------
 
-__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
-__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+// Rounded to nearest, and never part of a multiply-add: compiled with --fmad=false. The compiler folds a scale of 1.
+__device__ __forceinline__ float times(float a, float b) { return a * b; }
+__device__ __forceinline__ double times(double a, double b) { return a * b; }
 __device__ __forceinline__ int times(int a, int b) { return int(unsigned(a) * unsigned(b)); }
 
 // scale * x; 0 where scale is 0, whatever x is.

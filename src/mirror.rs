@@ -90,9 +90,12 @@ macro_rules! mirrored {
     };
 }
 
+mod kernels;
 mod tensors;
+mod warp_specialized;
 
-pub use tensors::{TensorCopyParams, TensorMap};
+pub use kernels::KERNELS;
+pub use tensors::{TensorCopyParams, TensorGemmParams, TensorMap};
 
 mirrored! {
     /// What a kernel is launched with.
@@ -217,36 +220,6 @@ mirrored! {
     }
 }
 
-/// The files of `kernels/`, by the name under which they include each other.
-pub const KERNELS: &[(&str, &str)] = &[
-    ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
-    ("device/gemm.cuh", include_str!("../kernels/device/gemm.cuh")),
-    ("device/transpose.cuh", include_str!("../kernels/device/transpose.cuh")),
-    ("epilogue/tile_store.cuh", include_str!("../kernels/epilogue/tile_store.cuh")),
-    ("index.cuh", include_str!("../kernels/index.cuh")),
-    ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),
-    ("layout/algebra.cuh", include_str!("../kernels/layout/algebra.cuh")),
-    ("layout/cute_gemm.cuh", include_str!("../kernels/layout/cute_gemm.cuh")),
-    ("numeric.cuh", include_str!("../kernels/numeric.cuh")),
-    ("schedule.cuh", include_str!("../kernels/schedule.cuh")),
-    ("schedule/roles.cuh", include_str!("../kernels/schedule/roles.cuh")),
-    ("thread/access.cuh", include_str!("../kernels/thread/access.cuh")),
-    ("thread/mma.cuh", include_str!("../kernels/thread/mma.cuh")),
-    ("thread/turn.cuh", include_str!("../kernels/thread/turn.cuh")),
-    ("threadblock/mma.cuh", include_str!("../kernels/threadblock/mma.cuh")),
-    ("threadblock/mma_multistage.cuh", include_str!("../kernels/threadblock/mma_multistage.cuh")),
-    ("threadblock/mma_pipelined.cuh", include_str!("../kernels/threadblock/mma_pipelined.cuh")),
-    ("threadblock/mma_single_stage.cuh", include_str!("../kernels/threadblock/mma_single_stage.cuh")),
-    ("threadblock/pipeline.cuh", include_str!("../kernels/threadblock/pipeline.cuh")),
-    ("threadblock/smem_layout.cuh", include_str!("../kernels/threadblock/smem_layout.cuh")),
-    ("threadblock/swizzle.cuh", include_str!("../kernels/threadblock/swizzle.cuh")),
-    ("threadblock/tensor_copy.cuh", include_str!("../kernels/threadblock/tensor_copy.cuh")),
-    ("threadblock/thread_map.cuh", include_str!("../kernels/threadblock/thread_map.cuh")),
-    ("threadblock/tile_iterator.cuh", include_str!("../kernels/threadblock/tile_iterator.cuh")),
-    ("warp/mma_simt.cuh", include_str!("../kernels/warp/mma_simt.cuh")),
-    ("warp/mma_warpgroup.cuh", include_str!("../kernels/warp/mma_warpgroup.cuh")),
-];
-
 /// The name of the entry point of products.
 pub const ENTRY: &str = "gemm";
 
@@ -292,8 +265,23 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
+/// The epilogue: the user's functions, and the struct `Epilogue`.
+fn epilogue_header(d: &GemmDesc) -> String {
+    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&d.epilogue));
+    let _ = writeln!(
+        text,
+        "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
+        d.compute.cuda(),
+        epilogue::expression(&d.epilogue)
+    );
+    text
+}
+
 /// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
 pub fn header(d: &GemmDesc) -> String {
+    if let Some(components) = d.warp_specialized() {
+        return warp_specialized::header(d, &components);
+    }
     let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
     let (warps, lanes) = (d.warps(), d.lanes());
     let facts: &[(&str, u32)] = &[
@@ -319,15 +307,8 @@ pub fn header(d: &GemmDesc) -> String {
     text.push_str(&operand_header("OperandA", &a, 0));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
     text.push_str(&crate::schedule::Schedule::of(d).header());
-    text.push_str("#line 1 \"epilogue.cuh\"\n");
     text.push_str(&order_header(d.swizzle));
-    text.push_str(&epilogue::functions(&d.epilogue));
-    let _ = writeln!(
-        text,
-        "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
-        d.compute.cuda(),
-        epilogue::expression(&d.epilogue)
-    );
+    text.push_str(&epilogue_header(d));
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
@@ -375,9 +356,12 @@ pub struct TranslationUnit {
 
 /// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
 pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
+    if let Some(components) = d.warp_specialized() {
+        return warp_specialized::translation_unit(d, &components, with_fingerprints);
+    }
     let mut source = format!(
         "#include \"config.cuh\"\n#include \"device/gemm.cuh\"\nusing Mainloop = {}<Config>;\n",
-        d.mainloop.behaviour().cuda()
+        d.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
     );
     if with_fingerprints {
         source.push_str(&fingerprints(&Program::of(d)));

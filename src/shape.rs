@@ -47,6 +47,37 @@ impl fmt::Display for Mnk {
     }
 }
 
+/// An M x N shape, as a value: of a cluster in blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Mn {
+    /// Along M.
+    pub m: u32,
+    /// Along N.
+    pub n: u32,
+}
+
+impl fmt::Display for Mn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.m, self.n)
+    }
+}
+
+/// A cluster of M x N blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterShape<const M: u32, const N: u32>;
+
+/// The shape of a cluster, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not the shape of a cluster", note = "write ClusterShape<M, N>")]
+pub trait ClusterExtents: 'static {
+    /// The same shape, as a value.
+    const MN: Mn;
+}
+
+impl<const M: u32, const N: u32> ClusterExtents for ClusterShape<M, N> {
+    const MN: Mn = Mn { m: M, n: N };
+}
+
 /// An M x N x K tile, in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmShape<const M: usize, const N: usize, const K: usize>;

@@ -241,7 +241,7 @@ fn a_copy_with_one_mechanism_changed_is_found() {
     // Across the last row and the last column, in a tile that does not start with the pattern.
     let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, TensorSwizzle::Bytes128);
     let copy_of = |desc: &TensorMapDesc, address, corner| TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner);
-    let corner = [70, 45, 2, 0, 0];
+    let corner = [72, 45, 2, 0, 0];
     let right = copy_of(&desc, 384, corner);
     let global: Vec<u8> = bytes(1, 2 * desc.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
     let wanted = expected(&facts(&right), right.tile().footprint_bytes(), &global);
@@ -259,8 +259,8 @@ fn a_copy_with_one_mechanism_changed_is_found() {
         ("no zeros behind the last matrix", with(|d| d.dims[2] += 1)),
         ("zeros too early", with(|d| d.dims[0] -= 1)),
         ("another stride", with(|d| d.strides_bytes[0] += 16)),
-        ("another column", copy_of(&desc, 384, [69, 45, 2, 0, 0])),
-        ("another row", copy_of(&desc, 384, [70, 44, 2, 0, 0])),
+        ("another column", copy_of(&desc, 384, [64, 45, 2, 0, 0])),
+        ("another row", copy_of(&desc, 384, [72, 44, 2, 0, 0])),
         ("rows and matrices exchanged", with(|d| d.box_dims.swap(1, 2))),
     ];
     for (name, mutant) in mutants {
@@ -268,6 +268,6 @@ fn a_copy_with_one_mechanism_changed_is_found() {
     }
     // Left of the first column a coordinate is negative, and a wrapped one would lie behind the last: both are zeros.
     assert!(loaded(&copy_of(&desc, 0, [-64, 0, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
-    assert!(loaded(&copy_of(&desc, 0, [i32::MAX, i32::MIN, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
-    assert!(loaded(&copy_of(&desc, 0, [-63, 0, 0, 0, 0]), &global).iter().any(|&byte| byte != 0));
+    assert!(loaded(&copy_of(&desc, 0, [i32::MAX - 7, i32::MIN, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
+    assert!(loaded(&copy_of(&desc, 0, [-56, 0, 0, 0, 0]), &global).iter().any(|&byte| byte != 0));
 }

@@ -78,17 +78,22 @@ fn every_rule_of_the_engine_is_a_sentence_whose_nearest_value_is_legal() {
         (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is not from 1 to 256; the nearest is 1", |d| d.box_dims[1] = 1),
         (
             |d| d.box_dims[0] = 36,
-            "inner box bytes under the swizzle of 128 bytes = 144 is not from 16 to 128; the nearest is 128",
+            "inner box bytes under the swizzle of 128 bytes = 144 is not from 128 to 128; the nearest is 128",
+            |d| d.box_dims[0] = 32,
+        ),
+        (
+            |d| d.box_dims[0] = 16,
+            "inner box bytes under the swizzle of 128 bytes = 64 is not from 128 to 128; the nearest is 128",
             |d| d.box_dims[0] = 32,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes64, 32),
-            "inner box bytes under the swizzle of 64 bytes = 128 is not from 16 to 64; the nearest is 64",
+            "inner box bytes under the swizzle of 64 bytes = 128 is not from 64 to 64; the nearest is 64",
             |d| d.box_dims[0] = 16,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes32, 12),
-            "inner box bytes under the swizzle of 32 bytes = 48 is not from 16 to 32; the nearest is 32",
+            "inner box bytes under the swizzle of 32 bytes = 48 is not from 32 to 32; the nearest is 32",
             |d| d.box_dims[0] = 8,
         ),
         (
@@ -193,6 +198,20 @@ fn tiles_and_masks_are_refused() {
     assert_eq!(short, "the tensor has 511987 elements, and its layout reaches 511988; give it that many at least");
     let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
     assert_eq!(short, "the tile has 8191 elements, and its layout reaches 8192; give it that many at least");
+    for (corner, nearest) in [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)] {
+        let copy_at = |corner| TensorCopy::new(tile, [corner, 3, 0, 0, 0]);
+        let said = format!(
+            "corner along dimension 0 = {corner} is no multiple of 8 elements, which are the 16 bytes at a multiple of which the \
+             copy engine begins a row; the nearest is {nearest}"
+        );
+        let refused = [
+            copy_at(corner).check(),
+            copy_at(corner).load(&global, &mut shared).map(|_| ()),
+            copy_at(corner).store(&shared, &mut global.clone()),
+        ];
+        assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
+        assert_eq!(copy_at(nearest).check(), Ok(()));
+    }
     let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
     assert!(matches!(few, Err(Refusal::OutOfRange { field: "multicast mask", .. })), "{few:?}");
 }

@@ -74,8 +74,9 @@ template <> struct Piece<4> { using Type = unsigned; };
 template <> struct Piece<8> { using Type = uint2; };
 template <> struct Piece<16> { using Type = uint4; };
 
+// A tile that threads turn, a few rows at a time: in registers, and by way of shared memory where there is any.
 template <class Config>
-struct Transpose {
+struct Turn {
   static constexpr int kBytes = Config::kElementBytes;
   static constexpr int kTurn = Config::kTurn, kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
   using Fetch = maps::fetch;
@@ -96,7 +97,7 @@ struct Transpose {
   Row rows[Fetch::kColumns][kTurn];
   Stored source[Config::kLinear ? kStores : 1];
 
-  __device__ __forceinline__ Transpose(TransposeParams const& params) : params(params), thread(threadIdx.x) {
+  __device__ __forceinline__ explicit Turn(TransposeParams const& params) : params(params), thread(threadIdx.x) {
     unsigned const tiles = params.tiles_down * params.tiles_across;
     unsigned const matrix = blockIdx.x / tiles;
     auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
@@ -184,14 +185,6 @@ struct Transpose {
       if (exists(down, across)) thread::write<kAccessD * kBytes, Config::kWriteStream>(d + (across * params.ldd + down) * kBytes, value);
     }
   }
-
-  template <StepKind Kind, int, int>
-  __device__ __forceinline__ void step() {
-    static_assert(Kind == StepKind::Fetch || Kind == StepKind::Store || Kind == StepKind::Write, "a transpose has no such step");
-    if constexpr (Kind == StepKind::Fetch) fetch();
-    if constexpr (Kind == StepKind::Store) store();
-    if constexpr (Kind == StepKind::Write) write();
-  }
 };
 
 // A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning where it likes; threads write
@@ -220,7 +213,7 @@ struct Gather {
   int row, column;
   Line lines[Fetch::kColumns];
 
-  __device__ __forceinline__ Gather(TransposeParams const& params) : params(params), thread(threadIdx.x) {
+  __device__ __forceinline__ explicit Gather(TransposeParams const& params) : params(params), thread(threadIdx.x) {
     unsigned const tiles = params.tiles_down * params.tiles_across;
     unsigned const matrix = blockIdx.x / tiles;
     auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
@@ -332,20 +325,26 @@ struct Gather {
       }
     }
   }
+};
+
+// A block's way through its schedule.
+template <class Config>
+struct Block : Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
+  using Tile = typename Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;
+  using Tile::Tile;
 
   template <StepKind Kind, int, int>
   __device__ __forceinline__ void step() {
     static_assert(Kind == StepKind::Fetch || Kind == StepKind::Store || Kind == StepKind::Write, "a transpose has no such step");
-    if constexpr (Kind == StepKind::Fetch) fetch();
-    if constexpr (Kind == StepKind::Store) store();
-    if constexpr (Kind == StepKind::Write) write();
+    if constexpr (Kind == StepKind::Fetch) this->fetch();
+    if constexpr (Kind == StepKind::Store) this->store();
+    if constexpr (Kind == StepKind::Write) this->write();
   }
 };
 
 template <class Config>
 __device__ __forceinline__ void transpose(TransposeParams const& params) {
-  using Block = typename Either<Config::kGathered, Gather<Config>, Transpose<Config>>::Type;
-  Block block(params);
+  Block<Config> block(params);
   schedule::perform<typename Config::Schedule::Body>(block);
 }
 

@@ -196,10 +196,8 @@ template <class List, int I = 0, class Role>
 __device__ __forceinline__ void perform(Role& role) {
   if constexpr (I < List::kCount) {
     constexpr RoleStep step = List::step(I);
-    if constexpr (step.kind == RoleStepKind::StoreTensor) {
-      if (role.leads()) role.template step<step.kind, step.first>();
-    } else if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
-                         step.kind == RoleStepKind::Deposit) {
+    if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
+                  step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor) {
       role.template step<step.kind, step.first>();
     } else {
       synchronize<step.kind, step.first>(role);

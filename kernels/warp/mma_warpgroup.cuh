@@ -56,6 +56,12 @@ __device__ __forceinline__ constexpr unsigned long long descriptor(unsigned shar
   return Tile::kDescriptor | (((shared_address + from) & 0x3ffffu) >> 4);
 }
 
+// A descriptor of the same tile from Mn rows or columns further on.
+template <class Tile>
+__device__ __forceinline__ constexpr unsigned long long further(unsigned long long descriptor, int mn) {
+  return descriptor + (unsigned long long)(OperandTile<Tile>::at(mn, 0) * Tile::kElementBytes / 16);
+}
+
 // The accumulators, as the compiler has to have them here: around a wait it may not move what touches them.
 template <int Count>
 __device__ __forceinline__ void keep(float (&accumulators)[Count]) {

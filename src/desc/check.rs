@@ -33,11 +33,14 @@ impl GemmDesc {
         if machine.sm < self.arch.sm() {
             return Err(Refusal::MachineTooOld { arch: self.arch, sm: machine.sm });
         }
+        if self.mainloop.has_roles() {
+            return self.check_roles(machine);
+        }
         if !matches!(self.op, OpKind::Simt) {
             return Err(Refusal::NoSuchOperation { op: self.op, arch: self.arch });
         }
         if !self.combined().is_of(self.op) {
-            return Err(self.combined().refused_by_simt());
+            return Err(self.combined().refused_by(self.op));
         }
         if let Err(refusal) = self.check_shapes() {
             return Err(refusal);
@@ -142,6 +145,9 @@ impl GemmDesc {
             let (legal, nearest) = ("1, 2, 4, 8, 16, 32, 64", nearest_power_of_two(elements, 1, 64) as u64);
             return Err(Refusal::NotOneOf { field: "interleave", value: elements as u64, legal, nearest });
         }
+        if self.cluster.m != 1 || self.cluster.n != 1 {
+            return Err(Refusal::NoChoice { field: "cluster", mainloop: self.mainloop.name(), nearest: "1x1" });
+        }
         if let UnrollKind::By(groups) = self.unroll {
             if !matches!(self.mainloop, MainloopKind::SingleStage) {
                 return Err(Refusal::NoLoopToUnroll { groups, mainloop: self.mainloop.name() });
@@ -159,6 +165,7 @@ impl GemmDesc {
                 Err(Refusal::NoAsynchronousCopy { arch: self.arch })
             }
             MainloopKind::Multistage => within("stages", self.stages, 2, 16),
+            MainloopKind::WarpSpecialized => Ok(()),
         }
     }
 
@@ -222,7 +229,7 @@ impl GemmDesc {
         Ok(())
     }
 
-    const fn check_epilogue(&self) -> Result<(), Refusal> {
+    pub(super) const fn check_epilogue(&self) -> Result<(), Refusal> {
         if let Err(refusal) = check_alignment("alignment of C", self.align_c, self.c.bytes()) {
             return Err(refusal);
         }

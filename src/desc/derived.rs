@@ -194,6 +194,9 @@ impl GemmDesc {
 
     /// Threads of a block.
     pub const fn threads(&self) -> u32 {
+        if let Some(components) = self.warp_specialized() {
+            return components.ring.threads();
+        }
         let warps = self.warps();
         WARP.saturating_mul(warps.m).saturating_mul(warps.n).saturating_mul(warps.k)
     }
@@ -269,6 +272,9 @@ impl GemmDesc {
 
     /// Shared memory of a block, in bytes. Deposits lie where the stages were.
     pub const fn smem_bytes(&self) -> u32 {
+        if let Some(components) = self.warp_specialized() {
+            return components.ring.shared_bytes();
+        }
         let (stages, deposit) = (self.stages.saturating_mul(self.stage_bytes()), self.deposit_bytes());
         if stages > deposit { stages } else { deposit }
     }

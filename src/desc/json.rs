@@ -5,7 +5,7 @@ use crate::error::Error;
 use serde_json::Value;
 
 /// The version of the form; a description of another is refused.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 fn refuse(because: impl ToString) -> Error {
     Error::Description { because: because.to_string() }

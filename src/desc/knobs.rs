@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     layout::Order,
     numeric::{ComputeKind, ElementKind},
-    shape::{BlockCount, Mnk, Shape, StageCount, TiledBy},
+    shape::{BlockCount, ClusterExtents, Mn, Mnk, Shape, StageCount, TiledBy},
     threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
     warp::{InterleaveChoice, InterleaveKind, Unroll, UnrollKind},
 };
@@ -203,6 +203,8 @@ knobs! {
     SharedB(SmemChoice) as WithSharedB => smem_b: SmemLayout = <C::SharedB as SmemChoice>::LAYOUT, flag "--smem-b";
     /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
     Blocks(BlockCount) as WithBlocks => blocks_per_sm: u32 = <C::Blocks as BlockCount>::BLOCKS, flag "--blocks-per-sm";
+    /// Blocks of a cluster, along M and N: those in a line share what they copy. 1x1 but for the warp-specialized main loop.
+    Clusters(ClusterExtents) as WithClusters => cluster: Mn = <C::Clusters as ClusterExtents>::MN, flag "--cluster";
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

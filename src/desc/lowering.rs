@@ -2,16 +2,20 @@
 
 use super::{
     derived::Typed,
-    knobs::{Blocks, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Spills, StageNumber, TileOrdering, Unrolling, With},
+    knobs::{
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Spills, StageNumber, TileOrdering, Unrolling,
+        With,
+    },
     spills::{NoSpills, SpillsAllowed},
 };
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind},
     layout::{Layout, Operands, Order},
     numeric::{Combined, Element},
-    shape::{BlocksPerSm, Stages},
+    shape::{BlocksPerSm, ClusterShape, Stages},
     threadblock::{
         GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage,
+        MmaWarpSpecialized,
     },
     warp::{FullUnroll, Interleave, UnrollBy, VectorInterleave},
 };
@@ -44,8 +48,8 @@ pub type WithStages<Base, const N: u32> = With<Base, Stages<N>>;
 
 // Leaves that can only mean one knob are knobs themselves: `With<Auto, Stages<4>>`.
 macro_rules! leaves {
-    ($($leaf:ty as $Knob:ident $(, const $N:ident)?;)*) => {
-        $(impl<C: GemmConfig $(, const $N: u32)?> Knob<C> for $leaf
+    ($($leaf:ty as $Knob:ident $(, const $N:ident)*;)*) => {
+        $(impl<C: GemmConfig $(, const $N: u32)*> Knob<C> for $leaf
         where
             $Knob<$leaf>: Knob<C>,
         {
@@ -57,6 +61,7 @@ macro_rules! leaves {
 leaves! {
     Stages<N> as StageNumber, const N;
     BlocksPerSm<N> as Blocks, const N;
+    ClusterShape<M, N> as Clusters, const M, const N;
     IdentitySwizzle<N> as TileOrdering, const N;
     HorizontalSwizzle as TileOrdering;
     GroupedSwizzle<N> as TileOrdering, const N;
@@ -64,6 +69,7 @@ leaves! {
     MmaSingleStage as Loop;
     MmaPipelined as Loop;
     MmaMultistage as Loop;
+    MmaWarpSpecialized as Loop;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

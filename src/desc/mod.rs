@@ -4,6 +4,7 @@
 //! [`check`](GemmDesc::check). Its problem is always row-major in C: a column-major C has exchanged A and B before.
 
 pub(crate) mod check;
+mod check_roles;
 mod derived;
 mod explain;
 #[cfg(feature = "serde")]
@@ -13,10 +14,11 @@ mod knobs;
 pub use derived::{OperandDesc, OperandKind};
 pub use explain::{Explanation, OperandExplanation};
 pub use knobs::{
-    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Interleaving,
-    Knob, Knobs, Loop, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling, Warp, With, WithAlignmentA,
-    WithAlignmentB, WithAlignmentC, WithBlocks, WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithSharedA,
-    WithSharedB, WithSpills, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
+    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
+    Interleaving, Knob, Knobs, Loop, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling, Warp, With,
+    WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters, WithEpilogueTree, WithInstruction,
+    WithInterleaving, WithLoop, WithSharedA, WithSharedB, WithSpills, WithStageNumber, WithThreadblock, WithTileOrdering,
+    WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
 pub use request::{Choice, Origin, Request, Resolved};

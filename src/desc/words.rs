@@ -11,7 +11,7 @@
 use super::spills::SpillKind;
 use crate::{
     epilogue::EpilogueDesc,
-    shape::Mnk,
+    shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -50,8 +50,21 @@ impl Words for Mnk {
     }
 }
 
+impl Words for Mn {
+    const FORM: &'static str = "MxN";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let extents = text.split_once('x').and_then(|(m, n)| Some(Self { m: m.parse().ok()?, n: n.parse().ok()? }));
+        extents.ok_or_else(|| "it is a shape MxN, 2x1 for one".to_owned())
+    }
+
+    fn spell(&self) -> String {
+        self.to_string()
+    }
+}
+
 impl Words for MainloopKind {
-    const FORM: &'static str = "singlestage|pipelined|multistage";
+    const FORM: &'static str = "singlestage|pipelined|multistage|warpspecialized";
 
     fn read(text: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");

@@ -4,17 +4,17 @@
 //! answers types ([`Select`], at compile time) and values ([`default_gemm_configuration`], for flags and files).
 
 use crate::{
-    arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90},
+    arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
     desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoSpills, With},
     epilogue::LinearCombination,
     layout::Order,
     numeric::{Bf16, Combined, Element, F16},
     refusal::Refusal,
-    shape::{BlocksPerSm, GemmShape, Stages, Vector128},
-    threadblock::{IdentitySwizzle, MmaMultistage, MmaPipelined, SmemAuto},
+    shape::{BlocksPerSm, ClusterShape, GemmShape, Stages, Vector128},
+    threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
     warp::{FullUnroll, VectorInterleave},
 };
-use typenum::{U1, U8};
+use typenum::{U1, U4, U8, U16};
 
 /// A configuration for the types at hand: [`Auto`] has one for each row of the table; a [`Config`] is its own; a
 /// [`With`] is its base's with one knob set.
@@ -38,20 +38,18 @@ where
 }
 
 macro_rules! configurations {
-    ($([$($arch:ident)*] [$($a:ty, $acc:ty => $c:ty);*] $config:ty;)*) => {
-        configurations! { @types $([$($arch)*] [$($a, $acc => $c);*] $config;)* }
+    ($($op:ident [$($arch:ident)*] [$($a:ty, $acc:ty => $c:ty);*] $config:ty;)*) => {
+        configurations! { @types $($op [$($arch)*] [$($a, $acc => $c);*] $config;)* }
 
         /// The knobs that [`Auto`] stands for.
         ///
         /// # Errors
         ///
-        /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfTensorCores`] when the table has no row.
+        /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row.
         pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
-            if op != <Simt as OpClass>::KIND {
-                return Err(Refusal::NoSuchOperation { op, arch });
-            }
             $(
-                if [$(<$arch as Arch>::KIND),*].contains(&arch)
+                if op == <$op as OpClass>::KIND
+                    && [$(<$arch as Arch>::KIND),*].contains(&arch)
                     && [$((<$a as Element>::KIND, <$acc as Element>::KIND, <$c as Element>::KIND)),*]
                         .contains(&(types.a, types.accumulator, types.c))
                     && types.a == types.b
@@ -59,14 +57,14 @@ macro_rules! configurations {
                     return Ok(Knobs::of::<$config>());
                 }
             )*
-            Err(types.refused_by_simt())
+            if types.is_of(op) { Err(Refusal::NoSuchOperation { op, arch }) } else { Err(types.refused_by(op)) }
         }
     };
-    (@types $([$($arch:ident)*] $types:tt $config:ty;)*) => {
-        $($(configurations! { @row $arch $types $config })*)*
+    (@types $($op:ident [$($arch:ident)*] $types:tt $config:ty;)*) => {
+        $($(configurations! { @row $op $arch $types $config })*)*
     };
-    (@row $arch:ident [$($a:ty, $acc:ty => $c:ty);*] $config:ty) => {
-        $(impl Select<Simt, $arch, $a, $a, $c, $acc> for Auto {
+    (@row $op:ident $arch:ident [$($a:ty, $acc:ty => $c:ty);*] $config:ty) => {
+        $(impl Select<$op, $arch, $a, $a, $c, $acc> for Auto {
             type Config = $config;
         })*
     };
@@ -86,6 +84,7 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     SmemAuto,
     SmemAuto,
     BlocksPerSm<1>,
+    ClusterShape<1, 1>,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -113,18 +112,46 @@ type Asynchronous = Row<
     Vector128<f32>,
 >;
 
+/// Tensor cores of Hopper: the tile that reads the least of shared memory, of those whose accumulators fit two warpgroups.
+type Specialized<Tile, WarpTile, InstructionTile, Aa, Ab, Ac> = Config<
+    Tile,
+    WarpTile,
+    InstructionTile,
+    MmaWarpSpecialized,
+    Stages<4>,
+    GroupedSwizzle<8>,
+    Aa,
+    Ab,
+    Ac,
+    SmemAuto,
+    SmemAuto,
+    BlocksPerSm<1>,
+    ClusterShape<1, 1>,
+    VectorInterleave,
+    FullUnroll,
+    NoSpills,
+    LinearCombination,
+>;
+
+/// 128 x 256, 128 bytes deep: `K` elements, `STEP` of them an instruction.
+type Wide<const K: usize, const STEP: usize, Aa, Ac> =
+    Specialized<GemmShape<128, 256, K>, GemmShape<64, 256, K>, GemmShape<64, 256, STEP>, Aa, Aa, Ac>;
+
 configurations! {
-    [Sm70 Sm75] [f32, f32 => f32; i32, i32 => i32] Classic<U1, U1, U1>;
-    [Sm70 Sm75] [F16, f32 => F16; F16, f32 => f32; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => f32] Classic<U1, U1, U1>;
-    [Sm70 Sm75] [i8, i32 => i32; i8, i32 => i8; i8, i32 => f32; u8, i32 => i32; u8, i32 => u8] Classic<U1, U1, U1>;
-    [Sm70 Sm75] [f64, f64 => f64] Double<U1, U1, U1>;
-    [Sm80 Sm86 Sm89 Sm90] [f32, f32 => f32] Asynchronous;
-    [Sm80 Sm86 Sm89 Sm90] [i32, i32 => i32] Classic<Vector128<f32>, Vector128<f32>, Vector128<f32>>;
-    [Sm80 Sm86 Sm89 Sm90] [F16, f32 => F16; F16, F16 => F16; Bf16, f32 => Bf16] Classic<U8, U8, U8>;
-    [Sm80 Sm86 Sm89 Sm90] [F16, f32 => f32; Bf16, f32 => f32] Classic<U8, U8, Vector128<f32>>;
-    [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i8; u8, i32 => u8] Classic<U8, U8, U8>;
-    [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i32; i8, i32 => f32; u8, i32 => i32] Classic<U8, U8, Vector128<f32>>;
-    [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
+    Simt [Sm70 Sm75] [f32, f32 => f32; i32, i32 => i32] Classic<U1, U1, U1>;
+    Simt [Sm70 Sm75] [F16, f32 => F16; F16, f32 => f32; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => f32] Classic<U1, U1, U1>;
+    Simt [Sm70 Sm75] [i8, i32 => i32; i8, i32 => i8; i8, i32 => f32; u8, i32 => i32; u8, i32 => u8] Classic<U1, U1, U1>;
+    Simt [Sm70 Sm75] [f64, f64 => f64] Double<U1, U1, U1>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [f32, f32 => f32] Asynchronous;
+    Simt [Sm80 Sm86 Sm89 Sm90] [i32, i32 => i32] Classic<Vector128<f32>, Vector128<f32>, Vector128<f32>>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [F16, f32 => F16; F16, F16 => F16; Bf16, f32 => Bf16] Classic<U8, U8, U8>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [F16, f32 => f32; Bf16, f32 => f32] Classic<U8, U8, Vector128<f32>>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i8; u8, i32 => u8] Classic<U8, U8, U8>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i32; i8, i32 => f32; u8, i32 => i32] Classic<U8, U8, Vector128<f32>>;
+    Simt [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
+    TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16] Wide<64, 16, U8, U8>;
+    TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Wide<64, 16, U8, U4>;
+    TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Wide<128, 32, U16, U4>;
 }
 
 /// The description of a product whose types are values, configured by default. C may be column-major: then the description

@@ -26,6 +26,7 @@ mod evaluate;
 mod function;
 mod parse;
 mod spell;
+pub mod tensor_store;
 pub mod tile_store;
 mod tree;
 

@@ -13,6 +13,44 @@ mirrored! {
 }
 
 mirrored! {
+    /// What a kernel whose producer is the copy engine is launched with.
+    TensorGemmParams align 64 {
+        /// Boxes of A.
+        a: TensorMap,
+        /// Boxes of B.
+        b: TensorMap,
+        /// Slices of D; of no meaning where threads store them.
+        d: TensorMap,
+        /// Address of C; 0 when it is not read.
+        c: u64,
+        /// Address of D.
+        d_address: u64,
+        /// Leading dimension of C, in elements.
+        ldc: i64,
+        /// Leading dimension of D, in elements.
+        ldd: i64,
+        /// alpha, beta, s2 .. s7.
+        scalars: [f64; 8],
+        /// Rows of D.
+        m: i32,
+        /// Columns of D.
+        n: i32,
+        /// Tiles along K; 0 when the epilogue reads no accumulator.
+        tiles_k: u32,
+        /// Clusters' rectangles of tiles down D.
+        tiles_m: u32,
+        /// Clusters' rectangles of tiles across D.
+        tiles_n: u32,
+        /// Whether the epilogue reads C.
+        reads_source: u32,
+        /// Whether alpha is 1 and beta is 0, and C is not read: what nearly every product asks for.
+        unscaled: u32,
+        /// Makes the size a multiple of the maps' alignment.
+        reserved: u32,
+    }
+}
+
+mirrored! {
     /// What a test of single copies by the copy engine is launched with.
     TensorCopyParams {
         /// What is loaded from.

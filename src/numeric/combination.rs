@@ -72,14 +72,14 @@ macro_rules! combinations {
     };
     (@dispatch $dispatch:ident $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty: $($epilogue:ty)|+;)* }) => {
         /// Calls `visitor` with the types of a description.
-        pub(crate) fn $dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
+        fn $dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
             let mut rows = $table.iter();
             $(if rows.next() == Some(&d.combined()) {
                 $(if d.compute == <$epilogue as Compute>::KIND {
                     return Ok(visitor.visit::<Types<$a, $b, $accumulator, $c, $epilogue>>());
                 })+
             })*
-            Err(d.combined().refused_by_simt())
+            Err(d.combined().refused_by(d.op))
         }
     };
 }
@@ -101,7 +101,7 @@ combinations! {
         u8,   u8,   i32, i32:  i32 | f32;
         u8,   u8,   i32, u8:   i32 | f32;
         i32,  i32,  i32, i32:  i32 | f32;
-    } by dispatch
+    } by dispatch_simt
 }
 
 combinations! {
@@ -130,6 +130,14 @@ combinations! {
         E5m2, E5m2, f32, f32:  f32;
         i8,   i8,   i32, i32:  i32 | f32;
         u8,   u8,   i32, i32:  i32 | f32;
+    } by dispatch_tensor_op
+}
+
+/// Calls `visitor` with the types of a description.
+pub(crate) fn dispatch<V: Visit>(d: &crate::desc::GemmDesc, visitor: V) -> Result<V::Out, Refusal> {
+    match d.op {
+        OpKind::Simt => dispatch_simt(d, visitor),
+        OpKind::TensorOp => dispatch_tensor_op(d, visitor),
     }
 }
 
@@ -156,11 +164,15 @@ impl Combined {
         false
     }
 
-    /// Why the CUDA cores have no kernel of these types.
-    pub(crate) const fn refused_by_simt(self) -> Refusal {
+    /// Why an operation class has no kernel of these types.
+    pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
         let Self { a, b, accumulator, c } = self;
-        if self.is_of(OpKind::TensorOp) {
-            Refusal::OfTensorCores { a, b, accumulator, c }
+        let other = match op {
+            OpKind::Simt => OpKind::TensorOp,
+            OpKind::TensorOp => OpKind::Simt,
+        };
+        if self.is_of(other) {
+            Refusal::OfOtherUnits { a, b, accumulator, c, op, other }
         } else {
             Refusal::NoSuchCombination { a, b, accumulator, c }
         }

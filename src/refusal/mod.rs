@@ -19,7 +19,7 @@ use core::fmt;
 pub enum Refusal {
     // The description.
     NoSuchCombination { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
-    OfTensorCores { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
+    OfOtherUnits { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind, op: OpKind, other: OpKind },
     NoSuchOperation { op: OpKind, arch: ArchKind },
     DoesNotNest { outer: &'static str, inner: &'static str, axis: &'static str, value: u32, of: u32, nearest: u32 },
     OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
@@ -27,6 +27,10 @@ pub enum Refusal {
     NotEven { field: &'static str, value: u32 },
     NotMultiple { field: &'static str, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
+    NoChoice { field: &'static str, mainloop: &'static str, nearest: &'static str },
+    HopperAlone { mainloop: &'static str, arch: ArchKind },
+    OnTensorCores { mainloop: &'static str, op: OpKind },
+    AlongMn { operand: &'static str, element: ElementKind },
     NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
@@ -41,6 +45,7 @@ pub enum Refusal {
     Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind, nearest: &'static str },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
+    OtherMachine { mainloop: &'static str, arch: ArchKind, sm: u32 },
     // The problem.
     ExtentTooLarge { axis: &'static str, value: usize, most: u64 },
     TooManyTiles { tiles: u64, most: u64 },
@@ -64,6 +69,7 @@ pub enum Refusal {
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
+    TensorCorner { value: i32, of: u32, nearest: i32 },
 }
 
 impl Refusal {

@@ -1,7 +1,7 @@
 //! The sentence of each refusal.
 
 use super::Refusal;
-use crate::{numeric::ElementKind, sentence::Sentence};
+use crate::{arch::OpKind, numeric::ElementKind, sentence::Sentence};
 
 impl Refusal {
     /// The refusal in words.
@@ -10,8 +10,14 @@ impl Refusal {
         match *self {
             Self::NoSuchCombination { a, b, accumulator, c } => multiplies(a, b, accumulator, c)
                 .say(": A and B share a type, f32 and f64 accumulate in themselves, f16 in f16 or f32, bf16 in f32, integers in i32"),
-            Self::OfTensorCores { a, b, accumulator, c } => multiplies(a, b, accumulator, c)
-                .say(" on the CUDA cores: that is for tensor cores, op tensorop"),
+            Self::OfOtherUnits { a, b, accumulator, c, op, other } => {
+                let s = multiplies(a, b, accumulator, c);
+                match op {
+                    OpKind::Simt => s.say(" on the CUDA cores: that is for tensor cores, op "),
+                    OpKind::TensorOp => s.say(" on tensor cores: that is for the CUDA cores, op "),
+                }
+                .say(other.name())
+            }
             Self::NoSuchOperation { op, arch } => s
                 .say("op ")
                 .say(op.name())
@@ -66,6 +72,28 @@ impl Refusal {
                 .say("stages = ")
                 .number(stages as u64)
                 .say(", and the pipelined main loop has 2; the multistage one, on sm80 and newer, takes 2 to 16"),
+            Self::NoChoice { field, mainloop, nearest } => {
+                s.say(field).say(" is no choice of the ").say(mainloop).say(" main loop; the nearest is ").say(nearest)
+            }
+            Self::HopperAlone { mainloop, arch } => s
+                .say("the ")
+                .say(mainloop)
+                .say(" main loop is made of instructions that sm90 alone has; arch = ")
+                .say(arch.name())
+                .say(", the nearest is sm90"),
+            Self::OnTensorCores { mainloop, op } => s
+                .say("the ")
+                .say(mainloop)
+                .say(" main loop multiplies on tensor cores; op = ")
+                .say(op.name())
+                .say(", the nearest is tensorop"),
+            Self::AlongMn { operand, element } => s
+                .say(operand)
+                .say(" of ")
+                .say(element.name())
+                .say(" is not contiguous along K: tensor cores read so only elements of 16 bits; the nearest is ")
+                .say(operand)
+                .say(" contiguous along K"),
             Self::NoLoopToUnroll { groups, mainloop } => s
                 .say("unroll = ")
                 .number(groups as u64)
@@ -173,6 +201,14 @@ impl Refusal {
                 .say(compute)
                 .say("; the nearest is ")
                 .say(nearest),
+            Self::OtherMachine { mainloop, arch, sm } => s
+                .say("the ")
+                .say(mainloop)
+                .say(" main loop is made of instructions that ")
+                .say(arch.name())
+                .say(" alone has; this machine has sm")
+                .number(sm as u64)
+                .say(", where op simt has kernels"),
             Self::MachineTooOld { arch, sm } => s
                 .say("the kernel uses instructions of ")
                 .say(arch.name())
@@ -309,12 +345,24 @@ impl Refusal {
                 .say(if of == 1 { " element" } else { " elements" })
                 .say(", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ")
                 .number(nearest),
+            Self::TensorCorner { value, of, nearest } => signed(
+                signed(s.say("corner along dimension 0 = "), value)
+                    .say(" is no multiple of ")
+                    .number(of as u64)
+                    .say(" elements, which are the 16 bytes at a multiple of which the copy engine begins a row; the nearest is "),
+                nearest,
+            ),
             Self::PartlyShared { operand } => s
                 .say("D and ")
                 .say(operand)
                 .say(" share some of their memory but not all of it; pass one matrix, or two that are apart"),
         }
     }
+}
+
+/// A number below zero has a sign.
+const fn signed(s: Sentence, value: i32) -> Sentence {
+    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
 /// How the sentences about element types begin.

@@ -85,7 +85,12 @@ impl Cooperative {
     pub fn roles(&self, ring: &Pipeline) -> Result<Roles, Refusal> {
         ring.check()?;
         self.check(ring)?;
-        Ok(Roles { setup: Self::setup(ring), producer: self.producer(ring), consumer: self.consumer(ring) })
+        Ok(self.spelled(ring))
+    }
+
+    /// The schedules over a ring, of both of which it is known that they are legal.
+    pub(crate) fn spelled(&self, ring: &Pipeline) -> Roles {
+        Roles { setup: Self::setup(ring), producer: self.producer(ring), consumer: self.consumer(ring) }
     }
 
     fn setup(ring: &Pipeline) -> Schedule<RoleStep> {

@@ -105,9 +105,9 @@ impl fmt::Display for Step {
 }
 
 impl Schedule {
-    /// The schedule of a description.
+    /// The schedule of a description whose threads all follow one; of others, an empty one.
     pub fn of(d: &GemmDesc) -> Self {
-        let mut schedule = d.mainloop.behaviour().schedule(d);
+        let mut schedule = d.mainloop.behaviour().map_or_else(Self::default, |mainloop| mainloop.schedule(d));
         for slice in 1..d.warps().k as u8 {
             schedule.epilogue.extend([Step::Deposit { slice }, Step::Barrier, Step::Collect { slice }]);
             if u32::from(slice) + 1 < d.warps().k {

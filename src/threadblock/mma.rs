@@ -22,19 +22,21 @@ pub enum MainloopKind {
     Pipelined,
     /// [`MmaMultistage`].
     Multistage,
+    /// [`MmaWarpSpecialized`](super::MmaWarpSpecialized).
+    WarpSpecialized,
 }
 
 /// A main loop, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a main loop",
-    note = "main loops are MmaSingleStage, MmaPipelined and MmaMultistage"
+    note = "main loops are MmaSingleStage, MmaPipelined, MmaMultistage and MmaWarpSpecialized"
 )]
 pub trait Mma: 'static {
     /// The same main loop, as a value.
     const KIND: MainloopKind;
 }
 
-/// What a main loop does.
+/// What a main loop does whose threads all follow one schedule.
 pub trait Mainloop: Sync {
     /// The file of the CUDA twin, below `kernels/`.
     fn twin(&self) -> &'static str;
@@ -48,7 +50,7 @@ pub trait Mainloop: Sync {
 
 impl MainloopKind {
     /// Every main loop.
-    pub const ALL: [Self; 3] = [Self::SingleStage, Self::Pipelined, Self::Multistage];
+    pub const ALL: [Self; 4] = [Self::SingleStage, Self::Pipelined, Self::Multistage, Self::WarpSpecialized];
 
     /// The name, as the command line spells it.
     pub const fn name(self) -> &'static str {
@@ -56,15 +58,22 @@ impl MainloopKind {
             Self::SingleStage => "singlestage",
             Self::Pipelined => "pipelined",
             Self::Multistage => "multistage",
+            Self::WarpSpecialized => "warpspecialized",
         }
     }
 
-    /// What it does.
-    pub fn behaviour(self) -> &'static dyn Mainloop {
+    /// Whether warpgroups have roles: then [`Roles`](crate::schedule::Roles) say what each does.
+    pub const fn has_roles(self) -> bool {
+        matches!(self, Self::WarpSpecialized)
+    }
+
+    /// What it does; `None` where warpgroups have roles.
+    pub fn behaviour(self) -> Option<&'static dyn Mainloop> {
         match self {
-            Self::SingleStage => &MmaSingleStage,
-            Self::Pipelined => &MmaPipelined,
-            Self::Multistage => &MmaMultistage,
+            Self::SingleStage => Some(&MmaSingleStage),
+            Self::Pipelined => Some(&MmaPipelined),
+            Self::Multistage => Some(&MmaMultistage),
+            Self::WarpSpecialized => None,
         }
     }
 }
@@ -73,7 +82,8 @@ impl MainloopKind {
 pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
     match step {
         Step::Fetch | Step::Store | Step::Copy { .. } | Step::Commit | Step::Wait { .. } => {
-            d.mainloop.behaviour().copy(step, lane)
+            let Some(mainloop) = d.mainloop.behaviour() else { return Err(lane.foreign(step)) };
+            mainloop.copy(step, lane)
         }
         Step::Load { group } => d.warp_mma().load(d, u32::from(group), lane),
         Step::Multiply { group } => d.warp_mma().multiply(d, u32::from(group), lane),

@@ -9,6 +9,7 @@ pub mod mma;
 pub mod mma_multistage;
 pub mod mma_pipelined;
 pub mod mma_single_stage;
+pub mod mma_warp_specialized;
 pub mod pipeline;
 pub mod smem_layout;
 pub mod swizzle;
@@ -21,6 +22,7 @@ pub use mma::{Mainloop, MainloopKind, Mma};
 pub use mma_multistage::MmaMultistage;
 pub use mma_pipelined::MmaPipelined;
 pub use mma_single_stage::MmaSingleStage;
+pub use mma_warp_specialized::{MmaWarpSpecialized, WarpSpecialized};
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
 pub use swizzle::{

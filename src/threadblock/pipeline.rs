@@ -13,9 +13,10 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
+use super::tensor_map::check::{hold, multiple, within};
 use crate::{
     Refusal,
-    arch::ArchKind,
+    arch::{ArchKind, PORTABLE_CLUSTER},
     desc::OperandKind,
     index::{Coord, IndexMap, at},
 };
@@ -29,8 +30,6 @@ pub const BARRIER_BYTES: u32 = 8;
 pub const WARPS: u32 = 4;
 /// The most stages a ring has. No limit of the hardware.
 pub const MOST_STAGES: u32 = 16;
-/// Blocks that a cluster can have on every device that has clusters.
-const MOST_BLOCKS: u32 = 8;
 /// The most consumers: with the producer, 512 threads.
 const MOST_CONSUMERS: u32 = 3;
 /// Registers of a multiprocessor, all of which one block may have.
@@ -110,32 +109,37 @@ impl Pipeline {
     ///
     /// # Errors
     /// A number out of its range, or a copy into a stage that would not begin where the swizzle does.
-    pub fn check(&self) -> Result<(), Refusal> {
-        let blocks = self.multicast.map_or(2, |multicast| multicast.blocks);
+    pub const fn check(&self) -> Result<(), Refusal> {
+        let blocks = match self.multicast {
+            Some(multicast) => multicast.blocks,
+            None => 2,
+        };
         let [a, b] = self.stage_bytes;
-        for (field, value, least, most) in [
+        let ranges = [
             ("stages", self.stages, 2, MOST_STAGES),
             ("consumers", self.consumers, 1, MOST_CONSUMERS),
-            ("blocks of a cluster", blocks, 2, MOST_BLOCKS),
+            ("blocks of a cluster", blocks, 2, PORTABLE_CLUSTER),
             ("staging buffers", self.staging_buffers, 1, 4),
             ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES, MOST_BYTES),
             ("bytes of A in a stage", a, ALIGNMENT_BYTES, MOST_BYTES),
             ("bytes of B in a stage", b, ALIGNMENT_BYTES, MOST_BYTES),
-        ] {
-            if value < least || value > most {
-                let [value, least, most] = [value, least, most].map(u64::from);
-                return Err(Refusal::OutOfRange { field, value, least, most });
-            }
+        ];
+        let mut i = 0;
+        while i < ranges.len() {
+            let (field, value, least, most) = ranges[i];
+            hold!(within(field, value as u64, least as u64, most as u64));
+            i += 1;
         }
-        for (field, value, of) in [
+        let multiples = [
             ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES),
             ("bytes of A in a stage", a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
             ("bytes of B in a stage", b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
-        ] {
-            if value % of != 0 {
-                let [value, of] = [value, of].map(u64::from);
-                return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
-            }
+        ];
+        let mut i = 0;
+        while i < multiples.len() {
+            let (field, value, of) = multiples[i];
+            hold!(multiple(field, value as u64, of as u64, u64::MAX));
+            i += 1;
         }
         Ok(())
     }
@@ -146,13 +150,19 @@ impl Pipeline {
     }
 
     /// Blocks of the cluster; 1 without.
-    pub fn blocks(&self) -> u32 {
-        self.multicast.map_or(1, |multicast| multicast.blocks)
+    pub const fn blocks(&self) -> u32 {
+        match self.multicast {
+            Some(multicast) => multicast.blocks,
+            None => 1,
+        }
     }
 
     /// In how many shares an operand's tile arrives, each copied by another block.
-    pub fn shares(&self, operand: OperandKind) -> u32 {
-        self.multicast.filter(|multicast| multicast.operand == operand).map_or(1, |multicast| multicast.blocks)
+    pub const fn shares(&self, operand: OperandKind) -> u32 {
+        match self.multicast {
+            Some(multicast) if multicast.operand.index() == operand.index() => multicast.blocks,
+            _ => 1,
+        }
     }
 
     /// Arrivals that complete a phase of a full barrier, besides the bytes: the producer's.
@@ -162,7 +172,7 @@ impl Pipeline {
 
     /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
     /// block that it writes to.
-    pub fn empty_arrivals(&self) -> u32 {
+    pub const fn empty_arrivals(&self) -> u32 {
         self.consumers.saturating_mul(WARPS).saturating_mul(self.blocks())
     }
 
@@ -182,8 +192,9 @@ impl Pipeline {
     }
 
     /// Registers with which each thread is launched: the most of which all threads of the block can have as many, a multiple of 8.
-    pub fn launch_registers(&self) -> u32 {
-        (REGISTERS / self.threads() / 8 * 8).min(MOST_REGISTERS)
+    pub const fn launch_registers(&self) -> u32 {
+        let share = REGISTERS / self.threads() / 8 * 8;
+        if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
     /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.

@@ -20,10 +20,10 @@
 //!
 //! let global: Vec<u8> = (1..=120u32).flat_map(u32::to_le_bytes).collect();
 //! let mut shared = vec![0xff; 256];
-//! let copy = TensorCopy::new(tile, [39, 2, 0, 0, 0]);
-//! assert_eq!(copy.load(&global, &mut shared)?, 256); // element (39, 2) is 120; all others lie outside
-//! assert_eq!(shared[..8], [120, 0, 0, 0, 0, 0, 0, 0]);
-//! assert!(shared[8..].iter().all(|&byte| byte == 0));
+//! let copy = TensorCopy::new(tile, [36, 2, 0, 0, 0]);
+//! assert_eq!(copy.load(&global, &mut shared)?, 256); // element (39, 2) is 120; all after it lie outside
+//! assert_eq!(shared[8..20], [119, 0, 0, 0, 120, 0, 0, 0, 0, 0, 0, 0]);
+//! assert!(shared[20..].iter().all(|&byte| byte == 0));
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
 //!
@@ -31,7 +31,7 @@
 //!
 //! Twin: `kernels/threadblock/tensor_copy.cuh`.
 
-use super::tensor_map::{LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
+use super::tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
     arch::{ArchKind, PORTABLE_CLUSTER},
     index::{Coord, IndexMap, points},
@@ -88,15 +88,9 @@ impl SharedBox {
         }
     }
 
-    /// Bytes from one row of the box to the next, before the swizzle. Rows shorter than the swizzle's span are taken to be as dense:
-    /// no document says otherwise in so many words, and `tests/tensor_map_cuda.rs` asks a device.
-    const fn pitch_bytes(&self) -> u32 {
-        self.map.inner_box_bytes() as u32
-    }
-
     /// Where an element lies, in bytes from the tile.
     const fn offset_bytes(&self, point: Coord) -> u32 {
-        let linear = point.row * self.pitch_bytes() + point.column * self.map.element.bytes();
+        let linear = (point.row * self.map.box_dims[0] + point.column) * self.map.element.bytes();
         self.map.swizzle.apply(self.address + linear) - self.address
     }
 }
@@ -127,9 +121,29 @@ pub struct TensorCopy {
 
 impl TensorCopy {
     /// The copy whose box has its first element at `corner`, the contiguous dimension first; coordinates beyond the rank do not
-    /// count. The corner may lie outside of the tensor.
+    /// count. The corner may lie outside of the tensor; [`check`](Self::check) says which corners the engine takes.
     pub const fn new(tile: SharedBox, corner: [i32; MOST_RANK]) -> Self {
         Self { tile, corner }
+    }
+
+    /// Whether the copy engine takes the copy: rows of the box begin at multiples of 16 bytes, inside of the tensor and outside.
+    /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/tensor_map_classes_cuda.rs`).
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::TensorCorner`].
+    pub const fn check(&self) -> Result<(), Refusal> {
+        let (value, of) = (self.corner[0], CHUNK_BYTES / self.tile.map.element.bytes());
+        let beyond = value.rem_euclid(of as i32);
+        if beyond == 0 {
+            return Ok(());
+        }
+        let below = value - beyond;
+        let nearest = match below.checked_add(of as i32) {
+            Some(above) => above,
+            None => below,
+        };
+        Err(Refusal::TensorCorner { value, of, nearest })
     }
 
     /// Where the box lies in shared memory.
@@ -191,7 +205,7 @@ impl TensorCopy {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ShorterThanLayout`] when either is too short.
+    /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
         for (to, from) in self.elements() {
@@ -207,7 +221,7 @@ impl TensorCopy {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ShorterThanLayout`] when either is too short.
+    /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;
         for (from, to) in self.elements() {
@@ -233,6 +247,7 @@ impl TensorCopy {
     }
 
     fn fits(&self, global: usize, shared: usize) -> Result<(), Refusal> {
+        self.check()?;
         let bytes = u64::from(self.tile.map.element.bytes());
         // `check` says that the reach is no more than 63 bits.
         let reach = self.tile.map.reach_bytes() as u64;

@@ -8,6 +8,8 @@ pub mod descriptions;
 pub mod on_cuda;
 pub mod problems;
 #[cfg(feature = "cuda")]
+pub mod tensor_checks;
+#[cfg(feature = "cuda")]
 pub mod tensor_device;
 #[cfg(feature = "cuda")]
 pub mod tensor_kernels;

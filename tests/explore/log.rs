@@ -45,7 +45,8 @@ fn a_log_reads_back() {
     assert_eq!(lines[0]["format"], "falchion explore 1");
     for line in lines.iter().filter(|line| line["kind"] == "trial") {
         assert!(["compile_failed", "spilled", "wrong", "timed"].contains(&line["outcome"].as_str().unwrap()));
-        assert_eq!((&line["description"]["version"], &line["size"]["m"]), (&serde_json::json!(2), &serde_json::json!(512)));
+        let description = falchion::desc::GemmDesc::from_json(&line["description"].to_string()).unwrap();
+        assert!(description.check().is_ok() && line["size"]["m"] == 512);
     }
 }
 
@@ -116,7 +117,7 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
         (whole.replacen("\"kind\":\"trial\"", "\"kind\":\"tryal\"", 1), "line 2 is no trial: unknown variant `tryal`"),
         (format!("{whole}\n"), "is no trial"),
         (
-            whole.replacen("\"version\":2", "\"version\":1", 1),
+            whole.replacen("\"version\":", "\"version\":1", 1),
             "line 2 is no trial: the description cannot be read: its version is 1",
         ),
     ] {

@@ -2,7 +2,7 @@
 
 use super::SIMT;
 use falchion::{
-    arch::ArchKind,
+    arch::{ArchKind, OpKind},
     bench::{EventTimer, Session, Settings},
     desc::{GemmDesc, Request},
     device::cuda::open,
@@ -84,4 +84,16 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     // D by columns: what is refused is the user's A, whose columns run through memory.
     let col = super::base("f32:col", "f32:col", "f32:col");
     assert_eq!(said(&col, Mnk::new(255, 256, 256)), "run of A = 255 is no multiple of 4; the nearest is 256");
+    // The copy engine reads whole vectors or nothing: no narrower kernel takes its place.
+    let request = Request {
+        a: read("bf16:row"),
+        b: read("bf16:col"),
+        c: read("bf16:row"),
+        op: Some(OpKind::TensorOp),
+        ..Request::default()
+    };
+    let hopper = request.resolve(ArchKind::Sm90).unwrap().desc;
+    assert!(fits(&hopper, Mnk::new(8, 8, 8)).is_ok());
+    assert_eq!(said(&hopper, Mnk::new(8, 8, 12)), "run of A = 12 is no multiple of 8; the nearest is 16");
+    assert_eq!(said(&hopper, Mnk::new(8, 12, 8)), "run of C = 12 is no multiple of 8; the nearest is 16");
 }

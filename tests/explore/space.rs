@@ -3,7 +3,8 @@
 use super::base;
 use falchion::{
     Error,
-    desc::{GemmDesc, Knobs},
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, Request},
     explore::{Census, Space, sample},
     threadblock::MainloopKind,
 };
@@ -96,28 +97,32 @@ fn the_counts_add_up() {
     }
 }
 
-/// The families of [`Space::around`] are those of the main loops, none is without a kernel where its instructions are there, and those
-/// without asynchronous copies are refused by that.
+/// The families of [`Space::around`] are those of the main loops, all of them between the two operation classes, and each has kernels; on
+/// an architecture without asynchronous copies, what needs them is refused by that.
 #[test]
 fn every_main_loop_has_a_family() {
-    let default = base("f32:row", "f32:row", "f32:row");
-    let space = Space::around(&default).unwrap();
-    let loops: Vec<&str> = space.families().iter().map(|family| family.list("mainloop")[0].as_str()).collect();
-    assert_eq!(loops, MainloopKind::ALL.map(MainloopKind::name));
-    for name in loops {
-        let mut space = space.clone();
-        space.narrow("mainloop", &[name]).unwrap();
-        space.narrow("threadblock", &["128x128x8"]).unwrap();
-        assert_eq!(space.families().len(), 1);
-        assert!(!census(&space).legal.is_empty(), "{name}");
-        let mut old = Space::of_families(
-            &GemmDesc { arch: falchion::arch::ArchKind::Sm75, ..default },
-            &[Vec::<(String, Vec<String>)>::new()],
-        )
-        .unwrap();
-        old.narrow("threadblock", &["128x128x8"]).unwrap();
-        assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");
+    let simt = base("f32:row", "f32:row", "f32:row");
+    let hopper = Request { a: Some("bf16:row".parse().unwrap()), op: Some(OpKind::TensorOp), ..Request::default() };
+    let tensor_op = hopper.resolve(ArchKind::Sm90).unwrap().desc;
+    let mut all = Vec::new();
+    for (base, tile) in [(simt, "128x128x8"), (tensor_op, "128x128x64")] {
+        let space = Space::around(&base).unwrap();
+        for family in space.families() {
+            let name = family.list("mainloop")[0].clone();
+            let mut space = space.clone();
+            space.narrow("mainloop", &[&name]).unwrap();
+            space.narrow("threadblock", &[tile]).unwrap();
+            assert_eq!(space.families().len(), 1);
+            let census = census(&space);
+            assert!(census.legal.len() > 10, "{name}: {census:?}");
+            assert!(census.legal.iter().all(|&point| space.at(point).op == base.op));
+            all.push(name);
+        }
     }
+    assert_eq!(all, MainloopKind::ALL.map(MainloopKind::name));
+    let mut old = Space::of(&GemmDesc { arch: ArchKind::Sm75, ..simt });
+    old.narrow("threadblock", &["128x128x8"]).unwrap();
+    assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");
     for (a, c) in
         [("f64:row", "f64:row"), ("f16:row", "f16:row"), ("bf16:row", "f32:row"), ("i8:row", "i32:row"), ("u8:row", "u8:row")]
     {

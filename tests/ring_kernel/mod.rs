@@ -99,7 +99,7 @@ struct Consumer : Tiles {
         float const sum = arguments.k_tiles == 0 ? zero : sums[Slice * 8 + i];
         asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 4 * i), "f"(sum) : "memory");
       }
-    } else {
+    } else if (leads()) {
       unsigned long long const slice = ((blockIdx.x * arguments.tiles + tile) * Ring::kConsumers + consumer) * 4ull + Slice;
       asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
                    ::"l"(arguments.d + slice * 4096), "r"(staging(Slice)), "r"(4096) : "memory");

@@ -5,6 +5,7 @@ use super::{
     loaded::{Loaded, Registry},
     operands::{CudaMatrices, DeviceMatrix},
     report::Report,
+    warp_specialized::{Call, Persistent, Placed},
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
@@ -29,6 +30,8 @@ struct Prepared {
     desc: GemmDesc,
     geometry: Geometry,
     loaded: Loaded,
+    /// Of a kernel whose blocks stay and take tile after tile.
+    persistent: Option<Persistent>,
 }
 
 /// What a launch needs to know of a kernel.
@@ -90,7 +93,9 @@ impl CudaKernel {
         sm: u32,
     ) -> Result<Self, Error> {
         let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
-        Ok(Self(Arc::new(Prepared { desc: *desc, geometry, loaded })))
+        let components = desc.warp_specialized();
+        let persistent = components.map(|components| Persistent::of(components, &loaded, &context.default_stream()));
+        Ok(Self(Arc::new(Prepared { desc: *desc, geometry, persistent: persistent.transpose()?, loaded })))
     }
 
     /// The description.
@@ -135,6 +140,20 @@ impl CudaKernel {
         let depth = if reads.accumulator { problem.k } else { 0 };
         let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
+        if let Some(persistent) = &kernel.0.persistent {
+            let placed = |address, leading| Placed { address, leading };
+            let call = Call {
+                m: problem.m,
+                n: problem.n,
+                depth,
+                a: placed(a.address, problem.a.leading),
+                b: placed(b.address, problem.b.leading),
+                c: (c_address != 0).then(|| placed(c_address, ldc)),
+                d: placed(d.address, problem.d.leading),
+                scalars: shapes.scalars,
+            };
+            return persistent.enqueue(&kernel.0.loaded, stream, &kernel.0.desc, &call);
+        }
         let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;
         let (tiles_m, tiles_n) = (problem.m.div_ceil(tile.m as usize), problem.n.div_ceil(tile.n as usize));
         let params = GemmParams {
@@ -173,6 +192,10 @@ impl CudaKernel {
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.
 pub(crate) fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
     let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
+        if desc.mainloop.has_roles() {
+            // The copy engine reads whole vectors or nothing.
+            return u32::MAX;
+        }
         let facts = desc.operand(operand);
         let contiguous = if facts.k_contiguous { depth } else { mn };
         // An address of an odd byte is no element's: cudarc's slices have none.

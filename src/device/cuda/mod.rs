@@ -14,6 +14,7 @@ pub mod report;
 pub mod resident;
 mod tensor_maps;
 mod transpose;
+mod warp_specialized;
 mod warpgroup;
 
 pub use context::{machine_of, multiprocessors, open};

@@ -3,7 +3,7 @@
 use super::maps::{GatheredTile, PieceMap};
 use crate::{
     numeric::ElementKind,
-    threadblock::{Along, SmemTile, SwizzleKind},
+    threadblock::{Along, SmemTile, SwizzleKind, thread_map::at_least_one},
 };
 use core::fmt;
 
@@ -128,24 +128,30 @@ impl TransposeDesc {
     /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element) to an offset in elements.
     pub const fn gathered(&self) -> GatheredTile {
         let PieceMap { lines, pieces, .. } = self.fetch();
-        GatheredTile { lines, pitch: pieces * self.access_a, group: self.access_d, skew: self.access_a }
+        GatheredTile { lines, pitch: pieces.saturating_mul(self.access_a), group: self.access_d, skew: self.access_a }
     }
 
     /// Which thread reads which piece of A: `turn` rows of `access_a` columns.
     ///
     /// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
     pub const fn fetch(&self) -> PieceMap {
+        let pieces = self.columns / at_least_one(self.access_a);
         let (lines, pieces) = if self.is_gathered() {
-            (self.rows + self.access_d - 1, self.columns / self.access_a + 1)
+            (self.rows.saturating_add(self.access_d.saturating_sub(1)), pieces.saturating_add(1))
         } else {
-            (self.rows / self.turn, self.columns / self.access_a)
+            (self.rows / at_least_one(self.turn), pieces)
         };
         PieceMap { threads: self.threads, lines, pieces, lanes: Lanes::Along }
     }
 
     /// Which thread writes which piece of D: `access_d` neighbours of a row of D, which is a column of A.
     pub const fn write(&self) -> PieceMap {
-        PieceMap { threads: self.threads, lines: self.columns, pieces: self.rows / self.access_d, lanes: self.lanes }
+        PieceMap {
+            threads: self.threads,
+            lines: self.columns,
+            pieces: self.rows / at_least_one(self.access_d),
+            lanes: self.lanes,
+        }
     }
 
     /// Bytes of shared memory.
@@ -160,32 +166,37 @@ impl TransposeDesc {
 
     /// Accesses of a thread to D, and to B.
     const fn stores(&self) -> u32 {
-        if self.is_staged() { self.write().steps() } else { self.fetch().steps() * self.access_a }
+        if self.is_staged() { self.write().steps() } else { self.fetch().steps().saturating_mul(self.access_a) }
     }
 
     /// Accesses of a thread to A and B: all are under way at once.
     pub const fn reads(&self) -> u32 {
-        self.fetch().steps() * self.turn + if matches!(self.combine, Combine::Move) { 0 } else { self.stores() }
+        let source = if matches!(self.combine, Combine::Move) { 0 } else { self.stores() };
+        self.fetch().steps().saturating_mul(self.turn).saturating_add(source)
     }
 
     /// Registers a thread needs, about.
     pub const fn registers(&self) -> u32 {
         const fn words(elements: u32, bytes: u32) -> u32 {
-            (elements * bytes).div_ceil(4)
+            elements.saturating_mul(bytes).div_ceil(4)
         }
-        let data = self.fetch().steps() * self.turn * words(self.access_a, self.element_bytes);
-        let source =
-            if matches!(self.combine, Combine::Move) { 0 } else { self.stores() * words(self.access_d, self.element_bytes) };
+        let reads = self.fetch().steps();
+        let data = reads.saturating_mul(self.turn).saturating_mul(words(self.access_a, self.element_bytes));
+        let source = match self.combine {
+            Combine::Move => 0,
+            _ => self.stores().saturating_mul(words(self.access_d, self.element_bytes)),
+        };
         if self.is_gathered() {
             // Where a thread's elements lie takes a register each, once what was fetched is in shared memory; before, each access
             // its address and its place.
-            let data = data + 2 * self.fetch().steps();
-            let taken = self.access_d + words(self.access_d, self.element_bytes);
-            return if data > taken { data } else { taken } + REGISTERS_BESIDES;
+            let data = data.saturating_add(reads.saturating_mul(2));
+            let taken = self.access_d.saturating_add(words(self.access_d, self.element_bytes));
+            return if data > taken { data } else { taken }.saturating_add(REGISTERS_BESIDES);
         }
         // The addresses of accesses that are under way at once, too: beyond some, each word's own.
-        let all = data + source;
-        all + all / 4 + all.saturating_sub(64) + words(self.turn, self.element_bytes) + REGISTERS_BESIDES
+        let all = data.saturating_add(source);
+        let turned = words(self.turn, self.element_bytes).saturating_add(REGISTERS_BESIDES);
+        all.saturating_add(all / 4).saturating_add(all.saturating_sub(64)).saturating_add(turned)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Which thread moves which piece of a tile.
 
 use super::desc::Lanes;
-use crate::index::{Coord, IndexMap};
+use crate::{
+    index::{Coord, IndexMap},
+    threadblock::thread_map::at_least_one,
+};
 
 /// The map (thread, step) to the number of a piece: `line * pieces + piece of the line`.
 ///
@@ -30,15 +33,16 @@ impl PieceMap {
 
     /// Pieces that a thread moves.
     pub const fn steps(&self) -> u32 {
-        (self.lines * self.pieces).div_ceil(self.threads)
+        self.lines.saturating_mul(self.pieces).div_ceil(at_least_one(self.threads))
     }
 
     /// The (line, piece) of a thread's step.
     pub const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
-        let number = thread + step * self.threads;
+        let number = thread.saturating_add(step.saturating_mul(self.threads));
+        let (lines, pieces) = (at_least_one(self.lines), at_least_one(self.pieces));
         match self.lanes {
-            Lanes::Along => (number / self.pieces, number % self.pieces),
-            Lanes::Across => (number % self.lines, number / self.lines),
+            Lanes::Along => (number / pieces, number % pieces),
+            Lanes::Across => (number % lines, number / lines),
         }
     }
 }
@@ -49,12 +53,12 @@ impl IndexMap for PieceMap {
     }
 
     fn codomain(&self) -> u32 {
-        self.lines * self.pieces
+        self.lines.saturating_mul(self.pieces)
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
         let (line, piece) = self.place(point.row, point.column);
-        (line < self.lines && piece < self.pieces).then_some(line * self.pieces + piece)
+        (line < self.lines && piece < self.pieces).then(|| line.saturating_mul(self.pieces).saturating_add(piece))
     }
 }
 
@@ -77,7 +81,12 @@ pub struct GatheredTile {
 impl GatheredTile {
     /// Elements from the first to the last.
     pub const fn elements(&self) -> u32 {
-        self.lines.saturating_mul(self.pitch).saturating_add((self.lines - 1) / self.group * self.skew)
+        self.lines.saturating_mul(self.pitch).saturating_add(self.skewed(self.lines.saturating_sub(1)))
+    }
+
+    /// How much further on a line begins than its number says.
+    const fn skewed(&self, line: u32) -> u32 {
+        (line / at_least_one(self.group)).saturating_mul(self.skew)
     }
 }
 
@@ -92,6 +101,7 @@ impl IndexMap for GatheredTile {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let inside = point.row < self.lines && point.column < self.pitch;
-        inside.then_some(point.row * self.pitch + point.row / self.group * self.skew + point.column)
+        let start = point.row.saturating_mul(self.pitch).saturating_add(self.skewed(point.row));
+        inside.then(|| start.saturating_add(point.column))
     }
 }

@@ -64,7 +64,7 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 /// # Errors
 ///
 /// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
-/// accesses: another kernel would run in this one's place.
+/// accesses: another kernel would run in this one's place, or none.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (field, extent) in [("M", size.m), ("N", size.n), ("K", size.k)] {
         within(field, extent, 1, i32::MAX as u32)?;
@@ -82,7 +82,9 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
         (fitting.align_c, desc.align_c, canonical.n),
     ];
     for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
-        if fits != wanted {
+        // The copy engine reads whole vectors or nothing, and no other kernel takes its place.
+        let refused = desc.mainloop.has_roles() && !(extent as u64).is_multiple_of(u64::from(wanted));
+        if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
             return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) }.into());
         }

@@ -39,12 +39,13 @@ const BOXES: [&str; MOST_RANK] = [
     "box extent of dimension 4",
 ];
 
-const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
+/// `value` is from `least` to `most`.
+pub(crate) const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
     if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
 }
 
 /// `value` is a multiple of `of`; the next one above is the nearest, which `most`, itself a multiple, bounds.
-const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
+pub(crate) const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
     }
@@ -60,7 +61,7 @@ macro_rules! hold {
         }
     };
 }
-pub(super) use hold;
+pub(crate) use hold;
 
 impl TensorMapDesc {
     /// Whether the copy engine takes the description.
@@ -68,8 +69,12 @@ impl TensorMapDesc {
     /// # Errors
     ///
     /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to 2^32; strides are multiples of
-    /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes and no longer
-    /// than the swizzle's span, and it fits into a block's shared memory.
+    /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes, or under a
+    /// swizzle the whole span, and it fits into a block's shared memory.
+    ///
+    /// Of shorter rows under a swizzle the engine keeps the span: rows of 64 bytes under the swizzle of 128 lie 128 bytes apart,
+    /// chunks move as if the row were whole, and what is beyond the row is not written. That was seen on an H200, of rows of 16
+    /// to 64 bytes under the swizzles of 64 and 128. Kernels have no use for such holes, so there is no description of them.
     pub const fn check(&self) -> Result<(), Refusal> {
         hold!(within("rank of the tensor map", self.rank as u64, 1, MOST_RANK as u64));
         let rank = self.rank as usize;
@@ -84,13 +89,13 @@ impl TensorMapDesc {
             }
             i += 1;
         }
-        let (field, most) = match self.swizzle {
-            TensorSwizzle::None => ("inner box bytes", MOST_BOX * self.element.bytes() as u64),
-            TensorSwizzle::Bytes32 => ("inner box bytes under the swizzle of 32 bytes", 32),
-            TensorSwizzle::Bytes64 => ("inner box bytes under the swizzle of 64 bytes", 64),
-            TensorSwizzle::Bytes128 => ("inner box bytes under the swizzle of 128 bytes", 128),
+        let (field, least, most) = match self.swizzle {
+            TensorSwizzle::None => ("inner box bytes", CHUNK_BYTES as u64, MOST_BOX * self.element.bytes() as u64),
+            TensorSwizzle::Bytes32 => ("inner box bytes under the swizzle of 32 bytes", 32, 32),
+            TensorSwizzle::Bytes64 => ("inner box bytes under the swizzle of 64 bytes", 64, 64),
+            TensorSwizzle::Bytes128 => ("inner box bytes under the swizzle of 128 bytes", 128, 128),
         };
-        hold!(within(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
+        hold!(within(field, self.inner_box_bytes(), least, most));
         hold!(multiple(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
         let shared = ArchKind::Sm90.machine().shared_bytes_per_block as u64;
         hold!(within("box bytes", self.box_bytes(), CHUNK_BYTES as u64, shared));

@@ -24,7 +24,7 @@
 //!
 //! Source: the CUDA driver's documentation of `cuTensorMapEncodeTiled`.
 
-mod check;
+pub(crate) mod check;
 mod matrix;
 
 pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_EXTENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
@@ -79,7 +79,7 @@ impl TensorSwizzle {
         }
     }
 
-    /// Bytes within which chunks move, and the most that the inner extent of a box has; `None` without a swizzle.
+    /// Bytes within which chunks move, which are those of a box's row; `None` without a swizzle.
     pub const fn span_bytes(self) -> Option<u32> {
         match self {
             Self::None => None,

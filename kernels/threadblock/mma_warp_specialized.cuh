@@ -1,0 +1,131 @@
+// Twin of src/threadblock/mma_warp_specialized.rs: what the producer and the consumers do in the steps that are theirs.
+#pragma once
+#include "epilogue/tensor_store.cuh"
+#include "schedule/roles.cuh"
+#include "threadblock/tensor_copy.cuh"
+#include "threadblock/tile_scheduler.cuh"
+#include "warp/mma_warpgroup.cuh"
+
+namespace threadblock {
+
+// Bytes of K in a stage, and from one row of a stage's tile to the next.
+constexpr unsigned kStageRow = 128;
+
+// What both roles know.
+template <class Config, class Params>
+struct Worker : schedule::roles::State<typename Config::Ring> {
+  using State = schedule::roles::State<typename Config::Ring>;
+
+  Params const& params;
+  TileScheduler<Config> scheduler;
+  // The tile of D.
+  Tile tile{};
+
+  __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
+      : State(shared, consumer, thread), params(params), scheduler(params.tiles_m, params.tiles_n) {}
+
+  __device__ __forceinline__ bool next_tile() { return scheduler.take(tile); }
+  __device__ __forceinline__ unsigned k_tiles() const { return params.tiles_k; }
+};
+
+// One thread copies.
+template <class Config, class Params>
+struct Producer : Worker<Config, Params> {
+  using Worker<Config, Params>::Worker;
+
+  __device__ __forceinline__ bool goes_on() const {
+    if (!this->leads()) return false;
+    prefetch(this->params.a);
+    prefetch(this->params.b);
+    return true;
+  }
+
+  template <RoleStepKind Kind, int Operand>
+  __device__ __forceinline__ void step() {
+    static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
+    if constexpr (Operand == 0) {
+      copy<typename Config::A>(this->params.a, this->tile.row * Config::kTileM, this->stage_a());
+    } else {
+      copy<typename Config::B>(this->params.b, this->tile.column * Config::kTileN, this->stage_b());
+    }
+  }
+
+ private:
+  // This block's share of an operand's tile, to all blocks that share it.
+  template <class Operand>
+  __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
+    unsigned const first = Operand::kShares > 1 ? this->scheduler.rank * Operand::kShareMn : 0;
+    int const k = this->k * Config::kTileK;
+#pragma unroll
+    for (unsigned i = 0; i < Operand::kCopies; ++i) {
+      unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * kStageRow;
+      int const at = origin + int(mn);
+      Corner<2> const corner = Operand::kAlongK ? Corner<2>{{k, at}} : Corner<2>{{at, k}};
+      if constexpr (Operand::kShares > 1) {
+        load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
+      } else {
+        load(to, map, corner, this->full());
+      }
+    }
+  }
+};
+
+// A warpgroup multiplies its part of the block's tile and stores it.
+template <class Config, class Params>
+struct Consumer : Worker<Config, Params> {
+  using Mma = typename Config::Mma;
+  using Store = epilogue::TensorStore<Config, Params>;
+
+  typename Store::Sums sums;
+  Store store;
+
+  __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
+      : Worker<Config, Params>(params, shared, consumer, thread), store(params, thread) {}
+
+  __device__ __forceinline__ void pin() {
+#pragma unroll
+    for (int m = 0; m < Config::kRepeatsM; ++m)
+#pragma unroll
+      for (int n = 0; n < Config::kRepeatsN; ++n) warp::keep(sums[m][n]);
+  }
+
+  __device__ __forceinline__ bool next_tile() {
+    if (!this->scheduler.take(this->tile)) return false;
+    store.row = this->tile.row * Config::kTileM + part_m();
+    store.column = this->tile.column * Config::kTileN + part_n();
+    // Where nothing is multiplied nothing overwrites the sums of the tile before.
+    if (this->params.tiles_k == 0) store.clear(sums);
+    return true;
+  }
+
+  template <RoleStepKind Kind, int Slice>
+  __device__ __forceinline__ void step() {
+    if constexpr (Kind == RoleStepKind::MultiplyStage) {
+      multiply();
+    } else if constexpr (Kind == RoleStepKind::Deposit) {
+      store.template deposit<Slice>(sums, this->staging(Slice));
+    } else {
+      static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
+      store.template write<Slice>(this->staging(Slice));
+    }
+  }
+
+ private:
+  // Where the warpgroup's part of the block's tile begins.
+  __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
+  __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM * Config::kWarpN; }
+
+  __device__ __forceinline__ void multiply() {
+    // Of one lane, so that the compiler sees that all lanes' are the same.
+    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * kStageRow, 0);
+    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * kStageRow, 0);
+    unsigned long long const a = warp::descriptor<typename Mma::A>(at_a), b = warp::descriptor<typename Mma::B>(at_b);
+#pragma unroll
+    for (int n = 0; n < Config::kRepeatsN; ++n)
+#pragma unroll
+      for (int m = 0; m < Config::kRepeatsM; ++m)
+        Mma::multiply(sums[m][n], warp::further<typename Mma::A>(a, m * Mma::kM), warp::further<typename Mma::B>(b, n * Mma::kN), this->k != 0);
+  }
+};
+
+}  // namespace threadblock

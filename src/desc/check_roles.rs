@@ -1,0 +1,76 @@
+//! The rule book of kernels whose warpgroups have roles. What their components refuse is in
+//! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
+
+use super::{check::within, knobs::GemmDesc, spills::SpillKind};
+use crate::{
+    arch::Machine,
+    numeric::ElementKind,
+    refusal::Refusal,
+    threadblock::{SmemLayout, WarpSpecialized, tensor_map::check::hold},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+impl GemmDesc {
+    pub(super) const fn check_roles(&self, machine: &Machine) -> Result<(), Refusal> {
+        let components = match WarpSpecialized::of(self) {
+            Ok(components) => components,
+            Err(refusal) => return Err(refusal),
+        };
+        if machine.sm != self.arch.sm() {
+            return Err(Refusal::OtherMachine { mainloop: self.mainloop.name(), arch: self.arch, sm: machine.sm });
+        }
+        hold!(whole_vector("alignment of A", self.align_a, self.a));
+        hold!(whole_vector("alignment of B", self.align_b, self.b));
+        hold!(self.check_choices());
+        hold!(self.check_epilogue());
+        let ring = components.ring;
+        let (needed, available) = (components.registers_needed(), components.registers_available());
+        if needed > available && matches!(self.spills, SpillKind::Refused) {
+            return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
+        }
+        let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
+        if needed > available {
+            let (stages, stage) = (self.stages, ring.expect_bytes());
+            let deposit = needed - stages * stage;
+            return Err(Refusal::SharedMemory { needed, available, stages, stage, deposit, blocks: 1, arch: machine.sm });
+        }
+        Ok(())
+    }
+
+    /// Knobs that have one value in this family.
+    const fn check_choices(&self) -> Result<(), Refusal> {
+        if let Some(abreast) = self.swizzle.abreast() {
+            hold!(within("swizzle", abreast, 1, 64));
+        }
+        hold!(within("blocks per multiprocessor", self.blocks_per_sm, 1, 1));
+        let choices = [
+            ("the layout of A in shared memory", matches!(self.smem_a, SmemLayout::Auto), "auto"),
+            ("the layout of B in shared memory", matches!(self.smem_b, SmemLayout::Auto), "auto"),
+            ("interleave", matches!(self.interleave, InterleaveKind::Vector), "vector"),
+            ("unroll", matches!(self.unroll, UnrollKind::Full), "full"),
+        ];
+        let mut i = 0;
+        while i < choices.len() {
+            let (field, legal, nearest) = choices[i];
+            if !legal {
+                return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest });
+            }
+            i += 1;
+        }
+        Ok(())
+    }
+}
+
+/// What the copy engine reads begins at whole vectors of 16 bytes, and so do its rows.
+const fn whole_vector(field: &'static str, align: u32, element: ElementKind) -> Result<(), Refusal> {
+    let elements = 16 / element.bytes();
+    if align == elements {
+        return Ok(());
+    }
+    let legal = match elements {
+        4 => "4, which are the 16 bytes of the copy engine",
+        8 => "8, which are the 16 bytes of the copy engine",
+        _ => "16, which are the 16 bytes of the copy engine",
+    };
+    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest: elements as u64 })
+}

@@ -1,0 +1,319 @@
+//! The main loop of Hopper: one warpgroup fills a ring of stages by the copy engine, the others multiply on the tensor cores.
+//!
+//! ```text
+//! for each tile of D, in the order of the swizzle     blocks stay, and take the next tile; a cluster takes as many as it has blocks
+//!     producer:   for each tile along K               wait until a stage is empty, copy A's and B's tile into it
+//!     consumers:  for each tile along K               wait until it is full, multiply, let the stage before it go
+//!                 for each slice of the tile of D     epilogue, to a staging buffer, from there to D by the copy engine
+//! ```
+//!
+//! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is what a *warpgroup* computes: a
+//! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Everything else follows: [`WarpSpecialized`] is the
+//! description in values of the components.
+//!
+//! | knob | here |
+//! |---|---|
+//! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
+//! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
+//! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
+//!
+//! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
+
+use super::{
+    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
+    pipeline::{REGISTERS, WARPS},
+    tensor_map::{
+        CHUNK_BYTES, MOST_BOX,
+        check::{hold, multiple, within},
+    },
+};
+use crate::{
+    arch::{ArchKind, OpKind, PORTABLE_CLUSTER},
+    desc::{GemmDesc, OperandKind},
+    numeric::ElementKind,
+    refusal::Refusal,
+    schedule::{Cooperative, Roles},
+    shape::Mn,
+    warp::mma_warpgroup::{
+        MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEP_BYTES, Swizzle, WgmmaAccumulator, WgmmaInput,
+    },
+};
+
+/// A producer and consumers over a ring of stages.
+#[derive(Clone, Copy, Debug)]
+pub struct MmaWarpSpecialized;
+
+impl Mma for MmaWarpSpecialized {
+    const KIND: MainloopKind = MainloopKind::WarpSpecialized;
+}
+
+/// Registers that each thread of the producer keeps.
+const PRODUCER_REGISTERS: u8 = 24;
+
+/// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
+const PENDING: u8 = 1;
+
+/// The most staging buffers of a consumer.
+const MOST_STAGING: u32 = 2;
+
+/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
+/// `tests/kernels_compile` finds spills where they are less.
+const OVERHEAD: u32 = 40;
+
+/// A description of this family in values of its components.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WarpSpecialized {
+    /// The ring, with the staging of D behind it.
+    pub ring: Pipeline,
+    /// Consumers along M and N of the block's tile.
+    pub consumers: Mn,
+    /// Instructions' tiles along M and N of a consumer's tile.
+    pub repeats: Mn,
+    /// What a consumer does with a stage; its tiles are the block's.
+    pub mma: MmaWarpgroup,
+    /// What the schedules leave open.
+    pub options: Cooperative,
+    /// Columns of D in a slice, which has the rows of an instruction.
+    pub slice_columns: u32,
+    /// How a slice lies in its staging buffer, and the copy engine finds it.
+    pub slice_swizzle: TensorSwizzle,
+}
+
+/// An operand's tile of one stage.
+const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
+    let (element, k_contiguous, mn, field) = match operand {
+        OperandKind::A => (d.a, d.layout_a.is_row(), d.threadblock.m, "threadblock M where A is contiguous along M"),
+        OperandKind::B => (d.b, !d.layout_b.is_row(), d.threadblock.n, "threadblock N where B is contiguous along N"),
+    };
+    let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
+    let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
+    let along = if k_contiguous { Along::K } else { Along::Mn };
+    if !k_contiguous {
+        if !input.reads_along_mn() {
+            return Err(Refusal::AlongMn { operand: operand.name(), element });
+        }
+        let row = (STAGE_BYTES / input.bytes()) as u64;
+        hold!(multiple(field, mn as u64, row, MOST_TILE as u64));
+    }
+    match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
+        Ok(tile) => Ok(tile),
+        Err(_) => Err(refused),
+    }
+}
+
+/// The largest extent of a threadblock tile along M and N.
+const MOST_TILE: u32 = 512;
+
+impl WarpSpecialized {
+    /// The components of a description.
+    ///
+    /// # Errors
+    ///
+    /// What they are not made for: another operation or architecture, tiles that are no whole number of warpgroups' instructions,
+    /// operands that no descriptor reaches, a cluster that does not share its tiles evenly.
+    pub const fn of(d: &GemmDesc) -> Result<Self, Refusal> {
+        if !matches!(d.arch, ArchKind::Sm90) {
+            return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
+        }
+        if !matches!(d.op, OpKind::TensorOp) {
+            return Err(Refusal::OnTensorCores { mainloop: d.mainloop.name(), op: d.op });
+        }
+        if !d.combined().is_of(d.op) {
+            return Err(d.combined().refused_by(d.op));
+        }
+        hold!(Self::shapes(d));
+        let (a, b) = match (tile(d, OperandKind::A), tile(d, OperandKind::B)) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
+        };
+        if b.along().is(Along::Mn) && d.warp.n != d.instruction.n {
+            // The second instruction begins where a box of B does.
+            let row = (STAGE_BYTES / d.b.bytes()) as u64;
+            hold!(multiple("instruction N where B is contiguous along N", d.instruction.n as u64, row, MOST_COLUMNS));
+        }
+        let accumulator = match d.accumulator {
+            ElementKind::F16 => WgmmaAccumulator::F16,
+            ElementKind::I32 => WgmmaAccumulator::S32,
+            _ => WgmmaAccumulator::F32,
+        };
+        let Ok(mma) = MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction.n) else {
+            return Err(Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c });
+        };
+        let consumers = Mn { m: d.threadblock.m / d.warp.m, n: d.threadblock.n / d.warp.n };
+        let repeats = Mn { m: d.warp.m / ROWS, n: d.warp.n / d.instruction.n };
+        let count = consumers.m * consumers.n;
+        let (slice_columns, slice_swizzle) = match Self::slice(d) {
+            Ok(slice) => slice,
+            Err(refusal) => return Err(refusal),
+        };
+        let slices = repeats.m * (d.warp.n / slice_columns);
+        let ring = Pipeline {
+            stages: d.stages,
+            stage_bytes: [a.bytes(), b.bytes()],
+            consumers: count,
+            multicast: match (d.cluster.m, d.cluster.n) {
+                (1, 1) => None,
+                (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
+                (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
+            },
+            staging_buffers: if slices.is_multiple_of(MOST_STAGING) { MOST_STAGING } else { 1 },
+            staging_bytes: ROWS * slice_columns * d.c.bytes(),
+        };
+        hold!(ring.check());
+        let options = Cooperative { pending: PENDING, slices: slices as u8, registers: Self::registers(&ring) };
+        let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
+        hold!(this.shared_evenly());
+        Ok(this)
+    }
+
+    const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
+        let (tb, warp, instruction) = (d.threadblock, d.warp, d.instruction);
+        let (bytes, integers) = (d.a.bytes(), d.a.is_integer());
+        let depth = (STAGE_BYTES / bytes) as u64;
+        let step = (STEP_BYTES / bytes) as u64;
+        let of_n = if integers && instruction.n > 32 { 16 } else { 8 };
+        let rules = [
+            ("instruction M", instruction.m as u64, ROWS as u64, ROWS as u64),
+            ("instruction K", instruction.k as u64, step, step),
+            ("instruction N", instruction.n as u64, 8, MOST_COLUMNS),
+            ("warp K", warp.k as u64, depth, depth),
+            ("threadblock K", tb.k as u64, depth, depth),
+            ("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64),
+            ("warp N", warp.n as u64, 8, MOST_TILE as u64),
+            ("threadblock M", tb.m as u64, ROWS as u64, MOST_TILE as u64),
+            ("threadblock N", tb.n as u64, 8, MOST_TILE as u64),
+            ("cluster M", d.cluster.m as u64, 1, PORTABLE_CLUSTER as u64),
+            ("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { PORTABLE_CLUSTER as u64 }),
+        ];
+        let mut i = 0;
+        while i < rules.len() {
+            let (field, value, least, most) = rules[i];
+            hold!(within(field, value, least, most));
+            i += 1;
+        }
+        hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
+        hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
+        hold!(multiple("warp N", warp.n as u64, instruction.n as u64, MOST_TILE as u64));
+        hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
+        hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
+        within("warpgroups that multiply", (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, MOST_CONSUMERS)
+    }
+
+    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of.
+    const fn slice(d: &GemmDesc) -> Result<(u32, TensorSwizzle), Refusal> {
+        let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
+        let bytes = d.warp.n * d.c.bytes();
+        let mut i = 0;
+        while i < widths.len() {
+            let span = CHUNK_BYTES << widths[i].bits();
+            if bytes.is_multiple_of(span) {
+                return Ok((span / d.c.bytes(), widths[i]));
+            }
+            i += 1;
+        }
+        let of = (2 * CHUNK_BYTES / d.c.bytes()) as u64;
+        match multiple("warp N", d.warp.n as u64, of, MOST_TILE as u64) {
+            Err(refusal) => Err(refusal),
+            Ok(()) => Ok((2 * CHUNK_BYTES / d.c.bytes(), TensorSwizzle::Bytes32)),
+        }
+    }
+
+    /// Each block of a cluster copies as many whole boxes of the shared operand.
+    const fn shared_evenly(&self) -> Result<(), Refusal> {
+        let [a, b] = [
+            ("threadblock M, which the cluster's blocks share,", OperandKind::A),
+            ("threadblock N, which the cluster's blocks share,", OperandKind::B),
+        ];
+        let operands = [a, b];
+        let mut i = 0;
+        while i < operands.len() {
+            let (field, operand) = operands[i];
+            let tile = self.tile(operand);
+            let of = (tile.multiple() * self.ring.shares(operand)) as u64;
+            hold!(multiple(field, tile.mn() as u64, of, MOST_TILE as u64));
+            i += 1;
+        }
+        Ok(())
+    }
+
+    /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
+    const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
+        if ring.consumers < 2 {
+            return None;
+        }
+        let left = (REGISTERS / (WARPS * 32) - PRODUCER_REGISTERS as u32) / ring.consumers / 8 * 8;
+        Some([PRODUCER_REGISTERS, if left < MOST_CONSUMER { left as u8 } else { MOST_CONSUMER as u8 }])
+    }
+
+    /// What each role does.
+    pub fn roles(&self) -> Roles {
+        self.options.spelled(&self.ring)
+    }
+
+    /// An operand's tile of a stage.
+    pub const fn tile(&self, operand: OperandKind) -> OperandTile {
+        match (operand, self.mma.a()) {
+            (OperandKind::A, OperandA::Shared(tile)) => tile,
+            _ => self.mma.b(),
+        }
+    }
+
+    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has, the share in equal parts.
+    pub const fn box_mn(&self, operand: OperandKind) -> u32 {
+        let tile = self.tile(operand);
+        if tile.along().is(Along::Mn) {
+            return tile.multiple();
+        }
+        let share = tile.mn() / self.ring.shares(operand);
+        let mut parts = share.div_ceil(MOST_BOX as u32);
+        while !share.is_multiple_of(parts * tile.multiple()) {
+            parts += 1;
+        }
+        share / parts
+    }
+
+    /// Copies of one block for each stage.
+    pub const fn copies(&self, operand: OperandKind) -> u32 {
+        self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
+    }
+
+    /// Accumulators of a thread, in registers.
+    pub const fn accumulators(&self) -> u32 {
+        self.repeats.m * self.repeats.n * self.mma.instruction().registers()
+    }
+
+    /// Registers that a thread of a consumer needs.
+    pub const fn registers_needed(&self) -> u32 {
+        self.accumulators() + OVERHEAD
+    }
+
+    /// Registers that it has.
+    pub const fn registers_available(&self) -> u32 {
+        match self.options.registers {
+            Some([_, consumer]) => consumer as u32,
+            None => self.ring.launch_registers(),
+        }
+    }
+}
+
+/// The most columns of an instruction.
+const MOST_COLUMNS: u64 = 256;
+
+/// The most consumers: with the producer, 512 threads.
+const MOST_CONSUMERS: u64 = 3;
+
+/// The most registers that a consumer takes.
+const MOST_CONSUMER: u32 = 240;
+
+impl GemmDesc {
+    /// The components of a description whose warpgroups have roles; `None` of another, and of one that is refused.
+    pub const fn warp_specialized(&self) -> Option<WarpSpecialized> {
+        if !self.mainloop.has_roles() {
+            return None;
+        }
+        match WarpSpecialized::of(self) {
+            Ok(components) => Some(components),
+            Err(_) => None,
+        }
+    }
+}

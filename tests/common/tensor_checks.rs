@@ -1,0 +1,100 @@
+//! Copies on a device, held against the host's model: all of shared memory, and the tensors that are stored to.
+
+use super::{
+    tensor_device::{Device, LOAD, ROUND, Run, STORE},
+    tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
+    tensors::{POISON, bytes},
+};
+use falchion::{
+    numeric::ElementKind,
+    sys::driver::Grid,
+    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc},
+};
+
+/// Shared memory from a copy's tile on, in all of shared memory.
+pub fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {
+    let start = copy.tile().address() as usize;
+    &mut memory[start..start + copy.tile().footprint_bytes() as usize]
+}
+
+/// Bytes for elements of a copy. The engine rounds tf32: there, numbers that are rounded, of exponents that every mode keeps.
+fn elements(copy: &TensorCopy, seed: u64, count: usize) -> Vec<u8> {
+    let mut drawn = bytes(seed, count);
+    if copy.tile().map().element == ElementKind::Tf32 {
+        for number in drawn.chunks_exact_mut(4) {
+            (number[0], number[1], number[3]) = (0, number[1] & 0xe0, number[3] & 0xbf | 0x20);
+        }
+    }
+    drawn
+}
+
+pub fn reach(copy: &TensorCopy) -> usize {
+    copy.tile().map().reach_bytes() as usize
+}
+
+/// The first byte at which two differ, or that they do not.
+pub fn difference(found: &[u8], expected: &[u8]) -> Option<String> {
+    let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
+    let count = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
+    Some(format!("{count} bytes differ, the first at {at}: {:#04x} where {:#04x} was expected", found[at], expected[at]))
+}
+
+/// A copy of a box at a corner, in a tile.
+pub fn copy(desc: &TensorMapDesc, address: u32, corner: [i32; 3]) -> TensorCopy {
+    let tile = SharedBox::new(desc, address).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+    TensorCopy::new(tile, [corner[0], corner[1], corner[2], 0, 0])
+}
+
+/// A load on the device is the model's.
+pub fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
+    let (source, before) = (elements(load, seed, reach(load)), untouched());
+    let mut expected = before.clone();
+    load.load(&source, tile(load, &mut expected)).expect("it fits");
+    let found = device.one(LOAD, [load, load], &source, &[POISON; 16].repeat(reach(load).div_ceil(16)), &before);
+    if let Some(why) = difference(&found.shared[0], &expected) {
+        panic!("load of {load:?}: {why}");
+    }
+}
+
+/// So is a store.
+pub fn check_store(device: &Device, store: &TensorCopy, seed: u64) {
+    let (target, mut before) = (vec![POISON; reach(store)], elements(store, seed, MEMORY_BYTES));
+    let mut expected = target.clone();
+    store.store(tile(store, &mut before), &mut expected).expect("it fits");
+    let found = device.one(STORE, [store, store], &target, &target, &before);
+    if let Some(why) = difference(&found.target, &expected) {
+        panic!("store of {store:?}: {why}");
+    }
+    assert_eq!(difference(&found.shared[0], &before), None, "a store changes no shared memory");
+}
+
+/// So is a load and a store one after the other, with hints to the cache.
+pub fn check_round(device: &Device, load: &TensorCopy, store: &TensorCopy, seed: u64) {
+    let (source, target) = (elements(load, seed, reach(load)), vec![POISON; reach(store)]);
+    let (mut memory, mut expected) = (untouched(), target.clone());
+    load.load(&source, tile(load, &mut memory)).expect("it fits");
+    store.store(tile(store, &mut memory), &mut expected).expect("it fits");
+    let found = device.one(ROUND, [load, store], &source, &target, &untouched());
+    assert_eq!(difference(&found.shared[0], &memory), None, "{load:?}");
+    assert_eq!(difference(&found.target, &expected), None, "{load:?} to {store:?}");
+}
+
+/// Each block of clusters of two whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it
+/// was. Answers how many blocks that were.
+pub fn check_multicast(device: &Device, load: &TensorCopy, to: Multicast, hint: bool, clusters: u32) -> usize {
+    let (source, before) = (elements(load, 7, reach(load)), untouched());
+    let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
+    let told = load.load_multicast(to, &source, &mut tiles).expect("it fits");
+    assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.mask().count_ones());
+    let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
+    let (entry, mask, target) = (MULTICAST, to.mask(), source.as_slice());
+    let run = Run { entry, grid, load, store: load, mask, hint, source: &source, target, before: &before };
+    let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.shared.len(), 2 * clusters as usize);
+    for (block, shared) in found.shared.iter().enumerate() {
+        let mut expected = before.clone();
+        tile(load, &mut expected).copy_from_slice(&tiles[block % 2]);
+        assert_eq!(difference(shared, &expected), None, "{to:?}, block {block}, {load:?}");
+    }
+    found.shared.len()
+}
