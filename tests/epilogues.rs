@@ -279,10 +279,10 @@ mod json {
     #[test]
     fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
         let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
-        assert!(text.contains("\"version\":2") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
-        assert!(refused(&text.replace("\"version\":2", "\"version\":1")).contains("its version is 1, and this library reads 2"));
-        assert!(refused(&text.replace("\"version\":2", "\"version\":\"1\"")).contains("its version is \"1\""));
-        assert!(refused(&text.replace("\"version\":2", "\"other\":2")).contains("it has no field `version`"));
+        assert!(text.contains("\"version\":3") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
+        assert!(refused(&text.replace("\"version\":3", "\"version\":1")).contains("its version is 1, and this library reads 3"));
+        assert!(refused(&text.replace("\"version\":3", "\"version\":\"1\"")).contains("its version is \"1\""));
+        assert!(refused(&text.replace("\"version\":3", "\"other\":3")).contains("it has no field `version`"));
         assert!(refused(&text.replace("\"stages\"", "\"steps\"")).contains("unknown field `steps`"));
         assert!(refused(&text.replace("\"stages\":4,", "")).contains("missing field `stages`"));
         assert!(refused(&text.replace("\"m\":32", "\"m\":32,\"depth\":1")).contains("unknown field `depth`"));

@@ -224,7 +224,8 @@ impl Place {
     /// The architecture of kernels here, when none is asked for.
     pub fn arch(&self) -> ArchKind {
         match self {
-            Self::Host => ArchKind::Sm80,
+            // The host has every instruction.
+            Self::Host => ArchKind::Sm90,
             Self::Cuda(device) => device.newest,
         }
     }

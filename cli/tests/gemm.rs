@@ -103,7 +103,7 @@ fn an_explanation_says_where_each_knob_came_from() {
     assert_eq!(words("--stages"), "--stages 3 from a flag");
     assert_eq!(words("--smem-b"), "--smem-b mn+8 from a flag");
     assert_eq!(words("--c"), "--c f32:row from a flag");
-    assert_eq!(words("--arch"), "--arch sm80 from the default");
+    assert_eq!(words("--arch"), "--arch sm90 from the default");
     assert!(words("--threadblock").ends_with(" from the default"));
     for (_, flag, _) in falchion::desc::Knobs::TABLE {
         line(flag);

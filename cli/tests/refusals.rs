@@ -48,10 +48,10 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        ("gemm --m 1 --n 1 --k 1 --op tensorop", "op tensorop on sm80 has no kernel yet"),
+        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
         ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
-        ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "--cluster does not exist yet"),
+        ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "cluster is no choice of the multistage main loop; the nearest is 1x1"),
         ("gemm --m 1 --n 1 --k 1 --schedule cooperative", "--schedule does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
@@ -62,7 +62,7 @@ fn what_does_not_exist_yet() {
             "gemm --m 1 --n 1 --k 1 --a tf32:row",
             "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
-        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop", "op tensorop on sm80 has no kernel yet"),
+        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);
@@ -84,7 +84,7 @@ fn kernels() {
         ("gemm --explain --instruction 16x8x8", "instruction extent = 16"),
         ("gemm --explain --stages 1", "stages = 1 is not from 2 to 16; the nearest is 2"),
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
-        ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 12", "bytes of shared memory"),
+        ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
         ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage"),
         ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
@@ -135,9 +135,9 @@ fn descriptions() {
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "invalid value"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
-        ("\"version\":2", "\"version\":1", "its version is 1, and this library reads 2"),
+        ("\"version\":3", "\"version\":1", "its version is 1, and this library reads 3"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
-        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop on sm80 has no kernel yet"),
+        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop on sm90 has no kernel yet"),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),
         ("alpha * acc", "alpha * (", "the epilogue is not an expression"),
         ("}", "", "the description cannot be read"),

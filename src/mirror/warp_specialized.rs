@@ -85,7 +85,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<(&'static str, Map)> {
 
 /// The text of a kernel.
 pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_fingerprints: bool) -> TranslationUnit {
-    let mut source = String::from("#include \"config.cuh\"\n#include \"device/gemm_warp_specialized.cuh\"\n");
+    let mut source = String::from("#include \"config.cuh\"\n#include \"device/cuda/warp_specialized.cuh\"\n");
     if with_fingerprints {
         let kind = d.swizzle;
         source.push_str(&fingerprints_of(&mirrored(components), &|rows, columns| -> Map {

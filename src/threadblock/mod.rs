@@ -17,6 +17,7 @@ pub mod tensor_copy;
 pub mod tensor_map;
 pub mod thread_map;
 pub mod tile_iterator;
+pub mod tile_scheduler;
 
 pub use mma::{Mainloop, MainloopKind, Mma};
 pub use mma_multistage::MmaMultistage;
@@ -31,3 +32,4 @@ pub use swizzle::{
 pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
 pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 pub use thread_map::ThreadMap;
+pub use tile_scheduler::TileScheduler;

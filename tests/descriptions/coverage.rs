@@ -4,7 +4,7 @@ use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
     numeric::COMBINATIONS,
-    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    threadblock::{SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ impl Coverage {
     pub fn missing(&self) -> Vec<String> {
         let mut wanted: Vec<String> =
             COMBINATIONS.iter().map(|types| format!("{} {} {}", types.a, types.accumulator, types.c)).collect();
-        wanted.extend(MainloopKind::ALL.iter().map(|mainloop| format!("{mainloop:?}")));
+        wanted.extend(super::ONE_SCHEDULE.iter().map(|mainloop| format!("{mainloop:?}")));
         wanted.extend(ArchKind::ALL.iter().map(ToString::to_string));
         for a in ["row", "col"] {
             for b in ["row", "col"] {

@@ -9,7 +9,7 @@ use falchion::{
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
     numeric::{COMBINATIONS, Combined, ComputeKind},
-    shape::Mnk,
+    shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     verify::draw,
     warp::{InterleaveKind, UnrollKind},
@@ -79,13 +79,16 @@ const EPILOGUES: &[&str] = &[
     "alpha * acc + s2 * source",
 ];
 
+/// Main loops whose threads all follow one schedule.
+pub const ONE_SCHEDULE: [MainloopKind; 3] = [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+
 /// A legal description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
     // The element types stay while the rest is drawn again, so that each has its share.
     let types = random.pick(COMBINATIONS);
     let arch = wanted.arch.unwrap_or(random.pick(&ArchKind::ALL));
-    let mainloop = random.pick(&MainloopKind::ALL);
+    let mainloop = random.pick(&ONE_SCHEDULE);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, types, arch, mainloop, wanted.plain);
         if desc.check().is_ok() && desc.threadblock.m * desc.threadblock.n * desc.threadblock.k <= wanted.largest_tile {
@@ -128,7 +131,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         stages: match mainloop {
             MainloopKind::SingleStage => 1,
             MainloopKind::Pipelined => 2,
-            MainloopKind::Multistage => random.pick(&[2, 3, 4, 5, 6]),
+            MainloopKind::Multistage | MainloopKind::WarpSpecialized => random.pick(&[2, 3, 4, 5, 6]),
         },
         swizzle: match random.below(4) {
             0 => random.pick(&[SwizzleKind::Horizontal, SwizzleKind::Hilbert]),
@@ -142,6 +145,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         smem_a: shared(random),
         smem_b: shared(random),
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
+        cluster: Mn { m: 1, n: 1 },
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),

@@ -110,7 +110,7 @@ pub fn number() -> impl Strategy<Value = u32> {
 }
 
 /// Fields of a description that hold numbers.
-pub const NUMBERS: usize = 27;
+pub const NUMBERS: usize = 29;
 
 /// The description with its number of index `field` replaced.
 pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
@@ -140,6 +140,8 @@ pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
         16 => (d.warp.k, d.threadblock.k) = (x, x),
         25 => d.interleave = InterleaveKind::Elements(x),
         26 => d.unroll = UnrollKind::By(x),
+        27 => d.cluster.m = x,
+        28 => d.cluster.n = x,
         _ if field.is_multiple_of(2) => d.smem_a = smem,
         _ => d.smem_b = smem,
     }

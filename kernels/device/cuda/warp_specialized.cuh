@@ -1,4 +1,4 @@
-// The one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile. Twin of src/device/cuda/warp_specialized.rs.
+// Twin of src/device/cuda/warp_specialized.rs: the one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile.
 #pragma once
 #include "config.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
