@@ -30,7 +30,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Rows of D that are computed again to verify a measured product.
-const VERIFIED_ROWS: usize = 24;
+pub(crate) const VERIFIED_ROWS: usize = 24;
 
 /// A device, and what is measured on it.
 pub struct Bench {
@@ -83,7 +83,7 @@ impl Bench {
         let desc = *kernel.desc();
         let shapes = shapes(problem);
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
-        let [a, b, c] = operands(&shapes, types, seed)?;
+        let [a, b, c] = operands(&shapes, types, Fill::Random, seed)?;
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
         let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
@@ -184,7 +184,8 @@ fn orders(problem: &SuiteProblem) -> [Order; 3] {
     [problem.a.order, problem.b.order, problem.c.order]
 }
 
-fn shapes(problem: &SuiteProblem) -> Shapes {
+/// A problem's matrices.
+pub(crate) fn shapes(problem: &SuiteProblem) -> Shapes {
     let [a, b, c] = orders(problem);
     let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
         let lines = order.packed(columns, rows);
@@ -206,19 +207,19 @@ fn shapes(problem: &SuiteProblem) -> Shapes {
     }
 }
 
-/// Random A, B, and what D holds before.
-fn operands(shapes: &Shapes, types: Combined, seed: u64) -> Result<[HostBuffer; 3], Error> {
-    let random = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
+/// A, B, and what D holds before.
+pub(crate) fn operands(shapes: &Shapes, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
+    let filled = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
         let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
         from.fill(seed, buffer.slice_mut(0..shape.length)?, shape, extents)?;
         Ok(buffer)
     };
     let Shapes { m, n, k, .. } = *shapes;
-    let (from, source) = (Fill::Random.operands(types, k), Fill::Random.source());
+    let (from, source) = (fill.operands(types, k), fill.source());
     Ok([
-        random(types.a, &shapes.a, (m, k), from, seed)?,
-        random(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
-        random(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
+        filled(types.a, &shapes.a, (m, k), from, seed)?,
+        filled(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
+        filled(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
     ])
 }
 
@@ -261,17 +262,28 @@ impl Ours<'_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let (Some([a, b]), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
+        let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
         };
-        let c = if self.shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
-        let (a, b) =
-            (DeviceMatrix::read_bytes(self.types.a, a, self.stream), DeviceMatrix::read_bytes(self.types.b, b, self.stream));
-        let d = DeviceMatrix::write_bytes(self.types.c, d, self.stream);
-        self.kernel.run(self.stream, self.shapes, CudaMatrices { a, b, c, d })
+        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d)
     }
 
     fn name(&self) -> &str {
         "ours"
     }
+}
+
+/// Enqueues a product of whole buffers; where beta is not 0, C is D.
+pub(crate) fn enqueue(
+    kernel: &CudaKernel,
+    stream: &Arc<CudaStream>,
+    shapes: &Shapes,
+    types: Combined,
+    [a, b]: &[CudaSlice<u8>; 2],
+    d: &mut CudaSlice<u8>,
+) -> Result<(), Error> {
+    let c = if shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
+    let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
+    let d = DeviceMatrix::write_bytes(types.c, d, stream);
+    kernel.run(stream, shapes, CudaMatrices { a, b, c, d })
 }
