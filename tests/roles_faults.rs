@@ -40,7 +40,8 @@ fn replace(program: &mut RingProgram, role: Role, section: Section, f: impl Fn(R
 enum Needs {
     Nothing,
     Cluster,
-    TwoConsumers,
+    TwoReaders,
+    Turns,
     Registers,
 }
 
@@ -49,7 +50,8 @@ impl Needs {
         match self {
             Self::Nothing => true,
             Self::Cluster => program.ring.multicast.is_some(),
-            Self::TwoConsumers => program.ring.consumers == 2,
+            Self::TwoReaders => program.ring.readers() == 2,
+            Self::Turns => program.ring.in_turns,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
     }
@@ -108,7 +110,15 @@ const FAULTS: &[Named] = &[
     ("full barriers wait for two arrivals", Needs::Nothing, |p| p.full_arrivals = 2),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.empty_arrivals -= 1),
     ("empty barriers wait for one arrival more", Needs::Nothing, |p| p.empty_arrivals += 1),
-    ("empty barriers wait for a warpgroup's arrivals", Needs::TwoConsumers, |p| p.empty_arrivals = 4),
+    ("empty barriers wait for a warpgroup's arrivals", Needs::TwoReaders, |p| p.empty_arrivals = 4),
+    ("a consumer in turns passes by the wrong tiles", Needs::Turns, |p| {
+        p.roles.consumer.prologue = vec![RoleStep::SkipLater, RoleStep::AwaitTurn];
+    }),
+    ("a consumer lets the next one multiply before it has begun", Needs::Turns, |p| {
+        p.roles.consumer.epilogue.retain(|step| *step != RoleStep::PassTurn);
+        p.roles.consumer.prologue.push(RoleStep::PassTurn);
+    }),
+    ("all consumers are counted where one reads", Needs::Turns, |p| p.empty_arrivals *= 2),
     ("empty barriers forget the other block", Needs::Cluster, |p| p.empty_arrivals /= 2),
     ("a full barrier waits for A alone", Needs::Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0]),
     ("a full barrier waits for 16 bytes too many", Needs::Nothing, |p| p.expect_bytes += 16),

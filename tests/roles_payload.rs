@@ -66,6 +66,7 @@ fn every_order_of_events_computes_the_same_bits() {
             stages: 3,
             stage_bytes: [8 << 10, 16 << 10],
             consumers: 2,
+            in_turns: false,
             multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
             staging_buffers: 2,
             staging_bytes: 1 << 10,

@@ -228,9 +228,6 @@ pub struct LaterArgs {
     /// Blocks that share one tile of D along K.
     #[arg(long, hide = true, value_name = "N")]
     pub split_k: Option<String>,
-    /// How warps share the work.
-    #[arg(long, hide = true)]
-    pub schedule: Option<String>,
     /// The order of tiles of a persistent kernel.
     #[arg(long, hide = true)]
     pub order: Option<String>,

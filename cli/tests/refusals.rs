@@ -52,7 +52,10 @@ fn what_does_not_exist_yet() {
         ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "cluster is no choice of the multistage main loop; the nearest is 1x1"),
-        ("gemm --m 1 --n 1 --k 1 --schedule cooperative", "--schedule does not exist yet"),
+        (
+            "gemm --m 1 --n 1 --k 1 --schedule pingpong",
+            "schedule is no choice of the multistage main loop; the nearest is cooperative",
+        ),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
             "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col",

@@ -13,6 +13,10 @@ enum class RoleStepKind {
   Expect,
   CopyTensor,
   Drain,
+  SkipEarlier,
+  SkipLater,
+  AwaitTurn,
+  PassTurn,
   AwaitFull,
   FenceOperands,
   MultiplyStage,
@@ -38,6 +42,9 @@ namespace schedule::roles {
 
 // How long a wait may sleep before it looks again, in nanoseconds. No limit: it looks again.
 constexpr unsigned kSuspendNanoseconds = 10'000'000;
+
+// Warps of a warpgroup.
+constexpr unsigned kWarps = 4;
 
 // Addresses are of the shared window of this block.
 __device__ __forceinline__ void init(unsigned barrier, unsigned arrivals) {
@@ -107,6 +114,8 @@ struct State {
   typename Ring::Position position{};
   // How many tiles along K of the current tile of D are behind.
   unsigned k = 0;
+  // How many turns this thread has had.
+  unsigned round = 0;
 
   __device__ State(unsigned shared, unsigned consumer, unsigned thread) : shared(shared), consumer(consumer), thread(thread) {}
 
@@ -135,6 +144,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
         init(role.shared + Ring::full(stage), Ring::kFullArrivals);
         init(role.shared + Ring::empty(stage), Ring::kEmptyArrivals);
       }
+      for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
     if (threadIdx.x == 0) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -155,6 +165,17 @@ __device__ __forceinline__ void synchronize(Role& role) {
     for (unsigned i = 0; i < Ring::kStages; ++i, position.advance()) {
       await<Role::kClustered>(role.shared + Ring::empty(position.stage), position.phase ^ 1);
     }
+  } else if constexpr (Kind == RoleStepKind::SkipEarlier) {
+    role.position.skip(role.consumer * role.k_tiles());
+  } else if constexpr (Kind == RoleStepKind::SkipLater) {
+    role.position.skip((Ring::kTurns - 1 - role.consumer) * role.k_tiles());
+  } else if constexpr (Kind == RoleStepKind::AwaitTurn) {
+    // Nobody is before the first consumer's first tile: its barrier has not been passed yet.
+    await<false>(role.shared + Ring::turn(role.consumer), role.round % 2 ^ (role.consumer == 0));
+    ++role.round;
+  } else if constexpr (Kind == RoleStepKind::PassTurn) {
+    unsigned const next = role.consumer + 1 == Ring::kTurns ? 0 : role.consumer + 1;
+    if (role.thread % 32 == 0) arrive(role.shared + Ring::turn(next));
   } else if constexpr (Kind == RoleStepKind::AwaitFull) {
     await<false>(role.full(), role.position.phase);
   } else if constexpr (Kind == RoleStepKind::FenceOperands) {

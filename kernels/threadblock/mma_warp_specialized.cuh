@@ -80,7 +80,9 @@ struct Consumer : Worker<Config, Params> {
   Store store;
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : Worker<Config, Params>(params, shared, consumer, thread), store(params, thread) {}
+      : Worker<Config, Params>(params, shared, consumer, thread), store(params, thread) {
+    if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
+  }
 
   __device__ __forceinline__ void pin() {
 #pragma unroll
@@ -113,7 +115,7 @@ struct Consumer : Worker<Config, Params> {
  private:
   // Where the warpgroup's part of the block's tile begins.
   __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
-  __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM * Config::kWarpN; }
+  __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
 
   __device__ __forceinline__ void multiply() {
     // Of one lane, so that the compiler sees that all lanes' are the same.

@@ -14,7 +14,8 @@ struct Pipeline : Facts {
   static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
   static constexpr unsigned kFull = kStaging + kBuffers * Facts::kStagingBytes;
   static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
-  static constexpr unsigned kSharedBytes = kEmpty + Facts::kStages * kBarrierBytes;
+  static constexpr unsigned kTurn = kEmpty + Facts::kStages * kBarrierBytes;
+  static constexpr unsigned kSharedBytes = kTurn + Facts::kTurns * kBarrierBytes;
 
   // Bytes from the beginning.
   static constexpr __device__ unsigned a(unsigned stage) { return stage * kStageBytes; }
@@ -24,6 +25,7 @@ struct Pipeline : Facts {
   }
   static constexpr __device__ unsigned full(unsigned stage) { return kFull + stage * kBarrierBytes; }
   static constexpr __device__ unsigned empty(unsigned stage) { return kEmpty + stage * kBarrierBytes; }
+  static constexpr __device__ unsigned turn(unsigned consumer) { return kTurn + consumer * kBarrierBytes; }
 
   // Where a tile is: one after the other, without a division.
   struct Position {
@@ -37,6 +39,13 @@ struct Pipeline : Facts {
       }
     }
 
+    // As many further on.
+    constexpr __device__ void skip(unsigned tiles) {
+      unsigned const at = stage + tiles;
+      phase ^= at / Facts::kStages % 2;
+      stage = at % Facts::kStages;
+    }
+
     // The stage of the tile that many before, at most as many as there are stages.
     constexpr __device__ unsigned stage_before(unsigned behind) const {
       return stage >= behind ? stage - behind : stage + Facts::kStages - behind;
@@ -47,18 +56,19 @@ struct Pipeline : Facts {
 // (region, number) to the byte at which it begins.
 template <class Ring>
 struct PipelineLayout {
-  static constexpr int kRows = 5;
+  static constexpr int kRows = 6;
   static constexpr int kColumns = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
 
   static constexpr __device__ unsigned at(int row, int column) {
     unsigned const i = column;
-    if (i >= (row == 2 ? Ring::kBuffers : Ring::kStages)) return index::kLeftOut;
+    if (i >= (row == 2 ? Ring::kBuffers : row == 5 ? Ring::kTurns : Ring::kStages)) return index::kLeftOut;
     switch (row) {
       case 0: return Ring::a(i);
       case 1: return Ring::b(i);
       case 2: return Ring::staging(i / Ring::kStagingBuffers, i % Ring::kStagingBuffers);
       case 3: return Ring::full(i);
-      default: return Ring::empty(i);
+      case 4: return Ring::empty(i);
+      default: return Ring::turn(i);
     }
   }
 };

@@ -9,6 +9,7 @@ use crate::{
     arch::{Machine, OpKind},
     numeric::ComputeKind,
     refusal::Refusal,
+    schedule::ScheduleKind,
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -147,6 +148,9 @@ impl GemmDesc {
         }
         if self.cluster.m != 1 || self.cluster.n != 1 {
             return Err(Refusal::NoChoice { field: "cluster", mainloop: self.mainloop.name(), nearest: "1x1" });
+        }
+        if !matches!(self.schedule, ScheduleKind::Cooperative) {
+            return Err(Refusal::NoChoice { field: "schedule", mainloop: self.mainloop.name(), nearest: "cooperative" });
         }
         if let UnrollKind::By(groups) = self.unroll {
             if !matches!(self.mainloop, MainloopKind::SingleStage) {

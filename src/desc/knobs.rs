@@ -14,6 +14,7 @@ use crate::{
     error::Error,
     layout::Order,
     numeric::{ComputeKind, ElementKind},
+    schedule::{ScheduleKind, WarpgroupSchedule},
     shape::{BlockCount, ClusterExtents, Mn, Mnk, Shape, StageCount, TiledBy},
     threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
     warp::{InterleaveChoice, InterleaveKind, Unroll, UnrollKind},
@@ -205,6 +206,8 @@ knobs! {
     Blocks(BlockCount) as WithBlocks => blocks_per_sm: u32 = <C::Blocks as BlockCount>::BLOCKS, flag "--blocks-per-sm";
     /// Blocks of a cluster, along M and N: those in a line share what they copy. 1x1 but for the warp-specialized main loop.
     Clusters(ClusterExtents) as WithClusters => cluster: Mn = <C::Clusters as ClusterExtents>::MN, flag "--cluster";
+    /// How warpgroups share tiles: all in one, or whole tiles in turns. Cooperative but for the warp-specialized main loop.
+    Scheduling(WarpgroupSchedule) as WithScheduling => schedule: ScheduleKind = <C::Scheduling as WarpgroupSchedule>::KIND, flag "--schedule";
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

@@ -3,8 +3,8 @@
 use super::{
     derived::Typed,
     knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Spills, StageNumber, TileOrdering, Unrolling,
-        With,
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Scheduling, Spills, StageNumber, TileOrdering,
+        Unrolling, With,
     },
     spills::{NoSpills, SpillsAllowed},
 };
@@ -12,6 +12,7 @@ use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind},
     layout::{Layout, Operands, Order},
     numeric::{Combined, Element},
+    schedule::{CooperativeSchedule, PingpongSchedule},
     shape::{BlocksPerSm, ClusterShape, Stages},
     threadblock::{
         GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage,
@@ -70,6 +71,8 @@ leaves! {
     MmaPipelined as Loop;
     MmaMultistage as Loop;
     MmaWarpSpecialized as Loop;
+    CooperativeSchedule as Scheduling;
+    PingpongSchedule as Scheduling;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

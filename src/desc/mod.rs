@@ -15,10 +15,10 @@ pub use derived::{OperandDesc, OperandKind};
 pub use explain::{Explanation, OperandExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
-    Interleaving, Knob, Knobs, Loop, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling, Warp, With,
-    WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters, WithEpilogueTree, WithInstruction,
-    WithInterleaving, WithLoop, WithSharedA, WithSharedB, WithSpills, WithStageNumber, WithThreadblock, WithTileOrdering,
-    WithUnrolling, WithWarp,
+    Interleaving, Knob, Knobs, Loop, Scheduling, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling,
+    Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters, WithEpilogueTree, WithInstruction,
+    WithInterleaving, WithLoop, WithScheduling, WithSharedA, WithSharedB, WithSpills, WithStageNumber, WithThreadblock,
+    WithTileOrdering, WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
 pub use request::{Choice, Origin, Request, Resolved};

@@ -11,6 +11,7 @@
 use super::spills::SpillKind;
 use crate::{
     epilogue::EpilogueDesc,
+    schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
@@ -60,6 +61,19 @@ impl Words for Mn {
 
     fn spell(&self) -> String {
         self.to_string()
+    }
+}
+
+impl Words for ScheduleKind {
+    const FORM: &'static str = "cooperative|pingpong";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
+    }
+
+    fn spell(&self) -> String {
+        self.name().to_owned()
     }
 }
 

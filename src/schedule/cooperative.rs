@@ -125,9 +125,16 @@ impl Cooperative {
             RoleStep::Release { behind: pending },
             RoleStep::Advance,
         ];
+        let in_turns = ring.in_turns;
         let mut epilogue = Vec::new();
+        if in_turns {
+            epilogue.push(RoleStep::PassTurn);
+        }
         for behind in (1..=pending).rev() {
             epilogue.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
+        }
+        if in_turns {
+            epilogue.push(RoleStep::SkipLater);
         }
         // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let slices: Vec<_> = (0..self.slices).collect();
@@ -140,11 +147,11 @@ impl Cooperative {
         }
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
+            prologue: if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() },
             body,
             epilogue,
             // Shared memory has to stay until it has been read.
             closing: vec![RoleStep::AwaitStores { pending: 0 }],
-            ..Schedule::default()
         }
     }
 }
@@ -157,6 +164,7 @@ mod tests {
         stages: 4,
         stage_bytes: [16 << 10, 32 << 10],
         consumers: 2,
+        in_turns: false,
         multicast: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,

@@ -8,10 +8,12 @@
 //! warpgroups have [`Roles`]: one moves what the others multiply.
 
 mod cooperative;
+mod kind;
 mod roles;
 mod step;
 
 pub use cooperative::Cooperative;
+pub use kind::{CooperativeSchedule, PingpongSchedule, ScheduleKind, WarpgroupSchedule};
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
 

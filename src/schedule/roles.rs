@@ -47,6 +47,14 @@ pub enum RoleStep {
     },
     /// Waits until every stage that was filled is empty, so that no block arrives at one that has left.
     Drain,
+    /// `t` passes by the tiles of D that consumers before this one multiply in this round.
+    SkipEarlier,
+    /// `t` passes by those that consumers behind it multiply.
+    SkipLater,
+    /// Waits until the consumer before has begun all its products: who were further ahead would wait for a phase that is two off.
+    AwaitTurn,
+    /// Lets the next consumer multiply.
+    PassTurn,
     /// Waits until tile `t` is full.
     AwaitFull,
     /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
@@ -109,6 +117,10 @@ impl Spelled for RoleStep {
             Self::Expect => "Expect",
             Self::CopyTensor { .. } => "CopyTensor",
             Self::Drain => "Drain",
+            Self::SkipEarlier => "SkipEarlier",
+            Self::SkipLater => "SkipLater",
+            Self::AwaitTurn => "AwaitTurn",
+            Self::PassTurn => "PassTurn",
             Self::AwaitFull => "AwaitFull",
             Self::FenceOperands => "FenceOperands",
             Self::MultiplyStage => "MultiplyStage",

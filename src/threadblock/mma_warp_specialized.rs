@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is what a *warpgroup* computes: a
-//! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Everything else follows: [`WarpSpecialized`] is the
+//! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Under the cooperative schedule all consumers multiply one
+//! tile, each its part; under ping-pong two take whole tiles in turns, so that one multiplies while the other stores. Everything else follows: [`WarpSpecialized`] is the
 //! description in values of the components.
 //!
 //! | knob | here |
@@ -32,7 +33,7 @@ use crate::{
     desc::{GemmDesc, OperandKind},
     numeric::ElementKind,
     refusal::Refusal,
-    schedule::{Cooperative, Roles},
+    schedule::{Cooperative, Roles, ScheduleKind},
     shape::Mn,
     warp::mma_warpgroup::{
         MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEP_BYTES, Swizzle, WgmmaAccumulator, WgmmaInput,
@@ -139,6 +140,7 @@ impl WarpSpecialized {
         let consumers = Mn { m: d.threadblock.m / d.warp.m, n: d.threadblock.n / d.warp.n };
         let repeats = Mn { m: d.warp.m / ROWS, n: d.warp.n / d.instruction.n };
         let count = consumers.m * consumers.n;
+        let in_turns = matches!(d.schedule, ScheduleKind::Pingpong);
         let (slice_columns, slice_swizzle) = match Self::slice(d) {
             Ok(slice) => slice,
             Err(refusal) => return Err(refusal),
@@ -147,7 +149,8 @@ impl WarpSpecialized {
         let bare = Pipeline {
             stages: d.stages,
             stage_bytes: [a.bytes(), b.bytes()],
-            consumers: count,
+            consumers: if in_turns { PARTNERS } else { count },
+            in_turns,
             multicast: match (d.cluster.m, d.cluster.n) {
                 (1, 1) => None,
                 (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
@@ -194,7 +197,11 @@ impl WarpSpecialized {
         hold!(multiple("warp N", warp.n as u64, instruction.n as u64, MOST_TILE as u64));
         hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
         hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
-        within("warpgroups that multiply", (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, MOST_CONSUMERS)
+        let (field, most) = match d.schedule {
+            ScheduleKind::Cooperative => ("warpgroups that multiply", MOST_CONSUMERS),
+            ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
+        };
+        within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
     }
 
     /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of.
@@ -310,6 +317,9 @@ impl WarpSpecialized {
 
 /// The most columns of an instruction.
 const MOST_COLUMNS: u64 = 256;
+
+/// Warpgroups that take tiles in turns.
+const PARTNERS: u32 = 2;
 
 /// The most consumers: with the producer, 512 threads.
 const MOST_CONSUMERS: u64 = 3;

@@ -58,8 +58,10 @@ pub struct Pipeline {
     pub stages: u32,
     /// Bytes of A's and of B's tile in one stage of one block.
     pub stage_bytes: [u32; 2],
-    /// Warpgroups that read each stage.
+    /// Warpgroups that multiply.
     pub consumers: u32,
+    /// Whether consumers take tiles of D in turns, each its own; else all read each stage.
+    pub in_turns: bool,
     /// What a cluster shares; `None` without clusters.
     pub multicast: Option<SharedOperand>,
     /// Buffers of each consumer through which it stores D, used in turn.
@@ -79,11 +81,14 @@ pub enum Region {
     Full,
     /// The empty barrier of a stage.
     Empty,
+    /// The barrier at which a consumer waits for its turn to multiply, where consumers take turns.
+    Turn,
 }
 
 impl Region {
     /// All, in the order of [`PipelineLayout`]'s rows.
-    pub const ALL: [Self; 5] = [Self::Stage(OperandKind::A), Self::Stage(OperandKind::B), Self::Staging, Self::Full, Self::Empty];
+    pub const ALL: [Self; 6] =
+        [Self::Stage(OperandKind::A), Self::Stage(OperandKind::B), Self::Staging, Self::Full, Self::Empty, Self::Turn];
 }
 
 impl Pipeline {
@@ -175,7 +180,12 @@ impl Pipeline {
     /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
     /// block that it writes to.
     pub const fn empty_arrivals(&self) -> u32 {
-        self.consumers.saturating_mul(WARPS).saturating_mul(self.blocks())
+        self.readers().saturating_mul(WARPS).saturating_mul(self.blocks())
+    }
+
+    /// Warpgroups that read each stage.
+    pub const fn readers(&self) -> u32 {
+        if self.in_turns { 1 } else { self.consumers }
     }
 
     /// Bytes that a full barrier waits for: the whole stage, whoever copies it.
@@ -206,6 +216,7 @@ impl Pipeline {
             Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
             Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Turn => (if self.in_turns { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
 
@@ -220,6 +231,7 @@ impl Pipeline {
                 self.first_byte(Region::Staging).saturating_add(buffers.saturating_mul(bytes))
             }
             Region::Empty => self.first_byte(Region::Full).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
+            Region::Turn => self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
         }
     }
 
@@ -236,16 +248,17 @@ impl Pipeline {
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
     pub const fn shared_bytes(&self) -> u32 {
-        self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES))
+        self.first_byte(Region::Turn).saturating_add(self.extent(Region::Turn).0.saturating_mul(BARRIER_BYTES))
     }
 
     /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
     pub fn header(&self) -> String {
-        let facts: [(&str, u32); 11] = [
+        let facts: [(&str, u32); 12] = [
             ("kStages", self.stages),
             ("kBytesA", self.stage_bytes[0]),
             ("kBytesB", self.stage_bytes[1]),
             ("kConsumers", self.consumers),
+            ("kTurns", if self.in_turns { self.consumers } else { 0 }),
             ("kBlocks", self.blocks()),
             ("kSharesA", self.shares(OperandKind::A)),
             ("kSharesB", self.shares(OperandKind::B)),

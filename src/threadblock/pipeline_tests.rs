@@ -8,6 +8,7 @@ const WIDE: Pipeline = Pipeline {
     stages: 4,
     stage_bytes: [16 << 10, 32 << 10],
     consumers: 2,
+    in_turns: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
     staging_buffers: 1,
     staging_bytes: 8 << 10,

@@ -9,6 +9,7 @@ use falchion::{
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
     numeric::{COMBINATIONS, Combined, ComputeKind},
+    schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     verify::draw,
@@ -146,6 +147,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         smem_b: shared(random),
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
         cluster: Mn { m: 1, n: 1 },
+        schedule: ScheduleKind::Cooperative,
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),

@@ -143,7 +143,15 @@ extern "C" __global__ void CLUSTER __launch_bounds__(128 * (1 + Ring::kConsumers
 /// The ring of the kernel: 128 rows of A and 64 of B, 64 deep, in each stage.
 pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
     let consumers = 2;
-    Pipeline { stages, stage_bytes: [consumers * 8192, 8192], consumers, multicast, staging_buffers: 2, staging_bytes: 4096 }
+    Pipeline {
+        stages,
+        stage_bytes: [consumers * 8192, 8192],
+        consumers,
+        in_turns: false,
+        multicast,
+        staging_buffers: 2,
+        staging_bytes: 4096,
+    }
 }
 
 /// The kernel's text.

@@ -17,6 +17,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         stages,
         stage_bytes: [16 << 10, 32 << 10],
         consumers: 2,
+        in_turns: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
         staging_buffers: 2,
         staging_bytes: 8 << 10,
@@ -41,6 +42,11 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
                 subjects.push((name, program(stages, pending, shared)));
             }
         }
+    }
+    for (stages, pending, shared) in [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))] {
+        let name = format!("in turns, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
+        let turns = Pipeline { in_turns: true, ..ring(stages, shared) };
+        subjects.push((name, RingProgram::cooperative(turns, &options(pending)).expect("a ring")));
     }
     let plain = Cooperative { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), RingProgram::cooperative(ring(3, None), &plain).expect("a ring")));

@@ -101,14 +101,13 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
 
 /// What does not exist yet is refused by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
-    let LaterArgs { batch, split_k, schedule, order } = later;
+    let LaterArgs { batch, split_k, order } = later;
     for (given, sentence) in [
         (batch, "--batch does not exist yet: a call computes one product"),
         (
             split_k,
             "--split-k does not exist yet: one block adds up all of K, in slices of its own where --threadblock is deeper than --warp",
         ),
-        (schedule, "--schedule does not exist yet: --mainloop chooses pipelined or multistage"),
         (order, "--order does not exist yet: --swizzle chooses the order of tiles"),
     ] {
         if given.is_some() {

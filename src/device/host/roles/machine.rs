@@ -61,7 +61,7 @@ pub(super) struct Machine<'a, P: Payload> {
     pub cluster: Meeting,
     pub warps: Vec<Warp<P>>,
     pub flights: Vec<Flight<P::Share>>,
-    /// How often each slice was stored: block, tile, warpgroup, slice.
+    /// How often each slice was stored: block, tile, warpgroup, slice. Those of another's tile count as stored.
     pub stored: Vec<u32>,
     pub tally: Tally,
 }
@@ -100,9 +100,16 @@ impl<'a, P: Payload> Machine<'a, P> {
                 None => (Role::Producer, 0),
                 Some(consumer) => (Role::Consumer, consumer),
             };
-            warps.push(Warp::new(role, WarpName { block, warpgroup, warp }, registers));
+            let tiles = if ring.in_turns && role == Role::Consumer { (warpgroup, ring.consumers) } else { (0, 1) };
+            warps.push(Warp::new(role, WarpName { block, warpgroup, warp }, registers, tiles));
         }
         let slices = blocks as usize * work.tiles as usize * ring.consumers as usize * program.slices as usize;
+        // A tile of D that consumers take in turns is stored by one of them.
+        let owned = |i: usize| {
+            let i = i as u32 / program.slices.max(1);
+            let (warpgroup, tile) = (i % ring.consumers, i / ring.consumers % work.tiles.max(1));
+            !ring.in_turns || tile % ring.consumers == warpgroup
+        };
         Ok(Self {
             program,
             work,
@@ -111,7 +118,7 @@ impl<'a, P: Payload> Machine<'a, P> {
             cluster: Meeting::new(warps.len() as u32),
             warps,
             flights: Vec::new(),
-            stored: vec![0; slices],
+            stored: (0..slices).map(|i| u32::from(!owned(i))).collect(),
             tally: Tally::default(),
         })
     }
@@ -194,13 +201,13 @@ impl<'a, P: Payload> Machine<'a, P> {
     /// Something asynchronous happens.
     fn land(&mut self, flight: Flight<P::Share>) -> Result<(), RingFault> {
         let Flight { block, stage, cargo } = flight;
-        let readers = Block::<P>::consumers(self.program);
         let home = &mut self.blocks[block as usize];
         if home.running == 0 {
             return Err(RingFault::BlockLeft { block, arriving: matches!(cargo, Cargo::Arrival { .. }) });
         }
         match cargo {
             Cargo::Copy { operand, share, name, bytes, data } => {
+                let readers = Block::<P>::readers(self.program, name.tile);
                 let place = &mut home.stages[stage as usize][operand.index()][share as usize];
                 (place.name, place.data, place.written, place.unread) = (Some(name), Some(data), false, readers);
                 if let Some(barrier) = home.barrier(Region::Full, stage) {

@@ -44,8 +44,8 @@ pub(super) struct Staging<S> {
 
 /// A block.
 pub(super) struct Block<P: Payload> {
-    /// Full barriers of the stages, then the empty ones; none before they are set up.
-    pub barriers: [Vec<Barrier>; 2],
+    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns; none before they are set up.
+    pub barriers: [Vec<Barrier>; 3],
     /// Whether asynchronous copies and other blocks see them.
     pub fenced: bool,
     /// Stages, operands, shares.
@@ -69,7 +69,7 @@ impl<P: Payload> Block<P> {
         let staging = || Staging { parts: [const { None }; WARPS as usize], reading: 0 };
         let warps = (1 + ring.consumers) * WARPS;
         Self {
-            barriers: [Vec::new(), Vec::new()],
+            barriers: [const { Vec::new() }; 3],
             fenced: false,
             stages: (0..ring.stages)
                 .map(|_| OperandKind::BOTH.map(|operand| (0..ring.shares(operand)).map(|_| share()).collect()))
@@ -82,13 +82,19 @@ impl<P: Payload> Block<P> {
         }
     }
 
-    /// A full or an empty barrier.
-    pub fn barrier(&mut self, region: Region, stage: u32) -> Option<&mut Barrier> {
-        self.barriers[usize::from(region == Region::Empty)].get_mut(stage as usize)
+    /// A barrier of a region of them.
+    pub fn barrier(&mut self, region: Region, i: u32) -> Option<&mut Barrier> {
+        let kind = match region {
+            Region::Empty => 1,
+            Region::Turn => 2,
+            _ => 0,
+        };
+        self.barriers[kind].get_mut(i as usize)
     }
 
-    /// Every warp that multiplies, a bit each.
-    pub fn consumers(program: &RingProgram) -> u32 {
-        (1 << (program.ring.consumers * WARPS)) - 1
+    /// Every warp that multiplies stages of a tile of D, a bit each.
+    pub fn readers(program: &RingProgram, tile: u32) -> u32 {
+        let first = if program.ring.in_turns { tile % program.ring.consumers * WARPS } else { 0 };
+        ((1 << (program.ring.readers() * WARPS)) - 1) << first
     }
 }

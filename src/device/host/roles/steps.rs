@@ -7,7 +7,10 @@ use super::{
     machine::{Machine, Moved},
     payload::Payload,
 };
-use crate::schedule::{Role, RoleStep};
+use crate::{
+    schedule::{Role, RoleStep},
+    threadblock::{Region, pipeline::WARPS},
+};
 
 /// Threads of a warp.
 const LANES: u32 = 32;
@@ -42,6 +45,13 @@ impl<P: Payload> Machine<'_, P> {
             RoleStep::Drain => is(Role::Producer).and_then(|()| self.drain(mover, step)),
             RoleStep::Expect => is(Role::Producer).and_then(|()| self.expect(mover, step)),
             RoleStep::CopyTensor { operand } => is(Role::Producer).and_then(|()| self.copy(mover, step, operand)),
+            RoleStep::SkipEarlier => is(Role::Consumer).and_then(|()| self.skip(mover, who.name.warpgroup)),
+            RoleStep::SkipLater => {
+                let later = self.program.ring.consumers.saturating_sub(who.name.warpgroup + 1);
+                is(Role::Consumer).and_then(|()| self.skip(mover, later))
+            }
+            RoleStep::AwaitTurn => is(Role::Consumer).and_then(|()| self.await_turn(mover, step)),
+            RoleStep::PassTurn => is(Role::Consumer).and_then(|()| self.pass_turn(mover, step)),
             RoleStep::AwaitFull => is(Role::Consumer).and_then(|()| self.await_full(mover, step)),
             RoleStep::Release { behind } => is(Role::Consumer).and_then(|()| self.release(mover, step, u32::from(behind))),
             _ => is(Role::Consumer).and_then(|()| self.perform_own(mover, step)),
@@ -55,8 +65,36 @@ impl<P: Payload> Machine<'_, P> {
                 return Err(RingFault::SetUpTwice { who });
             }
             let stages = self.program.ring.stages as usize;
-            block.barriers =
+            let [full, empty] =
                 [self.program.full_arrivals, self.program.empty_arrivals].map(|count| vec![Barrier::new(count); stages]);
+            let turns = if self.program.ring.in_turns { self.program.ring.consumers } else { 0 };
+            block.barriers = [full, empty, vec![Barrier::new(WARPS); turns as usize]];
+        }
+        Ok(Moved::Done)
+    }
+
+    /// Tiles of D whose stages others multiply.
+    fn skip(&mut self, mover: usize, tiles: u32) -> Result<Moved, RingFault> {
+        self.warps[mover].t += u64::from(tiles) * u64::from(self.work.k_tiles);
+        Ok(Moved::Done)
+    }
+
+    fn await_turn(&mut self, mover: usize, step: RoleStep) -> Result<Moved, RingFault> {
+        let (who, round) = (self.who(mover), self.warps[mover].round);
+        let first = u32::from(who.name.warpgroup == 0);
+        let barrier = self.barrier(who, step, who.name.block, (Region::Turn, who.name.warpgroup), false)?;
+        if !barrier.passes((round % 2) ^ first) {
+            return Ok(Moved::Blocked);
+        }
+        self.warps[mover].round += 1;
+        Ok(Moved::Done)
+    }
+
+    fn pass_turn(&mut self, mover: usize, step: RoleStep) -> Result<Moved, RingFault> {
+        let who = self.who(mover);
+        let (block, next) = (who.name.block, (who.name.warpgroup + 1) % self.program.ring.consumers);
+        if !self.barrier(who, step, block, (Region::Turn, next), false)?.arrive() {
+            return Err(RingFault::TooManyArrivals { who, step, block, stage: next });
         }
         Ok(Moved::Done)
     }

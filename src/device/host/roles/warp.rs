@@ -25,6 +25,10 @@ pub(super) struct Warp<P: Payload> {
     trips: u32,
     /// Which of the block's tiles of D.
     pub tile: u32,
+    /// From one of its tiles of D to the next: 1, or as many as there are consumers that take turns.
+    stride: u32,
+    /// Turns that it has waited for.
+    pub round: u32,
     /// The number of the tile along K, through all tiles of D.
     pub t: u64,
     /// Tiles along K of the current tile of D that are behind.
@@ -49,14 +53,16 @@ pub(super) struct Warp<P: Payload> {
 }
 
 impl<P: Payload> Warp<P> {
-    pub fn new(role: Role, name: WarpName, registers: u32) -> Self {
+    pub fn new(role: Role, name: WarpName, registers: u32, (tile, stride): (u32, u32)) -> Self {
         Self {
             role,
             name,
             place: Place::Setup,
             index: 0,
             trips: 0,
-            tile: 0,
+            tile,
+            stride,
+            round: 0,
             t: 0,
             k: 0,
             drained: 0,
@@ -120,7 +126,7 @@ impl<P: Payload> Warp<P> {
                 return self.body(k_tiles);
             }
             Section::Epilogue => {
-                (self.tile, self.k, self.trips) = (self.tile + 1, 0, 0);
+                (self.tile, self.k, self.trips) = (self.tile + self.stride, 0, 0);
                 self.tile < tiles
             }
             Section::Closing => return Place::Done,
