@@ -11,8 +11,8 @@ use crate::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::{
-        HostSlice, MatrixShape, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, kernel_unit, machine_of},
+        HostSlice, MatrixShape, Routes, Shapes, Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
         default_gemm_configuration::default_description,
     },
     epilogue::SCALARS,
@@ -90,7 +90,12 @@ impl Bench {
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
         let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
         let (ours_d, peer_d) = (results()?, results()?);
-        let mut ours = Ours { kernel: &kernel, stream: &self.stream, shapes: &shapes, types, sets: &sets, results: ours_d };
+        // Every allocation begins at a multiple of 16 bytes.
+        let routes = Routes::of(&desc, &shapes, [0, 0])?;
+        let bytes = routes.workspace_bytes() as usize;
+        let workspace = (bytes > 0).then(|| self.stream.alloc_zeros(bytes)).transpose().map_err(driver("cuMemAllocAsync"))?;
+        let (kernel, stream) = (&kernel, &self.stream);
+        let mut ours = Ours { kernel, stream, shapes: &shapes, types, sets: &sets, results: ours_d, workspace };
         let error_over_bound = ours.verify(&desc, &a, &b, &c)?;
 
         let regions: Vec<LtSet<'_>> = sets
@@ -118,6 +123,7 @@ impl Bench {
             family: desc.mainloop.name().to_owned(),
             op: desc.op.name().to_owned(),
             config: configuration(&desc),
+            route: routes.to_string(),
             peer: planned.as_ref().map(|_| peer::NAME.to_owned()),
             own_reference_us: None,
             error_over_bound: Some(error_over_bound),
@@ -157,7 +163,9 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     descs.dedup();
     for desc in &descs {
         desc.check()?;
-        compile(Cache::global(), &kernel_unit(desc), sm)?;
+        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
+            compile(Cache::global(), &unit, sm)?;
+        }
     }
     Ok(descs.len())
 }
@@ -230,6 +238,7 @@ struct Ours<'a> {
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
     results: Vec<CudaSlice<u8>>,
+    workspace: Option<CudaSlice<u8>>,
 }
 
 impl Ours<'_> {
@@ -268,7 +277,8 @@ impl Launch for Ours<'_> {
         let (a, b) =
             (DeviceMatrix::read_bytes(self.types.a, a, self.stream), DeviceMatrix::read_bytes(self.types.b, b, self.stream));
         let d = DeviceMatrix::write_bytes(self.types.c, d, self.stream);
-        self.kernel.run(self.stream, self.shapes, CudaMatrices { a, b, c, d })
+        let workspace = self.workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, self.stream));
+        self.kernel.run(self.stream, self.shapes, CudaMatrices { a, b, c, d, workspace })
     }
 
     fn name(&self) -> &str {

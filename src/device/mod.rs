@@ -19,7 +19,7 @@ pub use executor::{Executor, HostMatrices, Orders, run_on_host, run_program};
 pub use gemm::Gemm;
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
-pub use relay::{RELAY, RelayDesc, RelayFault, RelayMap, RelayProgram, RelayShapes, Realignment};
+pub use relay::{RELAY, Realignment, RelayDesc, RelayFault, RelayMap, RelayProgram, RelayShapes};
 pub use route::{Route, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostSlice, HostSliceMut, Operand, Space, Target};
 pub use transpose::{HostTranspose, Transpose, TransposeArguments, TransposeDesc, TransposeShapes};

@@ -164,6 +164,11 @@ impl RelayShapes {
         (self.rows - 1) * self.stride + self.row_bytes
     }
 
+    /// Bytes from the first of the source to the last, and from the first of the copy to the last that is written.
+    pub const fn reach(&self) -> [u64; 2] {
+        [self.source_bytes(), (self.rows - 1) * self.pitch + self.pieces() * PIECE]
+    }
+
     /// Tiles down and across.
     pub const fn tiles(&self, desc: &RelayDesc) -> (u64, u64) {
         let log = desc.log_pieces(self.pieces());
