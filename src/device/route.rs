@@ -161,7 +161,7 @@ impl Way {
 /// Bytes from one row of the workspace to the next: whole strides, and whole lines where they add little.
 const fn pitch_bytes(row: u64) -> u64 {
     let (strides, lines) = (next_multiple(row, STRIDE_ALIGNMENT), next_multiple(row, LINE));
-    if lines - strides <= strides / LITTLE { lines } else { strides }
+    if lines.saturating_sub(strides) <= strides / LITTLE { lines } else { strides }
 }
 
 /// The next multiple of a power of two, or the last one of 64 bits.
