@@ -39,6 +39,7 @@ pub mod desc;
 pub mod device;
 pub mod epilogue;
 mod error;
+pub mod explore;
 pub mod index;
 pub mod ladder;
 pub mod layout;

@@ -6,6 +6,7 @@
 use core::{
     fmt,
     ops::{Div, Rem},
+    str::FromStr,
 };
 use typenum::{Const, Mod, NonZero, Quot, ToUInt, U, U0, Unsigned};
 
@@ -25,6 +26,18 @@ impl Mnk {
     /// The shape `m` x `n` x `k`.
     pub const fn new(m: u32, n: u32, k: u32) -> Self {
         Self { m, n, k }
+    }
+}
+
+impl FromStr for Mnk {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let extents: Option<Vec<u32>> = text.split('x').map(|extent| extent.parse().ok()).collect();
+        match extents.as_deref() {
+            Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
+            _ => Err("it is a shape MxNxK, 128x128x8 for one".to_owned()),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be asked for.
 
-use crate::knob_flags::KnobFlags;
+use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -33,6 +33,8 @@ pub enum Command {
     Transpose(Box<TransposeArgs>),
     /// Measure a suite of problems against a peer, on a GPU.
     Bench(BenchArgs),
+    /// Try the legal kernels of one product, on a GPU; count them, anywhere.
+    Explore(Box<ExploreArgs>),
     /// Climb from three loops to the ring of asynchronous copies, rung by rung.
     Ladder(LadderArgs),
     /// Evaluate an expression of layouts, and draw what it stands for.
@@ -183,6 +185,17 @@ pub struct TransposeArgs {
 /// What is said of a kernel; what is not said is chosen.
 #[derive(Args, Debug)]
 pub struct KernelArgs {
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub class: ClassArgs,
+    #[command(flatten)]
+    #[allow(missing_docs, reason = "its flags say what they are")]
+    pub knobs: KnobFlags,
+}
+
+/// What kernels of one product have in common; what is not said is chosen.
+#[derive(Args, Debug)]
+pub struct ClassArgs {
     /// Elements and layout of A.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub a: Option<MatrixType>,
@@ -204,9 +217,6 @@ pub struct KernelArgs {
     /// Everything at once: a description in JSON, or a file of one.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
-    #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
-    pub knobs: KnobFlags,
 }
 
 /// Flags whose time has not come: known, so that they can be refused by name.
@@ -329,7 +339,8 @@ fn element(name: &str) -> Result<ElementKind, String> {
     name.parse().map_err(|because| format!("it {because}"))
 }
 
-fn whole(text: &str) -> Result<usize, String> {
+/// A number of a flag.
+pub fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
 }
 
@@ -337,7 +348,8 @@ fn elements(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
 }
 
-fn seed(text: &str) -> Result<u64, String> {
+/// A number of a flag.
+pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
 }
 

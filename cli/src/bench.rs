@@ -83,7 +83,7 @@ fn command(args: &BenchArgs) -> String {
 }
 
 /// The commit that this program was built from, when whoever built it said so; else that of the folder that it runs in.
-fn commit() -> String {
+pub fn commit() -> String {
     let here = || {
         let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
         let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();

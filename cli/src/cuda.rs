@@ -21,6 +21,7 @@ use falchion::{
         },
         transpose::TransposeDesc,
     },
+    explore::device::Gpu,
     ladder::{
         Climb, Machine, TransposeClimb,
         measure::{climb, climb_transposes},
@@ -87,6 +88,17 @@ impl Device {
         let mut timer = EventTimer::new(&self.stream)?;
         let mut session = Session::new(&mut timer, Settings::default());
         Ok(climb_transposes(&mut bench, &mut session, (extents, kind, self.name.as_str()), reached)?)
+    }
+
+    /// Opens the device for trials.
+    pub fn trials(&self, with_peer: bool) -> Result<Gpu, Failure> {
+        Ok(Gpu::new(&self.stream, with_peer)?)
+    }
+
+    /// Does `work` on a clock of this device.
+    pub fn timed<T>(&self, work: impl FnOnce(&mut Session<'_>) -> Result<T, Error>) -> Result<T, Failure> {
+        let mut timer = EventTimer::new(&self.stream)?;
+        Ok(work(&mut Session::new(&mut timer, Settings::default()))?)
     }
 
     /// Measures problems beside a peer; `measured` hears of each line as it comes.

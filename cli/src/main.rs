@@ -9,6 +9,7 @@ mod bare;
 mod bench;
 mod cuda;
 mod doctor;
+mod explore;
 mod failure;
 mod gemm;
 mod knob_flags;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
+        Some(Command::Explore(args)) => explore::run(&args, cli.json),
         Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
         Some(Command::Transpose(args)) => transpose::run(&args, cli.json),
         Some(Command::Layout(args)) => layout::run(&args, cli.json),

@@ -1,10 +1,14 @@
 //! What flags say of a kernel, as the library wants it.
 
-use crate::{args::KernelArgs, failure::Failure, text};
+use crate::{
+    args::{ClassArgs, KernelArgs},
+    failure::Failure,
+    text,
+};
 use falchion::desc::{GemmDesc, Request};
 use std::path::Path;
 
-impl KernelArgs {
+impl ClassArgs {
     /// What the flags ask of the library.
     pub fn request(&self) -> Result<Request, Failure> {
         let description = self.desc.as_deref().map(description).transpose()?;
@@ -16,13 +20,20 @@ impl KernelArgs {
             op: self.op,
             arch: self.arch,
             description,
-            knobs: self.knobs.0.clone(),
+            knobs: Vec::new(),
         })
+    }
+}
+
+impl KernelArgs {
+    /// What the flags ask of the library.
+    pub fn request(&self) -> Result<Request, Failure> {
+        Ok(Request { knobs: self.knobs.0.clone(), ..self.class.request()? })
     }
 
     /// Whether nothing is said.
     pub fn is_silent(&self) -> bool {
-        let Self { a, b, c, acc, op, arch, desc, knobs } = self;
+        let Self { class: ClassArgs { a, b, c, acc, op, arch, desc }, knobs } = self;
         [a, b, c].iter().all(|matrix| matrix.is_none())
             && (acc.is_none() && op.is_none() && arch.is_none() && desc.is_none() && knobs.0.is_empty())
     }

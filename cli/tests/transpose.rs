@@ -2,7 +2,11 @@
 
 mod common;
 
-use common::{Matrix, done, falchion, folder, load, object, path, refused, save};
+use common::{
+    Matrix, done, folder, load, object,
+    page::{commands, prints_what_it_says},
+    path, refused, save,
+};
 use serde_json::{Value, json};
 
 /// The page.
@@ -251,38 +255,9 @@ fn the_ladder_counts_and_verifies() {
     assert!(rungs.iter().all(|rung| rung["measured"].is_null()));
 }
 
-/// The page's commands, each with the lines that it prints.
-fn commands() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
-    let blocks = PAGE.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let mut commands: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
-    for line in blocks.flat_map(str::lines) {
-        match line.strip_prefix("$ falchion ") {
-            Some(command) => commands.push((words(command), Vec::new())),
-            None => commands.last_mut().unwrap().1.push(line),
-        }
-    }
-    commands
-}
-
 #[test]
 fn the_page_prints_what_it_says() {
-    let commands = commands();
+    let commands = commands(PAGE);
     assert!(commands.len() >= 5, "{}", commands.len());
-    for (args, expected) in commands {
-        let output = falchion(&args);
-        let refused = expected[0].starts_with("falchion: ");
-        let (said, silent) = if refused { (&output.stderr, &output.stdout) } else { (&output.stdout, &output.stderr) };
-        // Times are a machine's own: what the page has as … may be anything.
-        let said = String::from_utf8_lossy(said).into_owned();
-        assert_eq!(said.lines().count(), expected.len(), "{args:?}: {said}");
-        for (line, wanted) in said.lines().zip(expected) {
-            let matches = match wanted.split_once('…') {
-                Some((start, end)) => line.starts_with(start) && line.ends_with(end),
-                None => line == wanted,
-            };
-            assert!(matches, "{args:?}: {line}, not {wanted}");
-        }
-        assert!(silent.is_empty(), "{args:?}");
-        assert_eq!(output.status.code(), Some(if refused { 2 } else { 0 }), "{args:?}");
-    }
+    commands.iter().for_each(prints_what_it_says);
 }

@@ -30,7 +30,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Rows of D that are computed again to verify a measured product.
-const VERIFIED_ROWS: usize = 24;
+pub(crate) const VERIFIED_ROWS: usize = 24;
 
 /// A device, and what is measured on it.
 pub struct Bench {
@@ -83,17 +83,15 @@ impl Bench {
         let desc = *kernel.desc();
         let shapes = shapes(problem);
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
-        let [a, b, c] = operands(&shapes, types, seed)?;
+        let [a, b, c] = operands(&shapes, types, Fill::Random, seed)?;
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
         let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
         let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
         let (ours_d, peer_d) = (results()?, results()?);
-        // Every allocation begins at a multiple of 16 bytes.
         let routes = Routes::of(&desc, &shapes, [0, 0])?;
-        let bytes = routes.workspace_bytes() as usize;
-        let workspace = (bytes > 0).then(|| self.stream.alloc_zeros(bytes)).transpose().map_err(driver("cuMemAllocAsync"))?;
+        let workspace = workspace(&self.stream, &routes)?;
         let (kernel, stream) = (&kernel, &self.stream);
         let mut ours = Ours { kernel, stream, shapes: &shapes, types, sets: &sets, results: ours_d, workspace };
         let error_over_bound = ours.verify(&desc, &a, &b, &c)?;
@@ -192,7 +190,8 @@ fn orders(problem: &SuiteProblem) -> [Order; 3] {
     [problem.a.order, problem.b.order, problem.c.order]
 }
 
-fn shapes(problem: &SuiteProblem) -> Shapes {
+/// A problem's matrices.
+pub(crate) fn shapes(problem: &SuiteProblem) -> Shapes {
     let [a, b, c] = orders(problem);
     let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
         let lines = order.packed(columns, rows);
@@ -214,19 +213,19 @@ fn shapes(problem: &SuiteProblem) -> Shapes {
     }
 }
 
-/// Random A, B, and what D holds before.
-fn operands(shapes: &Shapes, types: Combined, seed: u64) -> Result<[HostBuffer; 3], Error> {
-    let random = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
+/// A, B, and what D holds before.
+pub(crate) fn operands(shapes: &Shapes, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
+    let filled = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
         let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
         from.fill(seed, buffer.slice_mut(0..shape.length)?, shape, extents)?;
         Ok(buffer)
     };
     let Shapes { m, n, k, .. } = *shapes;
-    let (from, source) = (Fill::Random.operands(types, k), Fill::Random.source());
+    let (from, source) = (fill.operands(types, k), fill.source());
     Ok([
-        random(types.a, &shapes.a, (m, k), from, seed)?,
-        random(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
-        random(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
+        filled(types.a, &shapes.a, (m, k), from, seed)?,
+        filled(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
+        filled(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
     ])
 }
 
@@ -270,18 +269,36 @@ impl Ours<'_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let (Some([a, b]), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
+        let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
         };
-        let c = if self.shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
-        let (a, b) =
-            (DeviceMatrix::read_bytes(self.types.a, a, self.stream), DeviceMatrix::read_bytes(self.types.b, b, self.stream));
-        let d = DeviceMatrix::write_bytes(self.types.c, d, self.stream);
-        let workspace = self.workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, self.stream));
-        self.kernel.run(self.stream, self.shapes, CudaMatrices { a, b, c, d, workspace })
+        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d, self.workspace.as_mut())
     }
 
     fn name(&self) -> &str {
         "ours"
     }
+}
+
+/// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.
+pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Option<CudaSlice<u8>>, Error> {
+    let bytes = routes.workspace_bytes() as usize;
+    (bytes > 0).then(|| stream.alloc_zeros(bytes)).transpose().map_err(driver("cuMemAllocAsync"))
+}
+
+/// Enqueues a product of whole buffers; where beta is not 0, C is D.
+pub(crate) fn enqueue(
+    kernel: &CudaKernel,
+    stream: &Arc<CudaStream>,
+    shapes: &Shapes,
+    types: Combined,
+    [a, b]: &[CudaSlice<u8>; 2],
+    d: &mut CudaSlice<u8>,
+    workspace: Option<&mut CudaSlice<u8>>,
+) -> Result<(), Error> {
+    let c = if shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
+    let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
+    let d = DeviceMatrix::write_bytes(types.c, d, stream);
+    let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    kernel.run(stream, shapes, CudaMatrices { a, b, c, d, workspace })
 }

@@ -14,6 +14,8 @@ pub const ROTATED_BYTES: usize = 256 << 20;
 const SETS_MAX: usize = 4096;
 /// Launches in one graph, at least.
 const GRAPH_LAUNCHES: usize = 64;
+/// Passes of the brief timing of several contenders, at most.
+pub const SCREEN_PASSES: usize = 2;
 /// A brief timing is long enough at this many microseconds.
 const ESTIMATE_US: f64 = 2_000.0;
 /// A single first launch this long, in microseconds, needs no second one to know its length.
@@ -158,6 +160,15 @@ impl<'t> Session<'t> {
         self.rounds(candidates, &estimates, sets, began)
     }
 
+    /// Warms the device up with launches of `candidate`, before a brief timing that nothing else warms it up for.
+    ///
+    /// # Errors
+    /// The candidate's or the clock's.
+    pub fn warm(&mut self, candidate: &mut dyn Launch, sets: usize) -> Result<(), Error> {
+        let time = self.estimate(candidate, sets)?;
+        self.warm_up(candidate, time, sets)
+    }
+
     /// Times each of `peers` briefly: microseconds of one launch, `None` for one that cannot be launched.
     ///
     /// # Errors
@@ -171,7 +182,7 @@ impl<'t> Session<'t> {
             peers.iter_mut().zip(&times).filter(|(_, time)| time.is_some()).map(|(p, _)| &mut **p as &mut dyn Launch).collect();
         let paces = self.paces(&mut running, &estimates, sets, self.settings.screen_ms * 1000.0)?;
         let mut best = vec![f64::INFINITY; running.len()];
-        for pass in 0..2 {
+        for pass in 0..SCREEN_PASSES {
             // Products of a tenth of a second and more would spend the whole budget here.
             if pass > 0 && self.timer.seconds() - began > self.settings.seconds / 3.0 {
                 break;

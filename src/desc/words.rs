@@ -42,11 +42,7 @@ impl Words for Mnk {
     const FORM: &'static str = "MxNxK";
 
     fn read(text: &str) -> Result<Self, String> {
-        let extents: Option<Vec<u32>> = text.split('x').map(|extent| extent.parse().ok()).collect();
-        match extents.as_deref() {
-            Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
-            _ => Err("it is a shape MxNxK, 128x128x8 for one".to_owned()),
-        }
+        text.parse()
     }
 
     fn spell(&self) -> String {

@@ -8,7 +8,7 @@ use crate::{
     desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoSpills, With},
     epilogue::LinearCombination,
     layout::Order,
-    numeric::{Bf16, Combined, Element, F16},
+    numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
     refusal::Refusal,
     shape::{BlocksPerSm, ClusterShape, GemmShape, Stages, Vector128},
     threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
@@ -38,8 +38,8 @@ where
 }
 
 macro_rules! configurations {
-    ($($op:ident [$($arch:ident)*] [$($a:ty, $acc:ty => $c:ty);*] $config:ty;)*) => {
-        configurations! { @types $($op [$($arch)*] [$($a, $acc => $c);*] $config;)* }
+    ($($op:ident [$($arch:ident)*] [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $config:ty;)*) => {
+        configurations! { @types $($op [$($arch)*] [$($a $(| $b)?, $acc => $c);*] $config;)* }
 
         /// The knobs that [`Auto`] stands for.
         ///
@@ -50,9 +50,7 @@ macro_rules! configurations {
             $(
                 if op == <$op as OpClass>::KIND
                     && [$(<$arch as Arch>::KIND),*].contains(&arch)
-                    && [$((<$a as Element>::KIND, <$acc as Element>::KIND, <$c as Element>::KIND)),*]
-                        .contains(&(types.a, types.accumulator, types.c))
-                    && types.a == types.b
+                    && [$(combined::<$a, configurations!(@b $a $(| $b)?), $acc, $c>()),*].contains(&types)
                 {
                     return Ok(Knobs::of::<$config>());
                 }
@@ -63,11 +61,19 @@ macro_rules! configurations {
     (@types $($op:ident [$($arch:ident)*] $types:tt $config:ty;)*) => {
         $($(configurations! { @row $op $arch $types $config })*)*
     };
-    (@row $op:ident $arch:ident [$($a:ty, $acc:ty => $c:ty);*] $config:ty) => {
-        $(impl Select<$op, $arch, $a, $a, $c, $acc> for Auto {
+    // B's elements are A's unless the row says otherwise.
+    (@b $a:ty) => { $a };
+    (@b $a:ty | $b:ty) => { $b };
+    (@row $op:ident $arch:ident [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $config:ty) => {
+        $(impl Select<$op, $arch, $a, configurations!(@b $a $(| $b)?), $c, $acc> for Auto {
             type Config = $config;
         })*
     };
+}
+
+/// Element types as values.
+const fn combined<A: Element, B: Element, Acc: Element, C: Element>() -> Combined {
+    Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND }
 }
 
 /// What all rows have in common: one block a multiprocessor, layouts of shared memory that follow from the operands.
@@ -151,6 +157,11 @@ configurations! {
     Simt [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
     TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16] Wide<64, 16, U8, U8>;
     TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Wide<64, 16, U8, U4>;
+    TensorOp [Sm90] [Tf32, f32 => f32] Wide<32, 8, U4, U4>;
+    TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16] Wide<128, 32, U16, U8>;
+    TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16] Wide<128, 32, U16, U8>;
+    TensorOp [Sm90] [E4m3, f32 => f32; E4m3 | E5m2, f32 => f32; E5m2 | E4m3, f32 => f32; E5m2, f32 => f32] Wide<128, 32, U16, U4>;
+    TensorOp [Sm90] [E5m2, f32 => Bf16] Wide<128, 32, U16, U8>;
     TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Wide<128, 32, U16, U4>;
 }
 

@@ -129,17 +129,14 @@ impl Cooperative {
         for behind in (1..=pending).rev() {
             epilogue.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
         }
-        for slice in 0..self.slices {
-            epilogue.extend([
-                // The buffer was last used as many stores ago as there are buffers.
-                RoleStep::AwaitStores { pending: (ring.staging_buffers - 1) as u8 },
-                RoleStep::Meet,
-                RoleStep::Deposit { slice },
-                RoleStep::FenceProxy,
-                RoleStep::Meet,
-                RoleStep::StoreTensor { slice },
-                RoleStep::CommitStores,
-            ]);
+        // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
+        let slices: Vec<_> = (0..self.slices).collect();
+        for batch in slices.chunks(ring.staging_buffers.max(1) as usize) {
+            epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
+            epilogue.extend(batch.iter().map(|&slice| RoleStep::Deposit { slice }));
+            epilogue.extend([RoleStep::FenceProxy, RoleStep::Meet]);
+            epilogue.extend(batch.iter().map(|&slice| RoleStep::StoreTensor { slice }));
+            epilogue.push(RoleStep::CommitStores);
         }
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),

@@ -25,7 +25,7 @@
 
 use super::{
     Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
-    pipeline::{REGISTERS, WARPS},
+    pipeline::{MOST_STAGING, REGISTERS, WARPS},
     tensor_map::{
         CHUNK_BYTES, MOST_BOX,
         check::{hold, multiple, within},
@@ -56,9 +56,6 @@ const PRODUCER_REGISTERS: u8 = 24;
 
 /// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
 const PENDING: u8 = 1;
-
-/// The most staging buffers of a consumer.
-const MOST_STAGING: u32 = 2;
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
 /// `tests/kernels_compile` finds spills where they are less.
@@ -161,7 +158,7 @@ impl WarpSpecialized {
             Err(refusal) => return Err(refusal),
         };
         let slices = repeats.m * (d.warp.n / slice_columns);
-        let ring = Pipeline {
+        let bare = Pipeline {
             stages: d.stages,
             stage_bytes: [a.bytes(), b.bytes()],
             consumers: count,
@@ -170,9 +167,10 @@ impl WarpSpecialized {
                 (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
                 (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
             },
-            staging_buffers: if slices.is_multiple_of(MOST_STAGING) { MOST_STAGING } else { 1 },
+            staging_buffers: 1,
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
         };
+        let ring = Pipeline { staging_buffers: Self::staging(&bare, slices, d.arch.machine().shared_bytes_each_of(1)), ..bare };
         hold!(ring.check());
         let options = Cooperative { pending: PENDING, slices: slices as u8, registers: Self::registers(&ring) };
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
@@ -230,6 +228,20 @@ impl WarpSpecialized {
             Err(refusal) => Err(refusal),
             Ok(()) => Ok((2 * CHUNK_BYTES / d.c.bytes(), TensorSwizzle::Bytes32)),
         }
+    }
+
+    /// The most staging buffers that the slices are a whole number of, and that shared memory holds beside the stages: slices that
+    /// have a buffer each wait for no other's store.
+    const fn staging(bare: &Pipeline, slices: u32, available: u32) -> u32 {
+        let mut buffers = if slices < MOST_STAGING { slices } else { MOST_STAGING };
+        while buffers > 1 {
+            let ring = Pipeline { staging_buffers: buffers, ..*bare };
+            if slices.is_multiple_of(buffers) && ring.shared_bytes() <= available {
+                return buffers;
+            }
+            buffers -= 1;
+        }
+        1
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.

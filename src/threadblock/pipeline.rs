@@ -24,6 +24,8 @@ use core::fmt::Write;
 
 /// Where stages and staging buffers begin: the period of the 128-byte swizzle.
 pub const ALIGNMENT_BYTES: u32 = 1024;
+/// The most staging buffers of a consumer. No limit of the hardware.
+pub const MOST_STAGING: u32 = 8;
 /// Bytes of a barrier.
 pub const BARRIER_BYTES: u32 = 8;
 /// Warps of a warpgroup.
@@ -119,7 +121,7 @@ impl Pipeline {
             ("stages", self.stages, 2, MOST_STAGES),
             ("consumers", self.consumers, 1, MOST_CONSUMERS),
             ("blocks of a cluster", blocks, 2, PORTABLE_CLUSTER),
-            ("staging buffers", self.staging_buffers, 1, 4),
+            ("staging buffers", self.staging_buffers, 1, MOST_STAGING),
             ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES, MOST_BYTES),
             ("bytes of A in a stage", a, ALIGNMENT_BYTES, MOST_BYTES),
             ("bytes of B in a stage", b, ALIGNMENT_BYTES, MOST_BYTES),

@@ -1,6 +1,8 @@
 //! What every test of the command line needs: the binary, a folder, .npy files written by hand.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod page;
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -230,7 +230,7 @@ impl CudaKernel {
 }
 
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.
-fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
+pub(crate) fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
     let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
         if desc.mainloop.has_roles() {
             // The copy engine reads whole vectors or nothing.

@@ -23,6 +23,8 @@ pub use context::{machine_of, multiprocessors, open};
 pub use cute_gemm::CuteGemmKernel;
 pub use detour::detour_units;
 pub use executor::Kernel;
+#[cfg(feature = "bench-cublaslt")]
+pub(crate) use kernel::fitting;
 pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};

@@ -1,0 +1,124 @@
+//! `falchion explore`: a space in; a count, a full cache, or a log and a table out.
+
+mod args;
+mod report;
+
+use crate::{
+    bench::commit,
+    cuda::{self, Place},
+    failure::Failure,
+    print,
+    progress::{Steps, during},
+    text,
+};
+pub use args::ExploreArgs;
+use falchion::{
+    Error,
+    arch::{ArchKind, Machine},
+    desc::GemmDesc,
+    explore::{
+        Census, Space,
+        device::{Nvrtc, fits},
+        log::Log,
+        record::{Entry, Header},
+        sample,
+        trials::{Book, Plan, compile_only},
+    },
+    shape::Mnk,
+};
+use std::{path::Path, thread};
+
+/// Runs the command.
+pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
+    let sizes = args.sizes();
+    if args.dry_run {
+        let (_, census) = counted(args, Place::Host.arch(), None, &sizes)?;
+        return report::census(&census, json);
+    }
+    if let Some(sm) = args.compile {
+        let arch = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+        let (space, census) = counted(args, arch, None, &sizes)?;
+        let candidates = drawn(args, &space, &census)?;
+        let steps = Steps::new(candidates.len());
+        let compiled = compile_only(&candidates, &Nvrtc { sm }, jobs(args), &mut |count| steps.done(count))?;
+        drop(steps);
+        return report::compiled(&compiled, sm, json);
+    }
+    if sizes.is_empty() {
+        return Err(Failure::refused("no problem is given; give --size MxNxK, or count without one by --dry-run"));
+    }
+    let device = cuda::open(0).map_err(|failure| match failure {
+        Failure::Refused(because) => {
+            Failure::refused(format!("explore measures on a GPU, and only --dry-run and --compile SM need none: {because}"))
+        }
+        other => other,
+    })?;
+    on_device(args, &device, &sizes, json)
+}
+
+/// Trials on a device.
+fn on_device(args: &ExploreArgs, device: &cuda::Device, sizes: &[Mnk], json: bool) -> Result<(), Failure> {
+    let gpu = device.trials(args.peers.iter().any(|peer| peer == "cublaslt"))?;
+    let (space, census) = counted(args, device.newest, Some(gpu.machine()), sizes)?;
+    let plan = Plan { candidates: drawn(args, &space, &census)?, finalists: args.finalists, jobs: jobs(args) };
+    let header = Header::new(space.base(), sizes, gpu.circumstances(space.base(), commit())?);
+    let (mut log, entries) = match &args.log {
+        Some(path) => Log::open(path, &header).map(|(log, entries)| (Some(log), entries))?,
+        None => (None, Vec::new()),
+    };
+    let left: usize = sizes.iter().map(|&size| plan.left(&entries, size).len()).sum();
+    let (steps, mut count) = (Steps::new(left), 0);
+    let mut keep = |entry: &Entry| {
+        count += usize::from(matches!(entry, Entry::Trial(_)));
+        steps.done(count);
+        log.as_mut().map_or(Ok(()), |log| log.keep(entry))
+    };
+    let mut book = Book::new(entries, &mut keep);
+    device.timed(|session| sizes.iter().try_for_each(|&size| gpu.explore((space.base(), size), &plan, session, &mut book)))?;
+    let entries = book.entries().to_vec();
+    drop(steps);
+    report::standings(&census, &entries, sizes, args.best, json)
+}
+
+/// The space that the flags ask for, and what is in it, for a machine or for those that the architecture stands for.
+fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, sizes: &[Mnk]) -> Result<(Space, Census), Failure> {
+    let base = args.class.request()?.resolve(newest)?.desc;
+    let mut space = match &args.space {
+        Some(text) if text.trim_start().starts_with(['[', '{']) => Space::from_json(&base, text)?,
+        Some(path) => Space::from_json(&base, &text::read("the space", Path::new(path))?)?,
+        None => Space::around(&base)?,
+    };
+    for (name, texts) in &args.knobs.0 {
+        space.narrow(name, texts)?;
+    }
+    let machine = machine.copied().unwrap_or_else(|| base.arch.machine());
+    let check = |desc: &GemmDesc| -> Result<(), Error> {
+        desc.check_on(&machine)?;
+        sizes.iter().try_for_each(|&size| fits(desc, size))
+    };
+    let census = during("counting the space", || Census::of(&space, &check))?;
+    Ok((space, census))
+}
+
+/// The descriptions to try.
+fn drawn(args: &ExploreArgs, space: &Space, census: &Census) -> Result<Vec<GemmDesc>, Failure> {
+    if args.trials == Some(0) {
+        return Err(Failure::refused("--trials is 0, and nothing would be tried; --dry-run counts without trying"));
+    }
+    if let (true, Some(reason)) = (census.legal.is_empty(), census.refused.first()) {
+        let points = census.points;
+        return Err(Failure::refused(format!("none of the {points} points of the space is a kernel; {}", reason.first)));
+    }
+    let points = sample(&census.legal, args.trials.unwrap_or(usize::MAX), args.seed);
+    Ok(points.into_iter().map(|point| space.at(point)).collect())
+}
+
+/// Threads that compile.
+fn jobs(args: &ExploreArgs) -> usize {
+    args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
+}
+
+/// An object and nothing else.
+fn object(value: &serde_json::Value) {
+    print::line(&value.to_string());
+}

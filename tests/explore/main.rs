@@ -1,0 +1,28 @@
+//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device that is none.
+
+mod space;
+
+#[cfg(feature = "bench-cublaslt")]
+mod fake;
+#[cfg(feature = "bench-cublaslt")]
+mod log;
+#[cfg(feature = "bench-cublaslt")]
+mod on_cuda;
+#[cfg(feature = "bench-cublaslt")]
+mod trials;
+
+use falchion::{
+    arch::ArchKind,
+    desc::{GemmDesc, Request},
+};
+
+/// The default description of types and layouts, on sm80.
+fn base(a: &str, b: &str, c: &str) -> GemmDesc {
+    let read = |text: &str| Some(text.parse().expect("a matrix type"));
+    let request = Request { a: read(a), b: read(b), c: read(c), ..Request::default() };
+    request.resolve(ArchKind::Sm80).expect("a default").desc
+}
+
+/// What GPU tests are about.
+#[cfg(feature = "bench-cublaslt")]
+const SIMT: &str = "f32:row";
