@@ -135,3 +135,54 @@ impl Detour {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numeric::ElementKind;
+
+    const CONTEXT: usize = 1;
+
+    /// Routes that relay A: 100 bytes a row, in 7 rows.
+    fn routes() -> Routes {
+        let direct = Way { route: Route::Direct, leading: 100, offset: 0, bytes: 0 };
+        Routes { a: Way { route: Route::Relaid, leading: 112, offset: 0, bytes: 1024 }, b: direct }
+    }
+
+    fn found(address: u64, length: usize, context: usize, others: &[(&'static str, Range<u64>)]) -> Result<u64, Refusal> {
+        let at = |address, length, context| DeviceMatrix::nowhere(ElementKind::U8, address, length, context);
+        let (a, b, d) = (at(0, 0, CONTEXT), at(0, 0, CONTEXT), at(0, 0, CONTEXT));
+        let workspace = (length > 0).then(|| at(address, length, context));
+        super::workspace(&routes(), &CudaMatrices { a, b, c: Source::None, d, workspace }, others)
+    }
+
+    #[test]
+    fn a_workspace_is_large_enough_wherever_it_begins() {
+        for address in 4096..4096 + 600 {
+            let first = found(address, 1280, CONTEXT, &[]).expect("as many bytes as it takes");
+            assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
+        }
+        for short in [0, 1, 1024, 1279] {
+            let needed = Refusal::Workspace { given: short as u64, a: Route::Relaid, b: Route::Direct, needed: 1280 };
+            assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
+        }
+    }
+
+    /// What is read or written meets the workspace exactly where their bytes do.
+    #[test]
+    fn a_workspace_lies_apart_and_on_the_same_device() {
+        for (operand, range, apart) in [
+            ("A", 3000..4096, true),
+            ("A", 3000..4097, false),
+            ("D", 5119..9000, false),
+            ("D", 5120..9000, true),
+            ("C", 0..0, true),
+            ("B", 0..9000, false),
+        ] {
+            let wanted =
+                if apart { Ok(4096) } else { Err(Refusal::WrittenWhileRead { written: "the workspace", read: operand }) };
+            assert_eq!(found(4096, 1280, CONTEXT, &[("D", 0..0), (operand, range.clone())]), wanted, "{operand} {range:?}");
+        }
+        assert_eq!(found(4096, 1280, 2, &[]), Err(Refusal::OtherDevice { operand: "the workspace" }));
+    }
+}
