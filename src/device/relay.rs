@@ -176,7 +176,7 @@ impl RelayShapes {
     }
 
     /// What the kernel is launched with; `None` of extents beyond 32 bits.
-    pub(crate) fn params(&self, desc: &RelayDesc, source: u64, destination: u64) -> Option<RelayParams> {
+    pub fn params(&self, desc: &RelayDesc, source: u64, destination: u64) -> Option<RelayParams> {
         let Self { rows, row_bytes, stride, pitch } = *self;
         let pieces = self.pieces();
         Some(RelayParams {
