@@ -76,10 +76,13 @@ fn every_step_of_every_role_is_needed() {
 
 /// Whether two neighbouring steps may change places, and why.
 fn commute(first: RoleStep, second: RoleStep) -> Option<&'static str> {
-    use RoleStep::{AwaitFull, AwaitStores, CopyTensor, Expect, FenceBarrierInit, FenceOperands, MeetBlock, Release};
+    use RoleStep::{
+        AwaitFull, AwaitStores, CopyTensor, Deposit, Expect, FenceBarrierInit, FenceOperands, MeetBlock, Release, StoreTensor,
+    };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) => Some("bytes may land before they are announced: the phase waits for the arrival"),
         (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own place"),
+        (Deposit { .. }, Deposit { .. }) | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
         (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
         (FenceBarrierInit, MeetBlock) => Some("without a cluster, who sets up is the only one who copies"),
@@ -120,7 +123,7 @@ fn exchanged_neighbours_are_found_or_commute() {
         println!("{count:4}  {finding}");
     }
     println!("{} exchanges: {found} found, {harmless} harmless", found + harmless);
-    assert!(found >= 500 && table.keys().filter(|key| key.starts_with("harmless")).count() == 5);
+    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 6);
 }
 
 /// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused.

@@ -204,9 +204,10 @@ const FAULTS: &[Named] = &[
             step => vec![step],
         });
     }),
-    ("slices are deposited in another order than stored", Needs::Nothing, |p| {
+    ("slices are deposited in another group than they are stored in", Needs::Nothing, |p| {
+        let (buffers, slices) = (p.ring.staging_buffers as u8, p.slices as u8);
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
-            RoleStep::Deposit { slice } => vec![RoleStep::Deposit { slice: slice ^ 1 }],
+            RoleStep::Deposit { slice } => vec![RoleStep::Deposit { slice: (slice + buffers) % slices }],
             step => vec![step],
         });
     }),

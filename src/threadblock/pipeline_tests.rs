@@ -69,7 +69,7 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
         (Pipeline { stages: 17, ..WIDE }, "stages = 17 is not from 2 to 16; the nearest is 16"),
         (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is not from 1 to 3; the nearest is 1"),
         (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is not from 2 to 8; the nearest is 2"),
-        (Pipeline { staging_buffers: 0, ..WIDE }, "staging buffers = 0 is not from 1 to 4; the nearest is 1"),
+        (Pipeline { staging_buffers: 0, ..WIDE }, "staging buffers = 0 is not from 1 to 8; the nearest is 1"),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
             "bytes of A in a stage = 4294967295 is not from 1024 to 262144; the nearest is 262144",
