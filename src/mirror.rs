@@ -91,10 +91,12 @@ macro_rules! mirrored {
 }
 
 mod kernels;
+mod relay;
 mod tensors;
 mod warp_specialized;
 
 pub use kernels::KERNELS;
+pub use relay::RelayParams;
 pub use tensors::{TensorCopyParams, TensorGemmParams, TensorMap};
 
 mirrored! {

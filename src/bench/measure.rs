@@ -11,8 +11,8 @@ use crate::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::{
-        HostSlice, MatrixShape, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, kernel_unit, machine_of},
+        HostSlice, MatrixShape, Routes, Shapes, Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
         default_gemm_configuration::default_description,
     },
     epilogue::SCALARS,
@@ -88,16 +88,18 @@ impl Bench {
         let [a, b, c] = operands(&shapes, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
         let results = vec![upload(&c)?];
-        let whole = Ours { kernel: &kernel, stream: &self.stream, shapes: &shapes, types, sets: &sets, results };
+        let routes = Routes::of(&desc, &shapes, [0, 0])?;
+        let (kernel, stream, shapes, room) = (&kernel, &self.stream, &shapes, || workspace(&self.stream, &routes));
+        let whole = Ours { kernel, stream, shapes, types, sets: &sets, results, workspace: room()? };
         whole.verified(&desc, &a, &b, &c)?;
         drop(sets);
-        let [a, b, c] = operands(&shapes, types, Fill::Random, seed)?;
+        let [a, b, c] = operands(shapes, types, Fill::Random, seed)?;
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
         let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
         let (ours_d, peer_d) = (results()?, results()?);
-        let mut ours = Ours { kernel: &kernel, stream: &self.stream, shapes: &shapes, types, sets: &sets, results: ours_d };
+        let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
         let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
         let error_over_bound = if decides { Some(ours.verify(&desc, &a, &b, &c)?) } else { None };
 
@@ -126,6 +128,7 @@ impl Bench {
             family: desc.mainloop.name().to_owned(),
             op: desc.op.name().to_owned(),
             config: configuration(&desc),
+            route: routes.to_string(),
             peer: planned.as_ref().map(|_| peer::NAME.to_owned()),
             own_reference_us: None,
             error_over_bound,
@@ -165,7 +168,9 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     descs.dedup();
     for desc in &descs {
         desc.check()?;
-        compile(Cache::global(), &kernel_unit(desc), sm)?;
+        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
+            compile(Cache::global(), &unit, sm)?;
+        }
     }
     Ok(descs.len())
 }
@@ -239,6 +244,7 @@ struct Ours<'a> {
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
     results: Vec<CudaSlice<u8>>,
+    workspace: Option<CudaSlice<u8>>,
 }
 
 impl Ours<'_> {
@@ -278,12 +284,18 @@ impl Launch for Ours<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
         };
-        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d)
+        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d, self.workspace.as_mut())
     }
 
     fn name(&self) -> &str {
         "ours"
     }
+}
+
+/// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.
+pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Option<CudaSlice<u8>>, Error> {
+    let bytes = routes.workspace_bytes() as usize;
+    (bytes > 0).then(|| stream.alloc_zeros(bytes)).transpose().map_err(driver("cuMemAllocAsync"))
 }
 
 /// Enqueues a product of whole buffers; where beta is not 0, C is D.
@@ -294,9 +306,11 @@ pub(crate) fn enqueue(
     types: Combined,
     [a, b]: &[CudaSlice<u8>; 2],
     d: &mut CudaSlice<u8>,
+    workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
     let c = if shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
     let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
-    kernel.run(stream, shapes, CudaMatrices { a, b, c, d })
+    let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    kernel.run(stream, shapes, CudaMatrices { a, b, c, d, workspace })
 }

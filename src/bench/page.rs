@@ -2,6 +2,7 @@
 
 use super::record::Line;
 use super::statistics::geometric_mean;
+use crate::device::Route;
 use std::fmt::Write;
 
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
@@ -84,7 +85,7 @@ fn row(line: &Line) -> [String; 15] {
         padded(p.c.to_string(), p.ldc),
         line.op.clone(),
         // A pipe would end the cell.
-        [line.family.as_str(), line.config.as_str()].join(" ").trim().replace('|', "\\|"),
+        [line.family.as_str(), line.config.as_str(), detours(line)].join(" ").trim().replace('|', "\\|"),
         format!("{:.1}", line.ours_us),
         format!("{:.1}", line.ours_tflops),
         optional(line.peer_us, 1),
@@ -93,6 +94,11 @@ fn row(line: &Line) -> [String; 15] {
         optional(line.ratio, 3) + if line.noisy { " ~" } else { "" },
         optional(line.error_over_bound, 3),
     ]
+}
+
+/// How A and B reached the kernel, where one of them made a detour.
+fn detours(line: &Line) -> &str {
+    if line.route == Route::Direct.name() { "" } else { &line.route }
 }
 
 fn shape(line: &Line) -> String {

@@ -2,7 +2,7 @@
 
 use super::protocol::Outcome;
 use super::suite::SuiteProblem;
-use crate::error::Error;
+use crate::{device::Route, error::Error};
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,6 +24,9 @@ pub struct Line {
     pub op: String,
     /// The configuration that ran, in one word.
     pub config: String,
+    /// How A and B reached the kernel: `direct`, or `A relaid, B transposed`. The time is that of all.
+    #[serde(default = "direct")]
+    pub route: String,
     /// Our median.
     pub ours_us: f64,
     /// Our rate.
@@ -54,6 +57,11 @@ pub struct Line {
     pub commit: String,
 }
 
+/// The route of lines that were measured before there was another.
+fn direct() -> String {
+    Route::Direct.name().to_owned()
+}
+
 /// What a line says besides the problem and the times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circumstances {
@@ -67,6 +75,8 @@ pub struct Circumstances {
     pub op: String,
     /// The configuration that ran, in one word.
     pub config: String,
+    /// How A and B reached the kernel.
+    pub route: String,
     /// The peer that was asked.
     pub peer: Option<String>,
     /// The median of a kernel of ours to compare with, in microseconds.
@@ -86,8 +96,8 @@ impl Line {
     #[must_use]
     pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
         let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
-        let Circumstances { suite, kind, family, op, config, peer, own_reference_us, error_over_bound, device, date, commit } =
-            circumstances;
+        let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
+        let Circumstances { peer, own_reference_us, error_over_bound, device, date, commit, .. } = circumstances;
         let ours_us = outcome.ours.quartiles_us.median;
         Self {
             problem: SuiteProblem { op: None, ..problem.clone() },
@@ -96,6 +106,7 @@ impl Line {
             family,
             op,
             config,
+            route,
             ours_us,
             ours_tflops: tflops(ours_us),
             peer,
@@ -186,6 +197,7 @@ pub(super) mod tests {
             family: "multistage".into(),
             op: "simt".into(),
             config: "128x128x16".into(),
+            route: direct(),
             peer: Some("cublaslt".into()),
             own_reference_us: None,
             error_over_bound: Some(0.25),
@@ -201,7 +213,7 @@ pub(super) mod tests {
         let line = line(2500.0, Some(2600.0));
         let json = line.to_json().unwrap();
         let keys: Vec<&str> = json.split(['{', ',']).filter_map(|part| part.split_once(':')).map(|(key, _)| key).collect();
-        let documented = "m n k a b c lda suite kind family op config ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
+        let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
                           peer_count ratio own_reference_us error_over_bound noisy device date commit";
         let named: Vec<String> = documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
         assert_eq!(keys, named, "{json}");

@@ -64,3 +64,29 @@ fn the_simt_suite_is_every_layout_twice() {
     assert!(problems.iter().all(|p| p.op.as_deref() == Some("simt") && p.m == p.n && p.n == p.k));
     assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element.name() == "f32")));
 }
+
+/// Packed rows of odd extents in each layout, and beside them rows that are padded to 16 bytes, which are read where they lie.
+#[test]
+fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
+    let problems = parse("hopper_odd", include_str!("../../benches/suites/hopper_odd.jsonl")).unwrap();
+    let layouts = |kind: &str| {
+        let packed = problems.iter().filter(|p| p.lda.is_none() && p.a.element.name() == kind);
+        packed.map(|p| (p.m, p.a.order, p.b.order)).collect::<std::collections::HashSet<_>>().len()
+    };
+    assert_eq!(["bf16", "f16", "i8"].map(layouts), [8, 8, 2]);
+    assert!(problems.iter().all(|p| p.m % 2 == 1 && p.m == p.n && p.n == p.k && p.op.as_deref() == Some("tensorop")));
+    let padded: Vec<_> = problems.iter().filter(|p| p.lda.is_some()).collect();
+    assert_eq!(padded.len(), 4);
+    let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes() as usize).is_multiple_of(16);
+    assert!(padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c)));
+}
+
+#[test]
+fn the_suite_of_layouts_has_all_four_of_bytes() {
+    let problems = parse("hopper_layouts", include_str!("../../benches/suites/hopper_layouts.jsonl")).unwrap();
+    let of = |size: usize| problems.iter().filter(move |p| p.m == size && p.a.element.name() == "i8");
+    for size in [4096, 8192] {
+        let layouts: std::collections::HashSet<_> = of(size).map(|p| (p.a.order, p.b.order)).collect();
+        assert_eq!(layouts.len(), 4);
+    }
+}

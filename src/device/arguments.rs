@@ -56,6 +56,7 @@ pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
     pub(crate) d: S::Mut<'a, C::Storage>,
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) scalars: [f64; SCALARS],
+    pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
 
 impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
@@ -68,7 +69,8 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        Self { extents: (m, n, k), a: a.view(), b: b.view(), c: Source::None, d: d.view(), leading: [None; 4], scalars }
+        let (a, b, d) = (a.view(), b.view(), d.view());
+        Self { extents: (m, n, k), a, b, c: Source::None, d, leading: [None; 4], scalars, workspace: None }
     }
 
     /// The scalar alpha.
@@ -95,6 +97,13 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
         const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
         self.scalars[SLOT] = x;
+        self
+    }
+
+    /// Bytes in which operands may be laid out again, of which [`Gemm::workspace_size`](super::Gemm::workspace_size) says how many are
+    /// enough. What they hold is lost; on the host they are left alone.
+    pub fn workspace(mut self, bytes: impl Target<'a, u8, In = S>) -> Self {
+        self.workspace = Some(bytes.view());
         self
     }
 

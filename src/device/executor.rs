@@ -5,7 +5,7 @@ use super::{
     host::{Inputs, Mode, Problem, Program, composed, execute},
     space::{Host, HostSlice, HostSliceMut, Space},
 };
-use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element};
+use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
 
 /// The layouts of A, B and of C and D, as the user wrote them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,6 +34,17 @@ pub trait Executor: Space {
         orders: Orders,
         arguments: Arguments<'_, Self, A, B, C>,
     ) -> Result<(), Error>;
+
+    /// Bytes of the workspace that the product takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
+    fn workspace_size<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: &Arguments<'_, Self, A, B, C>,
+    ) -> Result<u64, Refusal>;
 
     /// The problem without its data; leading dimensions that were not given are those of packed matrices.
     fn shapes<A: Element, B: Element, C: Element>(arguments: &Arguments<'_, Self, A, B, C>, orders: Orders) -> Shapes {
@@ -84,6 +95,15 @@ impl Executor for Host {
             d: HostSliceMut::new::<C>(arguments.d),
         };
         run_on_host(desc, Mode::Fast, &shapes, matrices)
+    }
+
+    /// None: the host reads every operand where it lies.
+    fn workspace_size<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: &Arguments<'_, Self, A, B, C>,
+    ) -> Result<u64, Refusal> {
+        Self::shapes(arguments, orders).check(&desc.for_scalars(&arguments.scalars)).map(|()| 0)
     }
 }
 

@@ -148,9 +148,29 @@ where
         S::shapes(arguments, Self::ORDERS).check(&Self::DESC.for_scalars(&arguments.scalars))
     }
 
+    /// Bytes of the [workspace](Arguments::workspace) that the product takes: 0 on the host, and where every operand is read where it
+    /// lies. [`Route`](super::Route) says which are not.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// let (a, b, mut d) = (vec![1i8; 33 * 35], vec![1i8; 35 * 31], vec![0i32; 33 * 31]);
+    /// let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
+    /// assert_eq!(gemm.workspace_size(&Arguments::new((33, 31, 35), &a, &b, &mut d))?, 0);
+    /// # Ok::<(), falchion::Refusal>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`can_implement`](Self::can_implement).
+    pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
+        S::workspace_size(&Self::DESC, Self::ORDERS, arguments)
+    }
+
     /// Computes the product: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. See "What `run` promises" in
+    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. Operands that have to be laid out
+    /// again are, in the arguments' [workspace](Arguments::workspace). See "What `run` promises" in
     /// the documentation.
     ///
     /// # Errors

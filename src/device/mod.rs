@@ -9,6 +9,8 @@ mod gemm;
 pub mod host;
 mod matrix;
 mod product;
+mod relay;
+mod route;
 mod space;
 pub mod transpose;
 
@@ -17,5 +19,7 @@ pub use executor::{Executor, HostMatrices, Orders, run_on_host, run_program};
 pub use gemm::Gemm;
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
+pub use relay::{RELAY, Realignment, RelayDesc, RelayFault, RelayMap, RelayProgram, RelayShapes};
+pub use route::{Route, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostSlice, HostSliceMut, Operand, Space, Target};
 pub use transpose::{HostTranspose, Transpose, TransposeArguments, TransposeDesc, TransposeShapes};

@@ -5,6 +5,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../../kernels/banks/probe.cuh")),
     ("device/gemm.cuh", include_str!("../../kernels/device/gemm.cuh")),
     ("device/cuda/warp_specialized.cuh", include_str!("../../kernels/device/cuda/warp_specialized.cuh")),
+    ("device/relay.cuh", include_str!("../../kernels/device/relay.cuh")),
     ("device/transpose.cuh", include_str!("../../kernels/device/transpose.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),

@@ -7,6 +7,7 @@ mod words;
 
 use crate::{
     arch::{ArchKind, OpKind},
+    device::Route,
     layout::Order,
     numeric::ElementKind,
 };
@@ -30,7 +31,6 @@ pub enum Refusal {
     NoChoice { field: &'static str, mainloop: &'static str, nearest: &'static str },
     HopperAlone { mainloop: &'static str, arch: ArchKind },
     OnTensorCores { mainloop: &'static str, op: OpKind },
-    AlongMn { operand: &'static str, element: ElementKind },
     NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
@@ -62,6 +62,7 @@ pub enum Refusal {
     NotPrepared,
     OtherDevice { operand: &'static str },
     PartlyShared { operand: &'static str },
+    Workspace { given: u64, a: Route, b: Route, needed: u64 },
     NotOnStream { operand: &'static str },
     ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
     WrittenWhileRead { written: &'static str, read: &'static str },

@@ -1,7 +1,7 @@
 //! The sentence of each refusal.
 
 use super::Refusal;
-use crate::{arch::OpKind, numeric::ElementKind, sentence::Sentence};
+use crate::{arch::OpKind, device::Route, numeric::ElementKind, sentence::Sentence};
 
 impl Refusal {
     /// The refusal in words.
@@ -87,13 +87,6 @@ impl Refusal {
                 .say(" main loop multiplies on tensor cores; op = ")
                 .say(op.name())
                 .say(", the nearest is tensorop"),
-            Self::AlongMn { operand, element } => s
-                .say(operand)
-                .say(" of ")
-                .say(element.name())
-                .say(" is not contiguous along K: tensor cores read so only elements of 16 bits; the nearest is ")
-                .say(operand)
-                .say(" contiguous along K"),
             Self::NoLoopToUnroll { groups, mainloop } => s
                 .say("unroll = ")
                 .number(groups as u64)
@@ -298,6 +291,11 @@ impl Refusal {
                 "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture",
             ),
             Self::OtherDevice { operand } => s.say(operand).say(" lies on another device than D"),
+            Self::Workspace { given, a, b, needed } => {
+                let s = detour(s.say("workspace = ").number(given).say(" bytes; this call"), a, "A");
+                let both = !matches!(a, Route::Direct) && !matches!(b, Route::Direct);
+                detour(if both { s.say(",") } else { s }, b, "B").say(" and takes ").number(needed)
+            }
             Self::NotOnStream { operand } => {
                 s.say(operand).say(" lies on another device than the stream, or the kernel does; take a stream of the device of both")
             }
@@ -357,6 +355,15 @@ impl Refusal {
                 .say(operand)
                 .say(" share some of their memory but not all of it; pass one matrix, or two that are apart"),
         }
+    }
+}
+
+/// What becomes of an operand before the kernel; nothing of one that it reads where it lies.
+const fn detour(s: Sentence, route: Route, operand: &'static str) -> Sentence {
+    match route {
+        Route::Direct => s,
+        Route::Relaid => s.say(" lays ").say(operand).say(" out again"),
+        Route::Transposed => s.say(" transposes ").say(operand),
     }
 }
 

@@ -18,6 +18,10 @@
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
 //! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
 //!
+//! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
+//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); a call transposes an operand that lies otherwise
+//! first, and lays out again one whose rows do not begin at multiples of 16 bytes ([`Routes`](crate::device::Routes)).
+//!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
 use super::{
@@ -79,17 +83,14 @@ pub struct WarpSpecialized {
 
 /// An operand's tile of one stage.
 const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
-    let (element, k_contiguous, mn, field) = match operand {
-        OperandKind::A => (d.a, d.layout_a.is_row(), d.threadblock.m, "threadblock M where A is contiguous along M"),
-        OperandKind::B => (d.b, !d.layout_b.is_row(), d.threadblock.n, "threadblock N where B is contiguous along N"),
+    let (element, mn, field) = match operand {
+        OperandKind::A => (d.a, d.threadblock.m, "threadblock M where A is contiguous along M"),
+        OperandKind::B => (d.b, d.threadblock.n, "threadblock N where B is contiguous along N"),
     };
     let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
     let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
-    let along = if k_contiguous { Along::K } else { Along::Mn };
-    if !k_contiguous {
-        if !input.reads_along_mn() {
-            return Err(Refusal::AlongMn { operand: operand.name(), element });
-        }
+    let along = WarpSpecialized::along(d, operand);
+    if along.is(Along::Mn) {
         let row = (STAGE_BYTES / input.bytes()) as u64;
         hold!(multiple(field, mn as u64, row, MOST_TILE as u64));
     }
@@ -103,6 +104,19 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
 const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
+    /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
+    /// elements of its width no other way. Where the two differ, what the kernel reads is the operand's transpose.
+    pub const fn along(d: &GemmDesc, operand: OperandKind) -> Along {
+        let (element, k_contiguous) = match operand {
+            OperandKind::A => (d.a, d.layout_a.is_row()),
+            OperandKind::B => (d.b, !d.layout_b.is_row()),
+        };
+        match WgmmaInput::of(element) {
+            Some(input) if !k_contiguous && input.reads_along_mn() => Along::Mn,
+            _ => Along::K,
+        }
+    }
+
     /// The components of a description.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::{
 pub use explain::description;
 use falchion::{
     desc::{GemmDesc, Resolved},
-    device::{HostProduct, Shapes, Source, host::Mode},
+    device::{HostProduct, Routes, Shapes, Source, host::Mode},
     epilogue::SCALARS,
 };
 use files::Files;
@@ -53,7 +53,9 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if let Some(target) = target {
         during("writing", || target.write(&product.d))?;
     }
-    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), seconds, verdict };
+    // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
+    let routes = kernel.is_some().then(|| Routes::of(&desc, &shapes, [0, 0])).transpose()?;
+    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
 }

@@ -4,6 +4,7 @@ use super::explain;
 use crate::{args::GemmArgs, failure::Failure, print};
 use falchion::{
     desc::{GemmDesc, Resolved},
+    device::Routes,
     layout::MatrixType,
     verify::Verdict,
 };
@@ -19,6 +20,8 @@ pub struct Report<'r> {
     pub extents: (usize, usize, usize),
     /// `host` or `cuda`.
     pub on: &'static str,
+    /// How A and B reached the kernel, on a device.
+    pub routes: Option<Routes>,
     /// How long it took.
     pub seconds: f64,
     /// What verification found.
@@ -28,10 +31,10 @@ pub struct Report<'r> {
 impl Report<'_> {
     /// Prints it, as one object or for people.
     pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
-        let &Self { resolved, desc, extents: (m, n, k), on, seconds, verdict } = self;
+        let &Self { resolved, desc, extents: (m, n, k), on, routes, seconds, verdict } = self;
         if json {
             let mut object = json!({
-                "on": on, "m": m, "n": n, "k": k, "seconds": seconds, "gflops": rate(self.extents, seconds),
+                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "seconds": seconds, "gflops": rate(self.extents, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
@@ -51,6 +54,9 @@ impl Report<'_> {
         let [a, b, c] = [(types.a, resolved.orders.a), (types.b, resolved.orders.b), (types.c, resolved.orders.c)]
             .map(|(element, order)| MatrixType { element, order });
         print::line(&format!("{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, self.extents, seconds)));
+        if let Some(routes) = routes.filter(|routes| routes.workspace_bytes() > 0) {
+            print::line(&format!("{routes} first, in a workspace of {} bytes", routes.workspace_bytes()));
+        }
         if let Some(verdict) = verdict.filter(Verdict::is_right) {
             print::line(&verified(verdict));
         }

@@ -9,7 +9,7 @@ use crate::{
     arch::{Arch, OpClass},
     desc::GemmDesc,
     device::{
-        Gemm,
+        Gemm, Routes,
         arguments::Arguments,
         default_gemm_configuration::Select,
         executor::{Executor, Orders},
@@ -18,6 +18,7 @@ use crate::{
     layout::Layout,
     mirror::TranslationUnit,
     numeric::Element,
+    refusal::Refusal,
 };
 use bytemuck::Pod;
 use core::marker::PhantomData;
@@ -42,6 +43,19 @@ impl Executor for Cuda {
         let kernel = CudaKernel::for_run(&stream, desc)?;
         enqueue(&kernel, &stream, orders, arguments)
     }
+
+    fn workspace_size<A: Element, B: Element, C: Element>(
+        desc: &GemmDesc,
+        orders: Orders,
+        arguments: &Arguments<'_, Self, A, B, C>,
+    ) -> Result<u64, Refusal> {
+        let (shapes, stream) = (Self::shapes(arguments, orders), arguments.d.0.stream());
+        shapes.check(&desc.for_scalars(&arguments.scalars))?;
+        // Only the addresses are asked for; nothing is read.
+        let a = DeviceMatrix::read::<A>(arguments.a.0, stream).address;
+        let b = DeviceMatrix::read::<B>(arguments.b.0, stream).address;
+        Ok(Routes::of(desc, &shapes, [a, b])?.workspace_bytes())
+    }
 }
 
 fn enqueue<A: Element, B: Element, C: Element>(
@@ -56,6 +70,7 @@ fn enqueue<A: Element, B: Element, C: Element>(
         b: DeviceMatrix::read::<B>(arguments.b.0, stream),
         c: arguments.c.map(|c| DeviceMatrix::read::<C>(c.0, stream)),
         d: DeviceMatrix::write::<C>(arguments.d.0, stream),
+        workspace: arguments.workspace.map(|bytes| DeviceMatrix::write::<u8>(bytes.0, stream)),
     };
     kernel.run(stream, &shapes, matrices)
 }
@@ -119,6 +134,15 @@ where
     B: Element,
     C: Element,
 {
+    /// Bytes of the workspace that the product takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Gemm::workspace_size`].
+    pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
+        Cuda::workspace_size(self.kernel.desc(), self.orders, arguments)
+    }
+
     /// Enqueues the product on D's stream.
     ///
     /// # Errors

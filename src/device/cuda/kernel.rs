@@ -2,6 +2,7 @@
 
 use super::{
     context::machine_of,
+    detour::{self, Detour},
     loaded::{Loaded, Registry},
     operands::{CudaMatrices, DeviceMatrix},
     report::Report,
@@ -9,7 +10,10 @@ use super::{
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
-    device::arguments::{MatrixShape, Shapes, Source},
+    device::{
+        Routes,
+        arguments::{MatrixShape, Shapes, Source},
+    },
     epilogue::Reads,
     error::Error,
     ladder::Textbook,
@@ -19,6 +23,7 @@ use crate::{
     sys::driver::{Grid, launch},
     thread::access::dividing,
 };
+use core::ops::Range;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
@@ -70,6 +75,7 @@ impl CudaKernel {
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         desc.epilogue.check_functions()?;
+        detour::prepare(context, desc)?;
         let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
         Ok(KNOWN.keep(context, desc, kernel))
     }
@@ -113,7 +119,29 @@ impl CudaKernel {
         &self.0.loaded.unit
     }
 
+    /// How a product's operands reach the kernel.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Routes::of`].
+    pub fn routes(&self, shapes: &Shapes, matrices: &CudaMatrices<'_>) -> Result<Routes, Refusal> {
+        Routes::of(&self.0.desc, shapes, [matrices.a.address, matrices.b.address])
+    }
+
+    /// Bytes of the workspace that a product of operands at multiples of 16 bytes takes, as allocations begin; of others,
+    /// [`routes`](Self::routes) knows. 0 where every operand is read where it lies.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Routes::of`].
+    pub fn workspace_size(&self, shapes: &Shapes) -> Result<u64, Refusal> {
+        Ok(Routes::of(&self.0.desc, shapes, [0, 0])?.workspace_bytes())
+    }
+
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
+    ///
+    /// Operands that the kernel cannot read where they lie are laid out again in the workspace first, on the same stream; without
+    /// one that is large enough the product is refused.
     ///
     /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a kernel with narrower ones
     /// takes its place, compiled when it is first needed.
@@ -126,11 +154,13 @@ impl CudaKernel {
         shapes.check(&desc)?;
         let problem = shapes.canonical_for(&desc)?;
         let reads = desc.epilogue.reads(&shapes.scalars);
-        check_memory(&desc, stream, shapes, &matrices, reads)?;
+        let extents = check_memory(&desc, stream, shapes, &matrices, reads)?;
         if problem.m == 0 || problem.n == 0 {
             return Ok(());
         }
-        let CudaMatrices { a, b, c, d } = &matrices;
+        let routes = self.routes(shapes, &matrices)?;
+        let workspace = detour::workspace(&routes, &matrices, &extents)?;
+        let CudaMatrices { a, b, c, d, .. } = &matrices;
         let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
         let (c_address, ldc) = match (&problem.c, c) {
             (Source::Matrix(shape), Source::Matrix(c)) if reads.source => (c.address, shape.leading),
@@ -141,18 +171,28 @@ impl CudaKernel {
         let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
         if let Some(persistent) = &kernel.0.persistent {
+            let [way_a, way_b] = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
+            let (row_a, column_b) = (problem.a.order.is_row(), !problem.b.order.is_row());
+            let lies = |shape, k_contiguous: bool, mn, k| if k_contiguous { (shape, k, mn) } else { (shape, mn, k) };
+            let detours = [
+                Detour::of(stream, a, lies(problem.a, row_a, problem.m, problem.k), &way_a, workspace)?,
+                Detour::of(stream, b, lies(problem.b, column_b, problem.n, problem.k), &way_b, workspace)?,
+            ];
             let placed = |address, leading| Placed { address, leading };
             let call = Call {
                 m: problem.m,
                 n: problem.n,
                 depth,
-                a: placed(a.address, problem.a.leading),
-                b: placed(b.address, problem.b.leading),
+                a: detours[0].placed,
+                b: detours[1].placed,
                 c: (c_address != 0).then(|| placed(c_address, ldc)),
                 d: placed(d.address, problem.d.leading),
                 scalars: shapes.scalars,
             };
-            return persistent.enqueue(&kernel.0.loaded, stream, &kernel.0.desc, &call);
+            // Whatever can be refused has been by now.
+            let (grid, params) = persistent.ready(&kernel.0.desc, &call)?;
+            detours.iter().try_for_each(|detour| detour.enqueue(stream))?;
+            return launch(&kernel.0.loaded.function, stream, &grid, &params);
         }
         let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;
         let (tiles_m, tiles_n) = (problem.m.div_ceil(tile.m as usize), problem.n.div_ceil(tile.n as usize));
@@ -208,15 +248,16 @@ pub(crate) fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c,
     desc.narrowed(operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c)
 }
 
-/// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read.
+/// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read. Returns the addresses
+/// of what is written and read; those of what is not are none.
 fn check_memory(
     desc: &GemmDesc,
     stream: &CudaStream,
     shapes: &Shapes,
     matrices: &CudaMatrices<'_>,
     reads: Reads,
-) -> Result<(), Refusal> {
-    let CudaMatrices { a, b, c, d } = matrices;
+) -> Result<[(&'static str, Range<u64>); 4], Refusal> {
+    let CudaMatrices { a, b, c, d, .. } = matrices;
     let (kind_a, kind_b) = if desc.exchanged { (desc.b, desc.a) } else { (desc.a, desc.b) };
     let context = stream.context().cu_ctx() as usize;
     let check = |matrix: &DeviceMatrix<'_>, wanted, operand| {
@@ -228,27 +269,33 @@ fn check_memory(
     check(a, kind_a, "A")?;
     check(b, kind_b, "B")?;
     check(d, desc.c, "D")?;
+    let nothing = || 0..0;
     if shapes.m == 0 || shapes.n == 0 {
-        return Ok(());
+        return Ok(["D", "A", "B", "C"].map(|operand| (operand, nothing())));
     }
     let extent = |shape: &MatrixShape, rows: usize, columns: usize| {
         let lines = shape.order.packed(columns, rows) as u64;
         if rows == 0 || columns == 0 { 0 } else { (lines - 1) * shape.leading as u64 + shape.order.packed(rows, columns) as u64 }
     };
     let written = d.range(extent(&shapes.d, shapes.m, shapes.n));
-    let meets = |other: &core::ops::Range<u64>| other.start < written.end && written.start < other.end;
-    if reads.accumulator && meets(&a.range(extent(&shapes.a, shapes.m, shapes.k))) {
+    let meets = |other: &Range<u64>| other.start < written.end && written.start < other.end;
+    let read = |range: Range<u64>, reads: bool| if reads { range } else { nothing() };
+    let read_a = read(a.range(extent(&shapes.a, shapes.m, shapes.k)), reads.accumulator);
+    let read_b = read(b.range(extent(&shapes.b, shapes.k, shapes.n)), reads.accumulator);
+    if meets(&read_a) {
         return Err(Refusal::Overlap { operand: "A" });
     }
-    if reads.accumulator && meets(&b.range(extent(&shapes.b, shapes.k, shapes.n))) {
+    if meets(&read_b) {
         return Err(Refusal::Overlap { operand: "B" });
     }
+    let mut read_c = nothing();
     if let (Source::Matrix(c), Source::Matrix(shape)) = (c, &shapes.c) {
         check(c, desc.c, "C")?;
         let same = c.address == d.address && shape.leading == shapes.d.leading;
-        if reads.source && !same && meets(&c.range(extent(shape, shapes.m, shapes.n))) {
+        read_c = read(c.range(extent(shape, shapes.m, shapes.n)), reads.source);
+        if !same && meets(&read_c) {
             return Err(Refusal::PartlyShared { operand: "C" });
         }
     }
-    Ok(())
+    Ok([("D", written), ("A", read_a), ("B", read_b), ("C", read_c)])
 }

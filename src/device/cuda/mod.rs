@@ -6,10 +6,12 @@
 pub mod cache;
 mod context;
 mod cute_gemm;
+mod detour;
 mod executor;
 mod kernel;
 mod loaded;
 mod operands;
+mod relay;
 pub mod report;
 pub mod resident;
 mod tensor_maps;
@@ -19,12 +21,14 @@ mod warpgroup;
 
 pub use context::{machine_of, multiprocessors, open};
 pub use cute_gemm::CuteGemmKernel;
+pub use detour::detour_units;
 pub use executor::Kernel;
 #[cfg(feature = "bench-cublaslt")]
 pub(crate) use kernel::fitting;
 pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
+pub use relay::{CudaRelay, relay_unit};
 pub use tensor_maps::{TensorMaps, tensor_map};
 pub use transpose::{CudaTranspose, TransposeKernel, TransposeOperands, transpose_unit};
 pub use warpgroup::WarpgroupProbe;

@@ -94,6 +94,11 @@ impl<'a> DeviceMatrix<'a> {
         Self { kind, address, length, context, _in_use: in_use }
     }
 
+    /// A matrix of the same elements on the same device, at an address within memory that something else keeps in use.
+    pub(super) fn elsewhere(&self, address: u64, length: usize) -> DeviceMatrix<'static> {
+        DeviceMatrix { kind: self.kind, address, length, context: self.context, _in_use: SyncOnDrop::Sync(None) }
+    }
+
     /// A matrix of numbers alone, which no stream uses.
     #[cfg(test)]
     pub(super) fn nowhere(kind: ElementKind, address: u64, length: usize, context: usize) -> Self {
@@ -129,4 +134,6 @@ pub struct CudaMatrices<'a> {
     pub c: Source<DeviceMatrix<'a>>,
     /// D.
     pub d: DeviceMatrix<'a>,
+    /// Bytes in which operands may be laid out again.
+    pub workspace: Option<DeviceMatrix<'a>>,
 }

@@ -52,6 +52,8 @@ pub struct Resident {
     b: Copied,
     c: Source<Copied>,
     d: Copied,
+    /// As large as the last run took.
+    workspace: Option<CudaSlice<u8>>,
 }
 
 impl Resident {
@@ -68,23 +70,33 @@ impl Resident {
             Source::InPlace => Source::InPlace,
             Source::Matrix(c) => Source::Matrix(copied(c)?),
         };
-        Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d: Copied::new(stream, d.kind(), d.bytes())? })
+        let d = Copied::new(stream, d.kind(), d.bytes())?;
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d, workspace: None })
     }
 
-    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D.
+    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
+    /// when it is first needed.
     ///
     /// # Errors
     ///
-    /// Those of [`CudaKernel::run`].
+    /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
     pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes, first: [usize; 4]) -> Result<(), Error> {
-        let Self { stream, a, b, c, d } = self;
+        let Self { stream, a, b, c, d, workspace } = self;
         let c = match c {
             Source::None => Source::None,
             Source::InPlace => Source::InPlace,
             Source::Matrix(c) => Source::Matrix(c.read(stream).from(first[2])),
         };
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
-        kernel.run(stream, shapes, CudaMatrices { a: a.read(stream).from(first[0]), b: b.read(stream).from(first[1]), c, d })
+        let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
+        let mut matrices = CudaMatrices { a, b, c, d, workspace: None };
+        shapes.check(&kernel.desc().for_scalars(&shapes.scalars))?;
+        let needed = kernel.routes(shapes, &matrices)?.workspace_bytes() as usize;
+        if workspace.as_ref().map_or(0, CudaSlice::len) < needed {
+            *workspace = Some(stream.alloc_zeros(needed).map_err(driver("cuMemAllocAsync"))?);
+        }
+        matrices.workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        kernel.run(stream, shapes, matrices)
     }
 
     /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.

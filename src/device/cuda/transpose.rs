@@ -105,18 +105,36 @@ impl CudaTranspose {
         shapes: &TransposeShapes,
         operands: &TransposeOperands<'_>,
     ) -> Result<(), Error> {
+        match Self::ready(choice, combine, stream, shapes, operands)? {
+            Some(kernel) => kernel.enqueue(stream, shapes, operands),
+            None => Ok(()),
+        }
+    }
+
+    /// The kernel of a transpose that fits; `None` where there is nothing to write.
+    pub(super) fn ready(
+        choice: Choice,
+        combine: Combine,
+        stream: &Arc<CudaStream>,
+        shapes: &TransposeShapes,
+        operands: &TransposeOperands<'_>,
+    ) -> Result<Option<Self>, Error> {
         let desc = choice.desc(combine, operands.d.kind.bytes(), shapes, operands.first());
         desc.check()?;
         shapes.check(&desc)?;
         check_memory(&desc, stream.context().cu_ctx() as usize, shapes, operands)?;
         if shapes.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
-        let kernel = KNOWN.for_run(stream, &desc, || Self::prepare(stream.context(), &desc))?;
-        kernel.enqueue(stream, shapes, operands)
+        KNOWN.for_run(stream, &desc, || Self::prepare(stream.context(), &desc)).map(Some)
     }
 
-    fn enqueue(&self, stream: &CudaStream, shapes: &TransposeShapes, operands: &TransposeOperands<'_>) -> Result<(), Error> {
+    pub(super) fn enqueue(
+        &self,
+        stream: &CudaStream,
+        shapes: &TransposeShapes,
+        operands: &TransposeOperands<'_>,
+    ) -> Result<(), Error> {
         let desc = &self.0.desc;
         let (down, across) = shapes.tiles(desc);
         let source = shapes.source().unwrap_or(Strided { leading: 0, stride: 0, length: 0 });

@@ -10,12 +10,11 @@ use crate::{
     mirror::{TensorGemmParams, TensorMap},
     numeric::ElementKind,
     refusal::Refusal,
-    sys::driver::{Grid, launch, max_active_clusters},
+    sys::driver::{Grid, max_active_clusters},
     threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
     warp::mma_warpgroup::ROWS,
 };
 use cudarc::driver::CudaStream;
-use std::sync::Arc;
 
 /// A matrix in device memory, as the row-major problem has it.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +58,8 @@ impl Persistent {
         Grid { clusters, cluster: ring.blocks(), threads: ring.threads(), shared_bytes: ring.shared_bytes() }
     }
 
-    /// Enqueues a product.
-    pub fn enqueue(&self, loaded: &Loaded, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &Call) -> Result<(), Error> {
+    /// What a product is launched with, ready to be enqueued.
+    pub fn ready(&self, desc: &GemmDesc, call: &Call) -> Result<(Grid, TensorGemmParams), Error> {
         let (tile, cluster) = (desc.threadblock, desc.cluster);
         let tiles_m = call.m.div_ceil(tile.m as usize).div_ceil(cluster.m as usize);
         let tiles_n = call.n.div_ceil(tile.n as usize).div_ceil(cluster.n as usize);
@@ -88,7 +87,7 @@ impl Persistent {
             reserved: 0,
         };
         let clusters = self.resident.min(rectangles as u32);
-        launch(&loaded.function, stream, &Self::grid(&self.components, clusters), &params)
+        Ok((Self::grid(&self.components, clusters), params))
     }
 
     /// The map of an operand, whose boxes are what one copy moves.

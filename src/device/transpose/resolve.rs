@@ -25,6 +25,13 @@ pub enum Choice {
 }
 
 impl Choice {
+    /// The kernels that [`Auto`](Self::Auto) takes for elements of so many bytes, 1, 2, 4 or 8, that only move: where every access can be
+    /// 16 bytes wide, and elsewhere.
+    pub const fn moves(element_bytes: u32) -> [TransposeDesc; 2] {
+        let full = 16 / element_bytes;
+        [auto(Combine::Move, element_bytes, full, full), gathered(element_bytes)]
+    }
+
     /// The kernel for a problem whose A, B and D begin at such elements, counted from address 0.
     pub fn desc(&self, combine: Combine, element_bytes: u32, shapes: &TransposeShapes, first: [u64; 3]) -> TransposeDesc {
         let wanted = match *self {

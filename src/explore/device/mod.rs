@@ -82,7 +82,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
         (fitting.align_c, desc.align_c, canonical.n),
     ];
     for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
-        // The copy engine reads whole vectors or nothing, and no other kernel takes its place.
+        // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
         let refused = desc.mainloop.has_roles() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));

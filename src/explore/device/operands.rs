@@ -2,15 +2,19 @@
 
 use super::judge::{GUARD, Judge, Known};
 use crate::{
-    bench::{SuiteProblem, measure::enqueue, protocol},
+    bench::{
+        SuiteProblem,
+        measure::{enqueue, workspace},
+        protocol,
+    },
     desc::GemmDesc,
     device::{
-        Source,
+        Routes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
     },
     error::Error,
     explore::trials::Device,
-    numeric::Combined,
+    numeric::{Combined, ElementKind},
     refusal::Refusal,
     sys::driver::driver,
     verify::HostBuffer,
@@ -28,6 +32,8 @@ pub(super) struct OnDevice<'s> {
     pub(super) sets: Vec<[CudaSlice<u8>; 2]>,
     results: RefCell<Vec<CudaSlice<u8>>>,
     guarded: RefCell<CudaSlice<u8>>,
+    /// For operands that a kernel cannot read where they lie: all candidates take the same.
+    workspace: RefCell<Option<CudaSlice<u8>>>,
 }
 
 impl<'s> OnDevice<'s> {
@@ -39,7 +45,9 @@ impl<'s> OnDevice<'s> {
         let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
         let guarded = RefCell::new(upload(judge.poison())?);
         let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
-        let on = Self { stream, types: base.user_types(), judge, whole, sets, results: RefCell::default(), guarded };
+        let workspace = RefCell::new(workspace(stream, &Routes::of(base, judge.shapes(), [0, 0])?)?);
+        let (types, results) = (base.user_types(), RefCell::default());
+        let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
         let results = on.room()?;
         on.results.replace(results);
         Ok(on)
@@ -54,12 +62,14 @@ impl<'s> OnDevice<'s> {
     /// Computes into poison with guard zones, and brings everything back.
     fn computed(&self, kernel: &CudaKernel, [a, b]: &[CudaSlice<u8>; 2]) -> Result<HostBuffer, Error> {
         let (types, stream, poison, mut d) = (self.types, self.stream, self.judge.poison(), self.guarded.borrow_mut());
+        let mut workspace = self.workspace.borrow_mut();
         stream.memcpy_htod(poison.bytes(), &mut *d).map_err(driver("cuMemcpyHtoDAsync"))?;
         let matrices = CudaMatrices {
             a: DeviceMatrix::read_bytes(types.a, a, stream),
             b: DeviceMatrix::read_bytes(types.b, b, stream),
             c: Source::None,
             d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
+            workspace: workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream)),
         };
         kernel.run(stream, self.judge.shapes(), matrices)?;
         let mut computed = HostBuffer::poisoned(types.c, poison.length())?;
@@ -115,6 +125,6 @@ impl Device for OnDevice<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
         };
-        enqueue(&kernel, self.stream, self.judge.shapes(), self.types, operands, d)
+        enqueue(&kernel, self.stream, self.judge.shapes(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
     }
 }

@@ -1,0 +1,28 @@
+//! What a relay is launched with.
+
+use super::Spelled;
+use core::fmt::Write;
+
+mirrored! {
+    /// What a relay is launched with.
+    RelayParams {
+        /// Address of the first row.
+        source: u64,
+        /// Address of the first row's copy, a multiple of 16.
+        destination: u64,
+        /// Bytes from one row to the next.
+        stride: u64,
+        /// Bytes from one copied row to the next, a multiple of 16.
+        pitch: u64,
+        /// Bytes of a row.
+        row_bytes: u64,
+        /// Rows.
+        rows: u32,
+        /// Pieces of a row.
+        pieces: u32,
+        /// Tiles across a row.
+        tiles_across: u32,
+        /// Pieces of a tile's row, as a power of two.
+        log_pieces: u32,
+    }
+}
