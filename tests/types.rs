@@ -17,6 +17,7 @@ use falchion::{
     layout::{Canonical, ColMajor, Exchanged, Layout, Of, Operands, Order, RowMajor},
     numeric::{Bf16, Element, ElementKind, F16, Tf32},
     prelude::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
+    schedule::CooperativeSchedule,
     shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Shape, Stages, TiledBy, Vector128},
     threadblock::{
         HorizontalSwizzle, IdentitySwizzle, MainloopKind, MmaMultistage, MmaPipelined, SmemAuto, SmemPadded, SmemSwizzled,
