@@ -6,11 +6,11 @@
 
 mod descriptions;
 
-use descriptions::{Wanted, description, that_just_fits};
+use descriptions::{Family, Wanted, description, that_just_fits};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, SpillKind},
     device::{
         cuda::{
             cache::{Cache, CacheDir},
@@ -158,6 +158,32 @@ fn descriptions_that_just_fit_compile_clean() {
     kernels.extend(drawn(5_000, 5, ArchKind::Sm80, just_fits));
     kernels.extend(drawn(6_000, 5, ArchKind::Sm75, just_fits));
     all_clean("descriptions that just fit", &kernels);
+}
+
+/// Those whose warpgroups have roles: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
+/// registers of a consumer: `OVERHEAD` of `mma_warp_specialized.rs` is what keeps this test green.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_whose_warpgroups_have_roles_compile_clean() {
+    let order = |column: bool| if column { Order::Col } else { Order::Row };
+    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
+    let of = |orders| {
+        let default = move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        descriptions::warp_specialized::types().into_iter().filter_map(move |types| default(types).ok())
+    };
+    let checked = layouts.flat_map(of).filter(|d| d.check().is_ok());
+    let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
+    assert!(defaults.len() >= 60, "{} defaults", defaults.len());
+    all_clean("defaults with roles", &defaults);
+    let roles = |plain| Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() };
+    let drawn = |seed, plain| (format!("seed {seed}"), description(seed, roles(plain)), ArchKind::Sm90);
+    let mut kernels: Vec<_> = (7_000..7_040).map(|seed| drawn(seed, true)).collect();
+    // Other epilogues need what they need, and where they may spill they may.
+    kernels.extend((8_000..8_040).map(|seed| drawn(seed, false)).filter(|(_, d, _)| d.spills == SpillKind::Refused));
+    all_clean("descriptions with roles", &kernels);
+    let fits: Vec<_> =
+        (9_000..9_016).map(|seed| (format!("seed {seed}"), that_just_fits(seed, roles(true), 17), ArchKind::Sm90)).collect();
+    all_clean("descriptions with roles that just fit", &fits);
 }
 
 fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {

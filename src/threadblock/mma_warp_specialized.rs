@@ -20,7 +20,7 @@
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
 use super::{
-    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
+    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorMapDesc, TensorMatrix, TensorSwizzle,
     pipeline::{REGISTERS, WARPS},
     tensor_map::{
         CHUNK_BYTES, MOST_BOX,
@@ -30,6 +30,7 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind, PORTABLE_CLUSTER},
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
     schedule::{Cooperative, Roles},
@@ -126,8 +127,8 @@ impl WarpSpecialized {
             (Ok(a), Ok(b)) => (a, b),
             (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
         };
-        if b.along().is(Along::Mn) && d.warp.n != d.instruction.n {
-            // The second instruction begins where a box of B does.
+        if b.along().is(Along::Mn) && d.threadblock.n != d.instruction.n {
+            // Every instruction but the first begins where a box of B does.
             let row = (STAGE_BYTES / d.b.bytes()) as u64;
             hold!(multiple("instruction N where B is contiguous along N", d.instruction.n as u64, row, MOST_COLUMNS));
         }
@@ -270,6 +271,36 @@ impl WarpSpecialized {
             parts += 1;
         }
         share / parts
+    }
+
+    /// What the copy engine is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
+    /// moves. The bits of tf32 move as they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn operand_map(
+        &self,
+        operand: OperandKind,
+        element: ElementKind,
+        (mn, depth): (u64, u64),
+        leading: u64,
+    ) -> Result<TensorMapDesc, Refusal> {
+        let tile = self.tile(operand);
+        let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
+        // Row-major where K is contiguous.
+        let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
+        let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
+        matrix.map((self.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)
+    }
+
+    /// What the copy engine is told of an m x n D: its boxes are slices.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn slice_map(&self, c: ElementKind, extents: (u64, u64), leading: u64) -> Result<TensorMapDesc, Refusal> {
+        TensorMatrix::new("D", c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
     }
 
     /// Copies of one block for each stage.
