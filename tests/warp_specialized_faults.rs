@@ -252,10 +252,10 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     ]
 }
 
-/// A problem of a ragged edge more than a rectangle of tiles each way, going around the ring in each tile of D.
+/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
 fn problem(d: &GemmDesc) -> Problem {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
-    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, rectangle(d.threadblock.n, d.cluster.n) + 40);
+    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
     let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
     let k = ((d.stages + 1) * d.threadblock.k) as usize - 24;
     let user = if d.exchanged { d.exchange() } else { *d };

@@ -120,7 +120,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
         shares: &[Arc<Vec<u8>>],
         (number, first, count): (u32, u32, u32),
     ) -> <T::Accumulator as TensorSum>::Panel {
-        let (reading, share) = (&self.readings[operand.index()], shares.first().map_or(1, |share| share.len()));
+        let (reading, share) = (&self.readings[operand.index()], shares.first().map_or(1, |share| share.len().max(1)));
         let element = |&byte: &u32| -> T::Accumulator {
             let (which, within) = (byte as usize / share, byte as usize % share);
             let bytes = shares.get(which).and_then(|share| share.get(within..within + size_of::<S>()));
@@ -168,8 +168,11 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         if first {
             sums.clear();
         }
-        let added = self.add_stage(warp, sums, operands).map_err(Error::from);
-        self.or_wrong(added);
+        // After a fault, stages may be empty.
+        if self.wrong.is_none() {
+            let added = self.add_stage(warp, sums, operands).map_err(Error::from);
+            self.or_wrong(added);
+        }
     }
 
     fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Sums<T>) -> Self::Slice {
