@@ -76,13 +76,18 @@ impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
         // The names that `check` gives to what belongs to an operand.
-        const PAIRS: [[&str; 2]; 6] = [
+        const PAIRS: [[&str; 2]; 10] = [
             ["A", "B"],
             ["alignment of A", "alignment of B"],
             ["padding of A", "padding of B"],
             ["swizzle bits of A", "swizzle bits of B"],
             ["swizzle base of A", "swizzle base of B"],
             ["swizzle shift of A", "swizzle shift of B"],
+            ["the layout of A in shared memory", "the layout of B in shared memory"],
+            // Shapes stay the kernel's, whose A is the user's B.
+            ["threadblock M where A is contiguous along M", "threadblock M where B is contiguous along N"],
+            ["threadblock N where B is contiguous along N", "threadblock N where A is contiguous along M"],
+            ["instruction N where B is contiguous along N", "instruction N where A is contiguous along M"],
         ];
         let other = |name: &'static str| {
             let pair = PAIRS.into_iter().find(|pair| pair.contains(&name));
@@ -91,6 +96,9 @@ impl Refusal {
         match &mut self {
             Self::NotOneOf { field: name, .. }
             | Self::OutOfRange { field: name, .. }
+            | Self::NotMultiple { field: name, .. }
+            | Self::NoChoice { field: name, .. }
+            | Self::AlongMn { operand: name, .. }
             | Self::CopyWidth { operand: name, .. }
             | Self::CopyNotWhole { operand: name, .. }
             | Self::AccessDoesNotDivideTile { operand: name, .. }

@@ -160,10 +160,10 @@ impl WarpSpecialized {
             staging_buffers: if slices.is_multiple_of(MOST_STAGING) { MOST_STAGING } else { 1 },
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
         };
-        hold!(ring.check());
         let options = Cooperative { pending: PENDING, slices: slices as u8, registers: Self::registers(&ring) };
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
         hold!(this.shared_evenly());
+        hold!(ring.check());
         Ok(this)
     }
 

@@ -62,7 +62,7 @@ fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u3
         align_a: 16 / types.a.bytes(),
         align_b: 16 / types.b.bytes(),
         // Half of all D are stored by the copy engine.
-        align_c: 16 / types.c.bytes() >> random.pick(&[0, 0, 0, 1, 2, 3]),
+        align_c: (16 / types.c.bytes()) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         smem_a: SmemLayout::Auto,
         smem_b: SmemLayout::Auto,
         blocks_per_sm: 1,
