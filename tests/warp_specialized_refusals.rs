@@ -47,7 +47,7 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
     let mut e = d;
     let mut set = |field: &str, x: u32| {
         // A field is named by its first words; where it counts follows.
-        let knob = field.split([',', ' ']).take(2).collect::<Vec<_>>().join(" ");
+        let knob = field.split(' ').take(2).collect::<Vec<_>>().join(" ");
         match knob.as_str() {
             "instruction M" => e.instruction.m = x,
             "instruction N" => e.instruction.n = x,
@@ -148,11 +148,11 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.threadblock.m = 256), "OutOfRange", &["warpgroups that multiply = 4", "1 to 3"], false),
         (changed(|d| d.cluster = Mn { m: 9, n: 1 }), "OutOfRange", &["cluster M = 9", "1 to 8", "nearest is 8"], true),
         (changed(|d| d.cluster = Mn { m: 2, n: 2 }), "OutOfRange", &["cluster N = 2", "1 to 1", "nearest is 1"], true),
-        (changed(|d| { d.instruction.n = 8; d.cluster.m = 4; (d.warp.n, d.threadblock.n) = (16, 16) }), "NotMultiple",
-            &["threadblock N, which the cluster's blocks share, = 16", "multiple of 32", "nearest is 32"], true),
+        (changed(|d| { d.instruction.n = 8; d.cluster.m = 4; (d.warp.n, d.threadblock.n) = (16, 16) }), "NotOneOf",
+            &["cluster M = 4", "blocks that share threadblock N in whole boxes", "nearest is 2"], true),
         (changed(|d| { d.instruction.n = 8; (d.warp.n, d.threadblock.n) = (8, 8) }), "NotMultiple", &["warp N = 8", "multiple of 16", "nearest is 16"], true),
         (of(F16, F32, along_n, |d| { d.instruction.n = 96; (d.warp.n, d.threadblock.n) = (96, 96) }), "NotMultiple",
-            &["threadblock N where B is contiguous along N = 96", "multiple of 64", "nearest is 128"], true),
+            &["instruction N where B is contiguous along N = 96", "multiple of 64", "nearest is 128"], true),
         (of(F16, F32, along_n, |d| { d.instruction.n = 96; (d.warp, d.threadblock) = (Mnk { m: 64, n: 96, ..d.warp }, Mnk { m: 64, n: 192, ..d.threadblock }) }), "NotMultiple",
             &["instruction N where B is contiguous along N = 96", "multiple of 64", "nearest is 128"], true),
         (changed(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 16", "nearest is 2"], true),
@@ -168,6 +168,8 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.interleave = InterleaveKind::Elements(2)), "NoChoice", &["interleave", "nearest is vector"], true),
         (changed(|d| d.unroll = UnrollKind::By(2)), "NoChoice", &["unroll", "nearest is full"], true),
         (changed(|d| both(d, 128, 256)), "Registers", &["registers", "256 threads"], false),
+        (changed(|d| { (d.threadblock, d.warp) = (Mnk { m: 192, n: 208, ..d.threadblock }, Mnk { n: 208, ..d.warp }); d.instruction.n = 208; d.stages = 2 }), "Registers",
+            &["130 registers", "512 threads", "128"], false),
         (changed(|d| d.compute = ComputeKind::F64), "Compute", &["nearest is f32"], true),
         (changed(|d| (d.a, d.b, d.c) = (E4m3, E4m3, F64)), "NoSuchCombination", &["e4m3 by e4m3"], false),
     ];

@@ -119,7 +119,8 @@ fn tensor_cores_are_verified_on_the_host() {
 
 #[test]
 fn an_explanation_of_roles_tells_of_roles() {
-    let flags = ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let flags =
+        ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
     let text = done(&[&flags[..], &["--cluster", "2x1"]].concat());
     for words in [
         "a producer and 2 x 1 consumers: 384 threads",

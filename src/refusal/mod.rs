@@ -76,7 +76,7 @@ impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
         // The names that `check` gives to what belongs to an operand.
-        const PAIRS: [[&str; 2]; 10] = [
+        const PAIRS: [[&str; 2]; 8] = [
             ["A", "B"],
             ["alignment of A", "alignment of B"],
             ["padding of A", "padding of B"],
@@ -85,8 +85,6 @@ impl Refusal {
             ["swizzle shift of A", "swizzle shift of B"],
             ["the layout of A in shared memory", "the layout of B in shared memory"],
             // Shapes stay the kernel's, whose A is the user's B.
-            ["threadblock M where A is contiguous along M", "threadblock M where B is contiguous along N"],
-            ["threadblock N where B is contiguous along N", "threadblock N where A is contiguous along M"],
             ["instruction N where B is contiguous along N", "instruction N where A is contiguous along M"],
         ];
         let other = |name: &'static str| {
