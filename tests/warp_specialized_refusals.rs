@@ -225,7 +225,7 @@ fn legal() -> impl Strategy<Value = GemmDesc> {
 }
 
 proptest! {
-    #![proptest_config(cases(4_000))]
+    #![proptest_config(cases(20_000))]
 
     /// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a circle.
     #[test]

@@ -148,10 +148,7 @@ impl WarpSpecialized {
         let consumers = Mn { m: d.threadblock.m / d.warp.m, n: d.threadblock.n / d.warp.n };
         let repeats = Mn { m: d.warp.m / ROWS, n: d.warp.n / d.instruction.n };
         let count = consumers.m * consumers.n;
-        let (slice_columns, slice_swizzle) = match Self::slice(d) {
-            Ok(slice) => slice,
-            Err(refusal) => return Err(refusal),
-        };
+        let (slice_columns, slice_swizzle) = Self::slice(d);
         let slices = repeats.m * (d.warp.n / slice_columns);
         let ring = Pipeline {
             stages: d.stages,
@@ -199,29 +196,27 @@ impl WarpSpecialized {
         }
         hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
         hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        hold!(multiple("warp N", warp.n as u64, instruction.n as u64, MOST_TILE as u64));
+        // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
+        let mut columns = instruction.n;
+        while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
+            columns += instruction.n;
+        }
+        hold!(multiple("warp N", warp.n as u64, columns as u64, MOST_TILE as u64));
         hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
         hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
         within("warpgroups that multiply", (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, MOST_CONSUMERS)
     }
 
-    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of.
-    const fn slice(d: &GemmDesc) -> Result<(u32, TensorSwizzle), Refusal> {
+    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
+    /// see [`shapes`](Self::shapes).
+    const fn slice(d: &GemmDesc) -> (u32, TensorSwizzle) {
         let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
         let bytes = d.warp.n * d.c.bytes();
         let mut i = 0;
-        while i < widths.len() {
-            let span = CHUNK_BYTES << widths[i].bits();
-            if bytes.is_multiple_of(span) {
-                return Ok((span / d.c.bytes(), widths[i]));
-            }
+        while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
             i += 1;
         }
-        let of = (2 * CHUNK_BYTES / d.c.bytes()) as u64;
-        match multiple("warp N", d.warp.n as u64, of, MOST_TILE as u64) {
-            Err(refusal) => Err(refusal),
-            Ok(()) => Ok((2 * CHUNK_BYTES / d.c.bytes(), TensorSwizzle::Bytes32)),
-        }
+        ((CHUNK_BYTES << widths[i].bits()) / d.c.bytes(), widths[i])
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.
