@@ -11,8 +11,13 @@ use drawn::{
 use falchion::{
     Refusal,
     arch::{ArchKind, Machine, OpKind},
+    banks,
     desc::{GemmDesc, Request},
-    device::default_gemm_configuration::default_description,
+    device::{
+        Shapes,
+        default_gemm_configuration::default_description,
+        host::{Program, count},
+    },
     layout::{MatrixType, Order},
     numeric::{Combined, ComputeKind, ElementKind},
     shape::{Mn, Mnk},
@@ -197,6 +202,19 @@ fn a_machine_that_is_not_hopper_is_named() {
     );
     let sentence = changed(|_| ()).check_on(&ArchKind::Sm80.machine()).expect_err("an older machine").to_string();
     assert!(sentence.contains("instructions of sm90"), "{sentence}");
+}
+
+/// What looks at threads that all follow one schedule says so.
+#[test]
+fn a_kernel_with_roles_is_no_program_of_one_schedule() {
+    let d = changed(|_| ());
+    let program = Program::of(&d);
+    let shapes = Shapes::of(&d, (256, 256, 64), [None; 3], [0.0; 8]);
+    let sentences =
+        [banks::of_desc(&d).expect_err("roles").to_string(), count(&program, &shapes).expect_err("roles").to_string()];
+    for sentence in sentences {
+        assert!(sentence.starts_with("mainloop = ") && sentence.ends_with("have roles; the nearest is multistage"), "{sentence}");
+    }
 }
 
 /// Of a column-major D the kernel's A is the user's B: the sentence names the user's.

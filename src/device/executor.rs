@@ -124,7 +124,7 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
 ///
 /// Those of [`run_on_host`].
 pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
-    program.desc.check()?;
+    program.check()?;
     shapes.check(&program.desc)?;
     let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
     execute(program, None, mode, problem, inputs)

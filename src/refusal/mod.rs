@@ -31,6 +31,7 @@ pub enum Refusal {
     HopperAlone { mainloop: &'static str, arch: ArchKind },
     OnTensorCores { mainloop: &'static str, op: OpKind },
     AlongMn { operand: &'static str, element: ElementKind },
+    HasRoles { mainloop: &'static str },
     NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },

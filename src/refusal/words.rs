@@ -94,6 +94,10 @@ impl Refusal {
                 .say(" is not contiguous along K: tensor cores read so only elements of 16 bits; the nearest is ")
                 .say(operand)
                 .say(" contiguous along K"),
+            Self::HasRoles { mainloop } => s
+                .say("mainloop = ")
+                .say(mainloop)
+                .say(" is run as a program of threads that follow one schedule, and its warpgroups have roles; the nearest is multistage"),
             Self::NoLoopToUnroll { groups, mainloop } => s
                 .say("unroll = ")
                 .number(groups as u64)
