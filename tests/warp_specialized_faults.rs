@@ -320,8 +320,7 @@ fn every_fault_is_found_and_what_ships_is_not_accused() {
         for seed in 0..SEEDS {
             assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
         }
-        for (fault, needs, change) in FAULTS.iter().filter(|fault| fault.1.has(&right)) {
-            let _ = needs;
+        for (fault, _, change) in FAULTS.iter().filter(|fault| fault.1.has(&right)) {
             let mut mutant = right.clone();
             change(&mut mutant);
             let first = (0..SEEDS).find_map(|seed| subject.wrong(&mutant, seed));

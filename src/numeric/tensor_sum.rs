@@ -14,7 +14,8 @@ use crate::{
     sys::simd::{Vectorized, dispatch},
 };
 
-/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other.
+/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other. A
+/// [`promotion`](Instruction::promotion) is the kernel's and not made here.
 pub(crate) trait TensorSum: Accumulator {
     /// Rows of one operand along K.
     type Panel: Send + Sync;
@@ -96,7 +97,7 @@ impl TakenApart {
         let apart = |&x: &f32| {
             let x = if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
             let parts = Parts::of(x, least);
-            // Of the least normal type's eleven bits at most.
+            // Eleven bits at most.
             let significand = (parts.significand >> dropped) as i16;
             let exponent = if significand == 0 { OF_ZERO } else { parts.exponent as i16 };
             (if parts.negative { -significand } else { significand }, exponent)
