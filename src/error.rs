@@ -3,7 +3,11 @@
 //! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
-use crate::{device::host::Fault, layout::algebra::LayoutError, refusal::Refusal};
+use crate::{
+    device::host::{Fault, roles::RingFault},
+    layout::algebra::LayoutError,
+    refusal::Refusal,
+};
 use std::path::PathBuf;
 
 /// Why a call did not do what it was asked.
@@ -19,6 +23,9 @@ pub enum Error {
     /// The checked host executor found what a kernel must not do.
     #[error("{0}")]
     Fault(#[from] Fault),
+    /// The checked host executor found it in the ring between a producer and its consumers.
+    #[error("{0}")]
+    Ring(#[from] RingFault),
     /// A knob was given words that are no value of it.
     #[error("{flag} cannot be `{text}`: {because}")]
     KnobText {

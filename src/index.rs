@@ -39,8 +39,12 @@ pub struct Tabled {
 impl Tabled {
     /// The table of a map.
     pub fn of(map: &dyn IndexMap) -> Self {
-        let offsets = points(map).map(|point| map.at(point)).collect();
-        Self { domain: map.domain(), codomain: map.codomain(), offsets }
+        Self::by(map.domain(), map.codomain(), |point| map.at(point))
+    }
+
+    /// The table of a formula over a rectangle of points.
+    pub fn by(domain: Coord, codomain: u32, formula: impl Fn(Coord) -> Option<u32>) -> Self {
+        Self { domain, codomain, offsets: points_of(domain).map(formula).collect() }
     }
 }
 
@@ -64,7 +68,10 @@ impl IndexMap for Tabled {
 
 /// Every point of a map, row by row.
 pub fn points(map: &dyn IndexMap) -> impl Iterator<Item = Coord> + use<> {
-    let extent = map.domain();
+    points_of(map.domain())
+}
+
+fn points_of(extent: Coord) -> impl Iterator<Item = Coord> + use<> {
     (0..extent.row).flat_map(move |row| (0..extent.column).map(move |column| at(row, column)))
 }
 

@@ -104,6 +104,37 @@ fn the_fast_host_conforms() {
     }
 }
 
+/// Kernels whose warpgroups have roles.
+fn with_roles() -> descriptions::Wanted {
+    descriptions::Wanted { family: descriptions::Family::WarpSpecialized, ..descriptions::Wanted::default() }
+}
+
+#[test]
+fn the_fast_host_conforms_where_warpgroups_have_roles() {
+    let cases = Cases { descriptions: 160, problems_each: 6, most_work: 24_000_000, wanted: with_roles() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 900 && distinct(&drawn) >= 150);
+        assert_eq!(Coverage::missing_roles(&drawn), Vec::<String>::new());
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_device_conforms_where_warpgroups_have_roles() {
+    let cases = Cases { descriptions: 90, problems_each: 12, most_work: 24_000_000, wanted: with_roles() };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x0c0d_a090);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 1000 && distinct(&drawn) >= 80);
+        assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
 #[cfg(feature = "cuda")]
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

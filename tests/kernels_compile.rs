@@ -6,11 +6,11 @@
 
 mod descriptions;
 
-use descriptions::{Wanted, description, that_just_fits};
+use descriptions::{Family, Wanted, description, that_just_fits};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, SpillKind},
     device::{
         cuda::{
             cache::{Cache, CacheDir},
@@ -158,6 +158,58 @@ fn descriptions_that_just_fit_compile_clean() {
     kernels.extend(drawn(5_000, 5, ArchKind::Sm80, just_fits));
     kernels.extend(drawn(6_000, 5, ArchKind::Sm75, just_fits));
     all_clean("descriptions that just fit", &kernels);
+}
+
+/// Those whose warpgroups have roles: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
+/// registers of a consumer: `OVERHEAD` of `mma_warp_specialized.rs` is what keeps this test green.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_whose_warpgroups_have_roles_compile_clean() {
+    let order = |column: bool| if column { Order::Col } else { Order::Row };
+    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
+    let of = |orders| {
+        let default = move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        descriptions::warp_specialized::types().into_iter().filter_map(move |types| default(types).ok())
+    };
+    let checked = layouts.flat_map(of).filter(|d| d.check().is_ok());
+    let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
+    assert!(defaults.len() >= 60, "{} defaults", defaults.len());
+    all_clean("defaults with roles", &defaults);
+    let mut kernels: Vec<_> = (7_000..7_040).map(|seed| with_roles(seed, true, description)).collect();
+    // Other epilogues need what they need, and where they may spill they may.
+    kernels.extend((8_000..8_030).map(|seed| with_roles(seed, false, description)));
+    kernels.retain(|(_, d, _)| d.spills == SpillKind::Refused);
+    all_clean("descriptions with roles", &kernels);
+    let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
+    let fits: Vec<_> = (9_000..9_016).map(|seed| with_roles(seed, true, just_fits)).collect();
+    all_clean("descriptions with roles that just fit", &fits);
+}
+
+/// A description of a seed whose D the copy engine stores.
+fn with_roles(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
+    let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
+    (format!("seed {seed}"), GemmDesc { align_c: 16 / d.c.bytes(), ..d }, ArchKind::Sm90)
+}
+
+/// Where threads store D they hold addresses of many rows: some kernels spill. No product is serialized for that, no register
+/// allocation ignored, and what is spilled stays below a kilobyte a thread.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_whose_threads_store_compile() {
+    let cache = cache();
+    let (mut spilling, mut most, count) = (0, 0, 24);
+    for seed in 10_000..10_000 + count {
+        let (name, d, arch) = with_roles(seed, true, description);
+        let d = GemmDesc { align_c: 1, ..d };
+        let entry =
+            compile(&cache, &translation_unit(&d, true), arch.machine().sm).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let report = Report::read(&entry.log).expect("a kernel");
+        assert!(report.warnings.is_empty(), "{name}: {report:?} {}", text(&d));
+        let spilled = report.spill_store_bytes.max(report.spill_load_bytes);
+        (spilling, most) = (spilling + usize::from(spilled > 0), most.max(spilled));
+    }
+    println!("{spilling} of {count} kernels spill, {most} bytes at most");
+    assert!(most < 1024);
 }
 
 fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {

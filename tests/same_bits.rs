@@ -6,7 +6,7 @@ mod common;
 use common::{
     Random, asked_for,
     case::Buffers,
-    descriptions::{self, coverage::Coverage, description},
+    descriptions::{self, Family, coverage::Coverage, description},
     problems::{self, Problem, problem},
     reproduce,
 };
@@ -23,6 +23,8 @@ const DESCRIPTIONS: usize = 700;
 const PROBLEMS_EACH: usize = 4;
 /// Products that the checked mode makes for one problem, at most.
 const MOST_WORK: u64 = 400_000;
+/// The same where the least tile of a warpgroup has 64 x 8 x 32.
+const MOST_WORK_OF_ROLES: u64 = 6_000_000;
 
 /// Numbers that two implementations are likely to treat differently.
 fn special(kind: ElementKind, random: &mut Random) -> f64 {
@@ -99,7 +101,8 @@ type Other<'o> = &'o (dyn Fn(&Problem, &Buffers, u64) -> Result<HostBuffer, Erro
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let wanted = problems::Wanted { most_work: MOST_WORK, aligned };
+    let most_work = if desc.mainloop.has_roles() { MOST_WORK_OF_ROLES } else { MOST_WORK };
+    let wanted = problems::Wanted { most_work, aligned };
     let problem = problem(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
     let mut buffers = Buffers::filled(desc, &problem, Fill::Random, seeds.1)?;
@@ -126,48 +129,68 @@ fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) 
     Ok(specials)
 }
 
-#[test]
-fn fast_and_checked_give_the_same_bits() {
-    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
-    let one = |desc: &GemmDesc, seeds| {
-        let checked = |problem: &Problem, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, problem, buffers);
-        compare(desc, seeds, false, &checked)
-            .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
-    };
-    if let Some(seeds) = asked_for() {
-        one(&description(seeds.0, wanted), seeds);
-        return;
-    }
+/// The fast mode and the checked one on a problem.
+fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
+    let checked = |problem: &Problem, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, problem, buffers);
+    compare(desc, seeds, false, &checked)
+        .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
+}
+
+/// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special numbers, which descriptions.
+fn drawn_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descriptions::Wanted) -> (usize, usize, Vec<GemmDesc>) {
     let drawn: Vec<(u64, GemmDesc)> =
-        (0..DESCRIPTIONS).map(|i| draw(0x5a3e_b175, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
+        (0..descriptions).map(|i| draw(seed, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
     let (pairs, special) = drawn
         .par_iter()
         .map(|(seed, desc)| {
-            (0..PROBLEMS_EACH)
-                .fold((0, 0), |(pairs, special), i| (pairs + 1, special + usize::from(one(desc, (*seed, draw(*seed, i as u64))))))
+            (0..problems).fold((0, 0), |(pairs, special), i| {
+                (pairs + 1, special + usize::from(fast_and_checked(desc, (*seed, draw(*seed, i as u64)))))
+            })
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
-    let missing = Coverage::of(drawn.iter().map(|(_, desc)| desc)).missing();
+    (pairs, special, drawn.into_iter().map(|(_, desc)| desc).collect())
+}
+
+/// Small tiles whose warpgroups have roles.
+fn roles() -> descriptions::Wanted {
+    descriptions::Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..descriptions::Wanted::default() }
+}
+
+#[test]
+fn fast_and_checked_give_the_same_bits() {
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, wanted), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
+    let missing = Coverage::of(&drawn).missing();
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-#[cfg(feature = "cuda")]
+/// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.
 #[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_device_gives_the_hosts_bits() {
+fn fast_and_checked_give_the_same_bits_where_warpgroups_have_roles() {
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, roles()), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b190, 150, 3, roles());
+    let missing = Coverage::missing_roles(&drawn);
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 450 && special >= 150);
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The fast mode and the device on problems of descriptions drawn from a seed.
+#[cfg(feature = "cuda")]
+fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (usize, Vec<GemmDesc>) {
     let device = common::on_cuda::OnCuda::new();
-    let drawn: Vec<(u64, GemmDesc)> = (0..150)
-        .map(|i| draw(0xb175_0fd5, i))
-        .map(|seed| {
-            (
-                seed,
-                description(seed, descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() }),
-            )
-        })
-        .collect();
-    let pairs: usize = drawn
+    let drawn: Vec<(u64, GemmDesc)> =
+        (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted))).collect();
+    let pairs = drawn
         .par_iter()
         .map(|(seed, desc)| {
             let on_device = |problem: &Problem, buffers: &Buffers, _| {
@@ -182,9 +205,34 @@ fn the_device_gives_the_hosts_bits() {
             8
         })
         .sum();
-    let of = |kind| drawn.iter().filter(|(_, desc)| desc.a == kind).count();
+    (pairs, drawn.into_iter().map(|(_, desc)| desc).collect())
+}
+
+#[cfg(feature = "cuda")]
+fn distinct(drawn: &[GemmDesc]) -> usize {
+    drawn.iter().collect::<std::collections::HashSet<_>>().len()
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_device_gives_the_hosts_bits() {
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
+    let (pairs, drawn) = device_pairs(0xb175_0fd5, 150, wanted);
+    let of = |kind| drawn.iter().filter(|desc| desc.a == kind).count();
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
-    let distinct = drawn.iter().map(|(_, desc)| desc).collect::<std::collections::HashSet<_>>().len();
-    println!("{pairs} pairs from {distinct} descriptions, {kinds:?} of them in f32, f64 and i8");
-    assert!(pairs >= 500 && distinct >= 100 && kinds.iter().all(|&count| count >= 5));
+    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&drawn));
+    assert!(pairs >= 500 && distinct(&drawn) >= 100 && kinds.iter().all(|&count| count >= 5));
+}
+
+/// Whether the host adds as the tensor cores of Hopper do: bit by bit.
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_tensor_cores_give_the_hosts_bits() {
+    let (pairs, drawn) = device_pairs(0xb175_0f90, 90, roles());
+    let of = |kind| drawn.iter().filter(|desc| desc.a == kind).count();
+    let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8].map(of);
+    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&drawn));
+    assert!(pairs >= 500 && distinct(&drawn) >= 80 && kinds.iter().all(|&count| count >= 3));
 }

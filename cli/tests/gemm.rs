@@ -95,6 +95,53 @@ fn auto_finds_a_place() {
     assert!(text.contains("\nverified: "), "{text}");
 }
 
+/// Kernels whose warpgroups have roles, fast and checked: extents that are no whole tiles, every layout that their types have.
+#[test]
+fn tensor_cores_are_verified_on_the_host() {
+    let sizes = ["--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1"];
+    for more in [&[][..], &["--checked"]] {
+        for (a, c, acc) in [("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "f32", "f32"), ("bf16", "bf16", "f32")] {
+            for layouts in 0..8 {
+                let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+                let (a, b, c) = (format!("{a}:{}", order(0)), format!("{a}:{}", order(1)), format!("{c}:{}", order(2)));
+                verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--acc", acc], more].concat());
+            }
+        }
+        for a in ["i8", "u8"] {
+            let (a, b) = (format!("{a}:row"), format!("{a}:col"));
+            for c in ["i32:row", "i32:col"] {
+                verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", c], more].concat());
+            }
+        }
+        verified(&[&sizes[..6], &["--k", "0", "--a", "bf16:row", "--b", "bf16:col"], more].concat());
+    }
+}
+
+#[test]
+fn an_explanation_of_roles_tells_of_roles() {
+    let flags =
+        ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let text = done(&[&flags[..], &["--cluster", "2x1"]].concat());
+    for words in [
+        "a producer and 2 x 1 consumers: 384 threads",
+        "2 x 1 blocks",
+        "64 x 256: 1 x 1 instructions of 64 x 256 x 16",
+        "the producer keeps 24 and consumers take 240",
+        "4 stages of 49152, 4 staging buffers of 8192",
+        "each copied to all 2 blocks of the cluster",
+        "stored by the copy engine, in 4 slices of 64 x 64 a consumer",
+        "AwaitFull",
+    ] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(!text.contains("thread tile"), "{text}");
+    let object = object(&[&flags[..], &["--json"]].concat());
+    let facts = &object["explanation"]["facts"];
+    assert_eq!((facts["threads"].as_u64(), facts["stages"].as_u64()), (Some(384), Some(4)));
+    assert_eq!(facts["operands"][1]["bytes"].as_u64(), Some(32768));
+    assert!(facts["schedule"].as_array().is_some_and(|lines| lines.len() > 5), "{facts}");
+}
+
 #[test]
 fn an_explanation_says_where_each_knob_came_from() {
     let text = done(&["gemm", "--on", "host", "--explain", "--c", "f32:row", "--stages", "3", "--smem-b", "mn+8"]);

@@ -65,7 +65,9 @@ impl SharedStep {
 /// [`Error::Refused`] for a description that does not check, and those of [`of_program`].
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
-    of_program(&Program::of(desc))
+    let program = Program::of(desc);
+    program.check()?;
+    of_program(&program)
 }
 
 /// The accesses of a program, in the order of [`Purpose`], A before B.

@@ -24,6 +24,10 @@ impl GemmDesc {
         hold!(self.check_choices());
         hold!(self.check_epilogue());
         let ring = components.ring;
+        let (needed, available) = (components.instruction_registers(), ring.launch_registers());
+        if needed > available {
+            return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
+        }
         let (needed, available) = (components.registers_needed(), components.registers_available());
         if needed > available && matches!(self.spills, SpillKind::Refused) {
             return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });

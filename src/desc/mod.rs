@@ -12,7 +12,7 @@ mod json;
 mod knobs;
 
 pub use derived::{OperandDesc, OperandKind};
-pub use explain::{Explanation, OperandExplanation};
+pub use explain::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
     Interleaving, Knob, Knobs, Loop, Scheduling, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling,

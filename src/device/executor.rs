@@ -2,7 +2,7 @@
 
 use super::{
     arguments::{Arguments, MatrixShape, Shapes, Source},
-    host::{Inputs, Mode, Problem, Program, composed, execute},
+    host::{Inputs, Mode, Problem, Program, WarpSpecializedProgram, composed, execute, warp_specialized},
     space::{Host, HostSlice, HostSliceMut, Space},
 };
 use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
@@ -131,6 +131,9 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
     desc.check()?;
     shapes.check(&desc)?;
     let (problem, inputs) = canonical(&desc, shapes, matrices)?;
+    if desc.mainloop.has_roles() {
+        return warp_specialized::execute(&desc, mode, problem, inputs);
+    }
     let known = composed(&desc)?;
     execute(&known.program, Some(&known.plan), mode, problem, inputs)
 }
@@ -141,10 +144,27 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
 ///
 /// Those of [`run_on_host`].
 pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
-    program.desc.check()?;
+    program.check()?;
     shapes.check(&program.desc)?;
     let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
     execute(program, None, mode, problem, inputs)
+}
+
+/// Runs a program of the warp-specialized family, checked; someone may have changed its ring, its maps or its numbers.
+///
+/// # Errors
+///
+/// Those of [`run_on_host`].
+pub fn run_warp_specialized(
+    program: &WarpSpecializedProgram,
+    seed: u64,
+    shapes: &Shapes,
+    matrices: HostMatrices<'_>,
+) -> Result<(), Error> {
+    program.desc.check()?;
+    shapes.check(&program.desc)?;
+    let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
+    warp_specialized::execute_program(program, seed, problem, inputs)
 }
 
 /// The row-major problem and its operands: A and B change places where D is column-major.

@@ -15,7 +15,7 @@ mod space;
 pub mod transpose;
 
 pub use arguments::{Arguments, MatrixShape, Shapes, Source};
-pub use executor::{Executor, HostMatrices, Orders, run_on_host, run_program};
+pub use executor::{Executor, HostMatrices, Orders, run_on_host, run_program, run_warp_specialized};
 pub use gemm::Gemm;
 pub use matrix::HostMatrix;
 pub use product::HostProduct;

@@ -1,6 +1,6 @@
 //! Which element types go together: a table for each operation class, and the one place where code is generated per type.
 
-use super::{Accumulator, Bf16, Compute, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32, Widen};
+use super::{Accumulator, Bf16, Compute, E4m3, E5m2, Element, ElementKind, F16, Narrow, TensorSum, Tf32, Widen};
 use crate::{arch::OpKind, refusal::Refusal};
 use core::marker::PhantomData;
 
@@ -21,7 +21,7 @@ pub struct Combined {
 pub(crate) trait Combination: 'static {
     type A: Element<Storage: Widen<Self::Accumulator>>;
     type B: Element<Storage: Widen<Self::Accumulator>>;
-    type Accumulator: Accumulator + Widen<Self::Epilogue>;
+    type Accumulator: Accumulator + TensorSum + Widen<Self::Epilogue>;
     type C: Element<Storage: Widen<Self::Epilogue>>;
     /// What the epilogue computes in.
     type Epilogue: Compute + Narrow<<Self::C as Element>::Storage>;
@@ -40,7 +40,7 @@ impl<A, B, Acc, C, Epilogue> Combination for Types<A, B, Acc, C, Epilogue>
 where
     A: Element<Storage: Widen<Acc>>,
     B: Element<Storage: Widen<Acc>>,
-    Acc: Accumulator + Widen<Epilogue>,
+    Acc: Accumulator + TensorSum + Widen<Epilogue>,
     C: Element<Storage: Widen<Epilogue>>,
     Epilogue: Compute + Narrow<C::Storage>,
 {

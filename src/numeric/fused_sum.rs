@@ -21,21 +21,21 @@ use super::{
 const FRACTION: u32 = 23;
 const PRODUCT_FRACTION: u32 = 2 * FRACTION;
 /// The least exponent of a binary32.
-const LEAST: i32 = -126;
+pub(super) const LEAST: i32 = -126;
 /// What tensor cores make of what is no number.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
 /// `± significand * 2^(exponent - FRACTION)`, exactly.
-struct Parts {
-    negative: bool,
-    significand: u64,
-    exponent: i32,
+pub(super) struct Parts {
+    pub negative: bool,
+    pub significand: u64,
+    pub exponent: i32,
 }
 
 impl Parts {
     /// Of a finite number of a type whose least exponent is `least`.
     #[inline(always)]
-    fn of(x: f32, least: i32) -> Self {
+    pub fn of(x: f32, least: i32) -> Self {
         let bits = x.to_bits();
         let (field, fraction) = ((bits >> FRACTION & 0xff) as i32, u64::from(bits & ((1 << FRACTION) - 1)));
         let (significand, exponent) = if field == 0 { (fraction, LEAST) } else { (fraction | 1 << FRACTION, field - 127) };
@@ -64,7 +64,7 @@ pub(crate) const fn least_exponent(kind: ElementKind) -> i32 {
 
 /// `2^exponent`, for the exponents of normal binary64 numbers.
 #[inline(always)]
-fn power(exponent: i32) -> f64 {
+pub(super) fn power(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
@@ -129,7 +129,8 @@ impl Instruction {
     }
 
     /// The exact sum of a step as the accumulator holds it.
-    fn rounded(&self, x: f64) -> f32 {
+    #[inline(always)]
+    pub(super) fn rounded(&self, x: f64) -> f32 {
         match self.sum {
             SumRounding::NearestF16 => F16::from_f32(round_to_odd(x)).to_f32(),
             SumRounding::Truncated { fraction_bits } => {

@@ -13,6 +13,7 @@ mod convert;
 mod element;
 mod fused_sum;
 mod instruction;
+mod tensor_sum;
 
 pub use arithmetic::{Accumulator, Compute};
 pub use combination::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS};
@@ -22,3 +23,4 @@ pub use convert::{Narrow, Widen};
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 pub(crate) use fused_sum::least_exponent;
 pub use instruction::{Instruction, SumRounding};
+pub(crate) use tensor_sum::TensorSum;

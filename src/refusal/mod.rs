@@ -31,6 +31,7 @@ pub enum Refusal {
     NoChoice { field: &'static str, mainloop: &'static str, nearest: &'static str },
     HopperAlone { mainloop: &'static str, arch: ArchKind },
     OnTensorCores { mainloop: &'static str, op: OpKind },
+    HasRoles { mainloop: &'static str },
     NoLoopToUnroll { groups: u32, mainloop: &'static str },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
@@ -77,13 +78,16 @@ impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
         // The names that `check` gives to what belongs to an operand.
-        const PAIRS: [[&str; 2]; 6] = [
+        const PAIRS: [[&str; 2]; 8] = [
             ["A", "B"],
             ["alignment of A", "alignment of B"],
             ["padding of A", "padding of B"],
             ["swizzle bits of A", "swizzle bits of B"],
             ["swizzle base of A", "swizzle base of B"],
             ["swizzle shift of A", "swizzle shift of B"],
+            ["the layout of A in shared memory", "the layout of B in shared memory"],
+            // Shapes stay the kernel's, whose A is the user's B.
+            ["instruction N where B is contiguous along N", "instruction N where A is contiguous along M"],
         ];
         let other = |name: &'static str| {
             let pair = PAIRS.into_iter().find(|pair| pair.contains(&name));
@@ -92,6 +96,8 @@ impl Refusal {
         match &mut self {
             Self::NotOneOf { field: name, .. }
             | Self::OutOfRange { field: name, .. }
+            | Self::NotMultiple { field: name, .. }
+            | Self::NoChoice { field: name, .. }
             | Self::CopyWidth { operand: name, .. }
             | Self::CopyNotWhole { operand: name, .. }
             | Self::AccessDoesNotDivideTile { operand: name, .. }

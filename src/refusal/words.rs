@@ -87,6 +87,10 @@ impl Refusal {
                 .say(" main loop multiplies on tensor cores; op = ")
                 .say(op.name())
                 .say(", the nearest is tensorop"),
+            Self::HasRoles { mainloop } => s
+                .say("mainloop = ")
+                .say(mainloop)
+                .say(" is run as a program of threads that follow one schedule, and its warpgroups have roles; the nearest is multistage"),
             Self::NoLoopToUnroll { groups, mainloop } => s
                 .say("unroll = ")
                 .number(groups as u64)
@@ -165,11 +169,15 @@ impl Refusal {
                 .say("; take a smaller warp tile, fewer blocks, or allow spills"),
             Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
+                // What the stages do not share with a deposit lies beside them.
+                let beside = if deposit == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) };
+                let left = available.saturating_sub(beside);
                 let s = if deposit == needed {
                     s.say("the slices of K hand over ").number(deposit as u64).say(" bytes")
                 } else {
                     s.number(stages as u64).say(" stages of ").number(stage as u64)
                 };
+                let s = if beside > 0 { s.say(" and ").number(beside as u64).say(" beside them") } else { s };
                 let s = s
                     .say("); sm_")
                     .number(arch as u64)
@@ -178,8 +186,8 @@ impl Refusal {
                     .say(" for each of ")
                     .number(blocks as u64)
                     .say(if blocks == 1 { " block" } else { " blocks" });
-                if stage != 0 && available / stage >= 2 && deposit <= available {
-                    s.say("; the nearest number of stages is ").number((available / stage) as u64)
+                if stage != 0 && left / stage >= 2 && deposit <= available {
+                    s.say("; the nearest number of stages is ").number((left / stage) as u64)
                 } else {
                     s.say("; take a smaller threadblock tile")
                 }

@@ -25,7 +25,7 @@
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
 use super::{
-    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
+    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorMapDesc, TensorMatrix, TensorSwizzle,
     pipeline::{MOST_STAGING, REGISTERS, WARPS},
     tensor_map::{
         CHUNK_BYTES, MOST_BOX,
@@ -35,6 +35,7 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind, PORTABLE_CLUSTER},
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
     schedule::{Cooperative, Roles, ScheduleKind},
@@ -59,8 +60,13 @@ const PRODUCER_REGISTERS: u8 = 24;
 const PENDING: u8 = 1;
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
-/// `tests/kernels_compile` finds spills where they are less.
+/// `tests/kernels_compile` finds no spills where the copy engine stores D; where threads do, some kernels spill a little.
 const OVERHEAD: u32 = 40;
+
+/// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes
+/// later does not count. Measured: of 3 consumers, which are launched with 128, NVRTC 13 wants 130 for an instruction of 104
+/// accumulators, 138 for 112 and 146 for 120 (C7602).
+const BESIDE_ACCUMULATORS: u32 = 26;
 
 /// A description of this family in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,16 +89,21 @@ pub struct WarpSpecialized {
 
 /// An operand's tile of one stage.
 const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
-    let (element, mn, field) = match operand {
-        OperandKind::A => (d.a, d.threadblock.m, "threadblock M where A is contiguous along M"),
-        OperandKind::B => (d.b, d.threadblock.n, "threadblock N where B is contiguous along N"),
+    let (element, mn) = match operand {
+        OperandKind::A => (d.a, d.threadblock.m),
+        OperandKind::B => (d.b, d.threadblock.n),
     };
     let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
     let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
     let along = WarpSpecialized::along(d, operand);
     if along.is(Along::Mn) {
+        // Every instruction begins where a box does; those of A have its 64 rows.
         let row = (STAGE_BYTES / input.bytes()) as u64;
-        hold!(multiple(field, mn as u64, row, MOST_TILE as u64));
+        let (field, extent) = match operand {
+            OperandKind::A => ("instruction M where A is contiguous along M", d.instruction.m as u64),
+            OperandKind::B => ("instruction N where B is contiguous along N", d.instruction.n as u64),
+        };
+        hold!(multiple(field, extent, row, MOST_COLUMNS));
     }
     match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
         Ok(tile) => Ok(tile),
@@ -138,11 +149,6 @@ impl WarpSpecialized {
             (Ok(a), Ok(b)) => (a, b),
             (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
         };
-        if b.along().is(Along::Mn) && d.warp.n != d.instruction.n {
-            // The second instruction begins where a box of B does.
-            let row = (STAGE_BYTES / d.b.bytes()) as u64;
-            hold!(multiple("instruction N where B is contiguous along N", d.instruction.n as u64, row, MOST_COLUMNS));
-        }
         let accumulator = match d.accumulator {
             ElementKind::F16 => WgmmaAccumulator::F16,
             ElementKind::I32 => WgmmaAccumulator::S32,
@@ -155,10 +161,7 @@ impl WarpSpecialized {
         let repeats = Mn { m: d.warp.m / ROWS, n: d.warp.n / d.instruction.n };
         let count = consumers.m * consumers.n;
         let in_turns = matches!(d.schedule, ScheduleKind::Pingpong);
-        let (slice_columns, slice_swizzle) = match Self::slice(d) {
-            Ok(slice) => slice,
-            Err(refusal) => return Err(refusal),
-        };
+        let (slice_columns, slice_swizzle) = Self::slice(d);
         let slices = repeats.m * (d.warp.n / slice_columns);
         let bare = Pipeline {
             stages: d.stages,
@@ -174,10 +177,10 @@ impl WarpSpecialized {
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, slices, d.arch.machine().shared_bytes_each_of(1)), ..bare };
-        hold!(ring.check());
         let options = Cooperative { pending: PENDING, slices: slices as u8, registers: Self::registers(&ring) };
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
         hold!(this.shared_evenly());
+        hold!(ring.check());
         Ok(this)
     }
 
@@ -208,7 +211,12 @@ impl WarpSpecialized {
         }
         hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
         hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        hold!(multiple("warp N", warp.n as u64, instruction.n as u64, MOST_TILE as u64));
+        // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
+        let mut columns = instruction.n;
+        while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
+            columns += instruction.n;
+        }
+        hold!(multiple("warp N", warp.n as u64, columns as u64, MOST_TILE as u64));
         hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
         hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
         let (field, most) = match d.schedule {
@@ -218,23 +226,16 @@ impl WarpSpecialized {
         within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
     }
 
-    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of.
-    const fn slice(d: &GemmDesc) -> Result<(u32, TensorSwizzle), Refusal> {
+    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
+    /// see [`shapes`](Self::shapes).
+    const fn slice(d: &GemmDesc) -> (u32, TensorSwizzle) {
         let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
         let bytes = d.warp.n * d.c.bytes();
         let mut i = 0;
-        while i < widths.len() {
-            let span = CHUNK_BYTES << widths[i].bits();
-            if bytes.is_multiple_of(span) {
-                return Ok((span / d.c.bytes(), widths[i]));
-            }
+        while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
             i += 1;
         }
-        let of = (2 * CHUNK_BYTES / d.c.bytes()) as u64;
-        match multiple("warp N", d.warp.n as u64, of, MOST_TILE as u64) {
-            Err(refusal) => Err(refusal),
-            Ok(()) => Ok((2 * CHUNK_BYTES / d.c.bytes(), TensorSwizzle::Bytes32)),
-        }
+        ((CHUNK_BYTES << widths[i].bits()) / d.c.bytes(), widths[i])
     }
 
     /// The most staging buffers that the slices are a whole number of, and that shared memory holds beside the stages: slices that
@@ -253,20 +254,21 @@ impl WarpSpecialized {
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.
     const fn shared_evenly(&self) -> Result<(), Refusal> {
-        let [a, b] = [
-            ("threadblock M, which the cluster's blocks share,", OperandKind::A),
-            ("threadblock N, which the cluster's blocks share,", OperandKind::B),
-        ];
-        let operands = [a, b];
-        let mut i = 0;
-        while i < operands.len() {
-            let (field, operand) = operands[i];
-            let tile = self.tile(operand);
-            let of = (tile.multiple() * self.ring.shares(operand)) as u64;
-            hold!(multiple(field, tile.mn() as u64, of, MOST_TILE as u64));
-            i += 1;
+        let Some(SharedOperand { operand, blocks }) = self.ring.multicast else { return Ok(()) };
+        let (field, legal) = match operand {
+            OperandKind::A => ("cluster N", "the numbers of blocks that share threadblock M in whole boxes"),
+            OperandKind::B => ("cluster M", "the numbers of blocks that share threadblock N in whole boxes"),
+        };
+        let tile = self.tile(operand);
+        let boxes = tile.mn() / tile.multiple();
+        let mut nearest = blocks;
+        while !boxes.is_multiple_of(nearest) {
+            nearest -= 1;
         }
-        Ok(())
+        if nearest == blocks {
+            return Ok(());
+        }
+        Err(Refusal::NotOneOf { field, value: blocks as u64, legal, nearest: nearest as u64 })
     }
 
     /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
@@ -305,6 +307,36 @@ impl WarpSpecialized {
         share / parts
     }
 
+    /// What the copy engine is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
+    /// moves. The bits of tf32 move as they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn operand_map(
+        &self,
+        operand: OperandKind,
+        element: ElementKind,
+        (mn, depth): (u64, u64),
+        leading: u64,
+    ) -> Result<TensorMapDesc, Refusal> {
+        let tile = self.tile(operand);
+        let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
+        // Row-major where K is contiguous.
+        let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
+        let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
+        matrix.map((self.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)
+    }
+
+    /// What the copy engine is told of an m x n D: its boxes are slices.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn slice_map(&self, c: ElementKind, extents: (u64, u64), leading: u64) -> Result<TensorMapDesc, Refusal> {
+        TensorMatrix::new("D", c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
+    }
+
     /// Copies of one block for each stage.
     pub const fn copies(&self, operand: OperandKind) -> u32 {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
@@ -318,6 +350,11 @@ impl WarpSpecialized {
     /// Registers that a thread of a consumer needs.
     pub const fn registers_needed(&self) -> u32 {
         self.accumulators() + OVERHEAD
+    }
+
+    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without.
+    pub const fn instruction_registers(&self) -> u32 {
+        self.mma.instruction().registers() + BESIDE_ACCUMULATORS
     }
 
     /// Registers that it has.

@@ -79,7 +79,10 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
         if exchanged { (d.layout_b.transposed(), d.layout_a.transposed()) } else { (d.layout_a, d.layout_b) };
     let (align_a, align_b) = if exchanged { (d.align_b, d.align_a) } else { (d.align_a, d.align_b) };
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
-    if wanted.aligned {
+    // The copy engine takes any extents; addresses and rows of A and of B begin where it can read.
+    let roles = d.mainloop.has_roles();
+    let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.align_c]) } else { d.align_c };
+    if wanted.aligned && !roles {
         // The contiguous extent of each operand is a multiple of its alignment.
         for (order, align, [rows, columns]) in
             [(a_order, align_a, [0, 2]), (b_order, align_b, [2, 1]), (c_order, d.align_c, [0, 1])]
@@ -105,8 +108,8 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
     };
     let a = matrix(0, a_order, m, k, align_a);
     let b = matrix(1, b_order, k, n, align_b);
-    let c = matrix(2, c_order, m, n, d.align_c);
-    let d_shape = matrix(3, c_order, m, n, d.align_c);
+    let c = matrix(2, c_order, m, n, align_d);
+    let d_shape = matrix(3, c_order, m, n, align_d);
     let mut scalars = [0.0; 8];
     let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
     // The first is drawn more often than a zero would be.

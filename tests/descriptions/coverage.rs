@@ -49,6 +49,40 @@ impl Coverage {
         Self(seen)
     }
 
+    /// What a suite of kernels with roles has to have in it and has not.
+    pub fn missing_roles(descriptions: &[GemmDesc]) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        for d in descriptions {
+            let Some(components) = d.warp_specialized() else { continue };
+            seen.insert(format!("{} {} {}", d.a, d.accumulator, d.c));
+            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
+            seen.insert(format!("cluster {}x{}", d.cluster.m, d.cluster.n));
+            seen.insert(format!("consumers {}x{}", components.consumers.m, components.consumers.n));
+            seen.insert(format!("repeats along N {}", components.repeats.n > 1));
+            seen.insert(format!("repeats along M {}", components.repeats.m > 1));
+            seen.insert(format!("stages {}", d.stages));
+            seen.insert(format!("staging {} {:?}", components.ring.staging_buffers, components.slice_swizzle));
+            seen.insert(format!("by the engine {}", d.align_c * d.c.bytes() == 16));
+            seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle)));
+        }
+        let mut wanted: Vec<String> = super::warp_specialized::types()
+            .iter()
+            .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
+            .collect();
+        for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
+            wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+        }
+        wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
+        wanted.extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
+        wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
+        for more in [false, true] {
+            wanted.extend(["repeats along N", "repeats along M", "by the engine"].map(|what| format!("{what} {more}")));
+        }
+        wanted.extend(["staging 1 Bytes128", "staging 2 Bytes128", "staging 2 Bytes64", "staging 2 Bytes32"].map(str::to_owned));
+        wanted.retain(|wanted| !seen.contains(wanted));
+        wanted
+    }
+
     /// What a suite has to have in it and has not.
     pub fn missing(&self) -> Vec<String> {
         let mut wanted: Vec<String> =

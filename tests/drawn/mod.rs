@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 #[path = "../descriptions/mod.rs"]
-mod descriptions;
+pub mod descriptions;
 
 use descriptions::{Wanted, description};
 use falchion::{

@@ -30,7 +30,7 @@ pub fn print(resolved: &Resolved, desc: &GemmDesc) {
     print::line("\nso:");
     print::table(explanation.facts().into_iter().map(|(what, how)| vec![what.to_owned(), how]));
     print::line("\nschedule:");
-    for line in &explanation.schedule {
+    for line in explanation.schedule() {
         print::line(&format!(" {line}"));
     }
 }

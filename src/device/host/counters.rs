@@ -151,7 +151,7 @@ impl Counters {
 /// [`Error::Measurement`] when blocks are not alike, when an address is no multiple of the access, and when a number passes 64
 /// bits.
 pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
-    program.desc.check()?;
+    program.check()?;
     shapes.check(&program.desc)?;
     let turned = shapes.canonical_for(&program.desc)?;
     let walk = Walk::of(program, &Problem::of(&turned))?;

@@ -41,7 +41,7 @@ pub(super) struct Batch {
 
 impl<'a, T: Combination> FastBlocks<'a, T> {
     pub fn new(typed: &'a Typed<'a, T>, plan: &'a Plan) -> Self {
-        let whole = plan.is_whole(typed.program.desc.warps().k);
+        let whole = plan.is_whole(typed.desc.warps().k);
         let columns = columns_abreast::<T::Accumulator>();
         let packing = |operand, widest| Packing::new(typed, plan, operand, widest);
         Self { typed, plan, whole, packings: [packing(OperandKind::A, ROWS), packing(OperandKind::B, columns)] }
@@ -49,7 +49,7 @@ impl<'a, T: Combination> FastBlocks<'a, T> {
 
     /// Tiles that are packed at once.
     fn step(&self) -> u32 {
-        (CHUNK / self.typed.program.desc.threadblock.k).clamp(1, self.typed.tiles.max(1))
+        (CHUNK / self.typed.desc.threadblock.k).clamp(1, self.typed.tiles.max(1))
     }
 
     /// Sums of one block, all slices of K.
@@ -121,7 +121,7 @@ impl<'a, T: Combination> FastBlocks<'a, T> {
 
     /// Adds the slices of K in order, and puts every sum where its thread stores it.
     fn assemble(&self, sums: &mut [T::Accumulator]) {
-        let d = &self.typed.program.desc;
+        let d = self.typed.desc;
         let columns = d.threadblock.n as usize;
         let area = d.threadblock.m as usize * columns;
         if self.whole {

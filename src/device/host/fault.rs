@@ -29,6 +29,15 @@ pub enum Fault {
     StoredTwice { row: u32, column: u32 },
     NeverStored { row: u32, column: u32 },
     TileTwice { row: u32, column: u32 },
+    NotADescriptor { operand: OperandKind, start: u32, leading: u32, stride: u32 },
+    BeyondStage { operand: OperandKind, byte: u32, size: u32 },
+    CopiedBytes { operand: OperandKind, told: u32, counted: u32 },
+    BeyondStaging { consumer: u32, byte: u32, size: u32 },
+    StagedTwice { consumer: u32, slice: u32, byte: u32 },
+    NotStaged { consumer: u32, slice: u32, byte: u32 },
+    OutsideOfD { row: u64, column: u64 },
+    WrittenTwice { row: u64, column: u64 },
+    NeverWritten { row: u64, column: u64 },
     Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
 }
 
@@ -88,6 +97,27 @@ impl fmt::Display for Fault {
             Self::Misplaced { row, column, found_row, found_column } => {
                 write!(f, "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")
             }
+            Self::NotADescriptor { operand, start, leading, stride } => {
+                write!(f, "no descriptor of {} starts at {start} with distances of {leading} and {stride} bytes", operand.name())
+            }
+            Self::BeyondStage { operand, byte, size } => {
+                write!(f, "byte {byte} of a stage's part of {} is touched, which has {size}", operand.name())
+            }
+            Self::CopiedBytes { operand, told, counted } => {
+                write!(f, "copies of {} tell their barrier of {told} bytes, and {counted} are counted on", operand.name())
+            }
+            Self::BeyondStaging { consumer, byte, size } => {
+                write!(f, "consumer {consumer} touches byte {byte} of a staging buffer of {size}")
+            }
+            Self::StagedTwice { consumer, slice, byte } => {
+                write!(f, "consumer {consumer} deposits byte {byte} of slice {slice} twice")
+            }
+            Self::NotStaged { consumer, slice, byte } => {
+                write!(f, "consumer {consumer} stores byte {byte} of slice {slice}, which no one deposited")
+            }
+            Self::OutsideOfD { row, column } => write!(f, "element ({row}, {column}) lies outside of D and is written"),
+            Self::WrittenTwice { row, column } => write!(f, "element ({row}, {column}) of D is written twice"),
+            Self::NeverWritten { row, column } => write!(f, "element ({row}, {column}) of D is never written"),
             Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of D is computed by no block, or by two"),
         }
     }

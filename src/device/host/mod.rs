@@ -1,6 +1,6 @@
 //! The CPU, as a GPU small enough to read.
 //!
-//! A description becomes a [`Program`]: its maps and its schedule. Two modes run it:
+//! A description becomes a [`Program`]: its maps and its schedule; one whose warpgroups have roles a [`WarpSpecializedProgram`]. Two modes run it:
 //!
 //! - **checked** (`block.rs`): block by block, thread by thread. Shared memory remembers who wrote what, and when; a missing
 //!   barrier, a read of a stale stage, a write that overtakes a read, an access out of bounds is a [`Fault`] with its
@@ -26,6 +26,7 @@ mod store;
 pub(crate) mod transpose;
 mod turn;
 mod vectors;
+pub(crate) mod warp_specialized;
 mod watch;
 
 pub use counters::{Counters, GlobalAccesses, SharedAccesses, count};
@@ -35,5 +36,6 @@ pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
 pub use transpose::{TransposeCounters, TransposeProgram, count as count_transpose};
+pub use warp_specialized::{OperandMaps, StoreMaps, TakenTiles, WarpSpecializedProgram};
 pub use watch::Purpose;
 pub(crate) use watch::watch;

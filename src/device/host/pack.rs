@@ -35,7 +35,7 @@ impl<'a, T: Combination> Packing<'a, T> {
 
     /// Packs `tiles` of all panels of the strip of tiles number `strip`, panel by panel.
     pub fn pack(&self, strip: u32, tiles: Range<u32>, into: &mut [T::Accumulator]) {
-        let d = &self.typed.program.desc;
+        let d = self.typed.desc;
         let origin = u64::from(strip) * u64::from(d.operand(self.operand).smem.mn);
         let walk = self.typed.iterator(self.operand, origin);
         let mut rest = into;

@@ -4,6 +4,7 @@ use crate::{
     desc::{GemmDesc, OperandKind},
     epilogue::tile_store::{AccumulatorMap, DepositMap},
     index::{IndexMap, Tabled},
+    refusal::Refusal,
     schedule::Schedule,
     threadblock::TileOrder,
 };
@@ -59,6 +60,20 @@ impl Program {
             order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.swizzle, rows, columns })),
         };
         Self { desc: d, maps, schedule: Schedule::of(&d) }
+    }
+
+    /// Whether its description is a kernel whose threads all follow one schedule.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GemmDesc::check`]; [`Refusal::HasRoles`] of one that is a
+    /// [`WarpSpecializedProgram`](super::WarpSpecializedProgram).
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.desc.check()?;
+        if self.desc.mainloop.has_roles() {
+            return Err(Refusal::HasRoles { mainloop: self.desc.mainloop.name() });
+        }
+        Ok(())
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.

@@ -60,7 +60,7 @@ pub(crate) struct Inputs<'a> {
 
 /// Operands, their types known.
 pub(super) struct Typed<'a, T: Combination> {
-    pub program: &'a Program,
+    pub desc: &'a GemmDesc,
     pub problem: Problem,
     pub a: &'a [<T::A as Element>::Storage],
     pub b: &'a [<T::B as Element>::Storage],
@@ -72,18 +72,13 @@ impl<T: Combination> Typed<'_, T> {
     /// The walk of the block at `origin` over an operand.
     pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
         let extent = if operand == OperandKind::A { self.problem.m } else { self.problem.n };
-        TileIterator {
-            origin,
-            extent_mn: extent as u64,
-            extent_k: self.problem.k as u64,
-            tile_k: self.program.desc.threadblock.k,
-        }
+        TileIterator { origin, extent_mn: extent as u64, extent_k: self.problem.k as u64, tile_k: self.desc.threadblock.k }
     }
 
     /// Distances between neighbours along MN and along K, in elements.
     pub fn strides(&self, operand: OperandKind) -> (usize, usize) {
         let leading = if operand == OperandKind::A { self.problem.lda } else { self.problem.ldb };
-        if self.program.desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
+        if self.desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
     }
 
     /// Element (`row`, `column`) of an operand seen as MN x K; outside of it, zero.
@@ -101,11 +96,66 @@ impl<T: Combination> Typed<'_, T> {
 /// The sums of one block, row by row of its tile.
 pub(super) type Tile<T> = Vec<<T as Combination>::Accumulator>;
 
-/// Runs a program on operands in host memory.
+/// What computes D once the types are known.
+pub(super) trait HostKernel {
+    /// The description.
+    fn desc(&self) -> &GemmDesc;
+    /// Computes D; C is there where it is read.
+    fn compute<T: Combination>(
+        &self,
+        typed: &Typed<'_, T>,
+        source: Source<&[<T::C as Element>::Storage]>,
+        d: &mut [<T::C as Element>::Storage],
+    ) -> Result<(), Error>;
+}
+
+/// Gives operands in host memory their types, and has D computed where there is any.
 ///
 /// # Errors
 ///
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
+pub(super) fn with_types(computer: &impl HostKernel, problem: Problem, inputs: Inputs<'_>) -> Result<(), Error> {
+    struct Run<'r, 'a, X> {
+        computer: &'r X,
+        problem: Problem,
+        inputs: Inputs<'a>,
+    }
+    impl<X: HostKernel> Visit for Run<'_, '_, X> {
+        type Out = Result<(), Error>;
+        fn visit<T: Combination>(self) -> Self::Out {
+            let (Inputs { a, b, c, d }, desc) = (self.inputs, self.computer.desc());
+            let (a, b, d) = (a.of::<T::A>()?, b.of::<T::B>()?, d.of::<T::C>()?);
+            let reads = desc.epilogue.reads(&self.problem.scalars);
+            let tile_k = desc.threadblock.k as usize;
+            let tiles = if reads.accumulator { self.problem.k.div_ceil(tile_k) as u32 } else { 0 };
+            let typed = Typed::<T> { desc, problem: self.problem, a, b, tiles };
+            let source = match c {
+                _ if !reads.source => Source::None,
+                Source::None => Source::None,
+                Source::InPlace => Source::InPlace,
+                Source::Matrix(c) => Source::Matrix(c.of::<T::C>()?),
+            };
+            if self.problem.m == 0 || self.problem.n == 0 {
+                return Ok(());
+            }
+            self.computer.compute(&typed, source, d)
+        }
+    }
+    dispatch(computer.desc(), Run { computer, problem, inputs })?
+}
+
+/// A program whose threads all follow one schedule, its plan where it has been composed, and how it is run.
+struct OneSchedule<'p> {
+    program: &'p Program,
+    plan: Option<&'p Plan>,
+    mode: Mode,
+}
+
+/// Runs a program on operands in host memory.
+///
+/// # Errors
+///
+/// Those of [`with_types`].
 pub(crate) fn execute(
     program: &Program,
     plan: Option<&Plan>,
@@ -113,98 +163,76 @@ pub(crate) fn execute(
     problem: Problem,
     inputs: Inputs<'_>,
 ) -> Result<(), Error> {
-    struct Run<'r, 'a> {
-        program: &'r Program,
-        plan: Option<&'r Plan>,
-        mode: Mode,
-        problem: Problem,
-        inputs: Inputs<'a>,
-    }
-    impl Visit for Run<'_, '_> {
-        type Out = Result<(), Error>;
-        fn visit<T: Combination>(self) -> Self::Out {
-            let Inputs { a, b, c, d } = self.inputs;
-            let (a, b, d) = (a.of::<T::A>()?, b.of::<T::B>()?, d.of::<T::C>()?);
-            let reads = self.program.desc.epilogue.reads(&self.problem.scalars);
-            let tile_k = self.program.desc.threadblock.k as usize;
-            let tiles = if reads.accumulator { self.problem.k.div_ceil(tile_k) as u32 } else { 0 };
-            let typed = Typed::<T> { program: self.program, problem: self.problem, a, b, tiles };
-            let source = match c {
-                _ if !reads.source => Source::None,
-                Source::None => Source::None,
-                Source::InPlace => Source::InPlace,
-                Source::Matrix(c) => Source::Matrix(c.of::<T::C>()?),
-            };
-            product(&typed, self.mode, self.plan, source, d)
-        }
-    }
-    dispatch(&program.desc, Run { program, plan, mode, problem, inputs })?
+    with_types(&OneSchedule { program, plan, mode }, problem, inputs)
 }
 
-fn product<T: Combination>(
-    typed: &Typed<'_, T>,
-    mode: Mode,
-    plan: Option<&Plan>,
-    source: Source<&[<T::C as Element>::Storage]>,
-    d: &mut [<T::C as Element>::Storage],
-) -> Result<(), Error> {
-    let (desc, problem) = (&typed.program.desc, &typed.problem);
-    if problem.m == 0 || problem.n == 0 {
-        return Ok(());
+impl HostKernel for OneSchedule<'_> {
+    fn desc(&self) -> &GemmDesc {
+        &self.program.desc
     }
-    let (rows, columns) = (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
-    let order = (typed.program.maps.order)(rows as u32, columns as u32);
-    let place = |block: u32| {
-        let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-        let (row, column) = (tile / columns as u32, tile % columns as u32);
-        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
-    };
-    let store = Store::new(typed, source);
-    let mut blocks = 0..(rows * columns) as u32;
-    match mode {
-        Mode::Checked { seed } => {
-            let mut computed = vec![false; rows * columns];
-            let stored = stored_once(typed.program).and_then(|()| whole(typed.program));
-            for block in blocks {
-                let tile @ (row, column) = place(block)?;
-                match computed.get_mut(row as usize * columns + column as usize) {
-                    Some(known) if !*known => *known = true,
-                    _ => return Err(Fault::TileTwice { row, column }.into()),
+
+    fn compute<T: Combination>(
+        &self,
+        typed: &Typed<'_, T>,
+        source: Source<&[<T::C as Element>::Storage]>,
+        d: &mut [<T::C as Element>::Storage],
+    ) -> Result<(), Error> {
+        let (desc, problem, program) = (typed.desc, &typed.problem, self.program);
+        let (rows, columns) = (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
+        let order = (program.maps.order)(rows as u32, columns as u32);
+        let place = |block: u32| {
+            let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
+            let (row, column) = (tile / columns as u32, tile % columns as u32);
+            if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
+        };
+        let store = Store::new(typed, source);
+        let mut blocks = 0..(rows * columns) as u32;
+        match self.mode {
+            Mode::Checked { seed } => {
+                let mut computed = vec![false; rows * columns];
+                let stored = stored_once(program).and_then(|()| whole(program));
+                for block in blocks {
+                    let tile @ (row, column) = place(block)?;
+                    match computed.get_mut(row as usize * columns + column as usize) {
+                        Some(known) if !*known => *known = true,
+                        _ => return Err(Fault::TileTwice { row, column }.into()),
+                    }
+                    let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                    let sums = checked_block(program, typed, tile, order, stored)?;
+                    store.blocks(&[tile], &sums, sums.len(), d);
                 }
-                let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                let sums = checked_block(typed, tile, order, stored)?;
-                store.blocks(&[tile], &sums, sums.len(), d);
+            }
+            Mode::Fast => {
+                let own;
+                let plan = match self.plan {
+                    Some(plan) => plan,
+                    None => {
+                        own = Plan::of(program)?;
+                        &own
+                    }
+                };
+                let fast = FastBlocks::new(typed, plan);
+                let mut sums = Vec::new();
+                while !blocks.is_empty() {
+                    let batch = fast.batch(&mut blocks, place)?;
+                    let piece = fast.sums(&batch, &mut sums);
+                    store.blocks(&batch.tiles, &sums, piece, d);
+                }
             }
         }
-        Mode::Fast => {
-            let own;
-            let plan = match plan {
-                Some(plan) => plan,
-                None => {
-                    own = Plan::of(typed.program)?;
-                    &own
-                }
-            };
-            let fast = FastBlocks::new(typed, plan);
-            let mut sums = Vec::new();
-            while !blocks.is_empty() {
-                let batch = fast.batch(&mut blocks, place)?;
-                let piece = fast.sums(&batch, &mut sums);
-                store.blocks(&batch.tiles, &sums, piece, d);
-            }
-        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// A block of the checked mode. `stored` is whether sums are stored once; what goes wrong before that is told first.
 fn checked_block<T: Combination>(
+    program: &Program,
     typed: &Typed<'_, T>,
     (row, column): (u32, u32),
     seed: u64,
     stored: Result<(), Fault>,
 ) -> Result<Tile<T>, Fault> {
-    let (program, d) = (typed.program, &typed.program.desc);
+    let d = typed.desc;
     let walks = [
         typed.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
         typed.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),

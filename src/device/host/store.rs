@@ -38,7 +38,7 @@ impl<T: Combination> Default for Buffers<T> {
 
 impl<'a, T: Combination> Store<'a, T> {
     pub fn new(typed: &'a Typed<'_, T>, source: Source<&'a [Stored<T>]>) -> Self {
-        let desc = &typed.program.desc;
+        let desc = typed.desc;
         let tile = (desc.threadblock.m as usize, desc.threadblock.n as usize);
         Self { epilogue: &desc.epilogue, problem: &typed.problem, tile, source }
     }

@@ -44,11 +44,12 @@ pub(crate) const fn within(field: &'static str, value: u64, least: u64, most: u6
     if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
 }
 
-/// `value` is a multiple of `of`; the next one above is the nearest, which `most`, itself a multiple, bounds.
+/// `value` is a multiple of `of`; the next one above is the nearest, or the last one up to `most`, which is no less than `of`.
 pub(crate) const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
     }
+    let most = most / of * of;
     let nearest = if value > most - of { most } else { (value / of + 1) * of };
     Err(Refusal::NotMultiple { field, value, of, nearest })
 }

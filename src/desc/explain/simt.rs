@@ -1,13 +1,18 @@
-//! What follows from a description, gathered for people: `falchion gemm --explain`.
+//! What follows from a description whose threads all follow one schedule.
 
-use super::{derived::OperandKind, knobs::GemmDesc};
-use crate::{numeric::ComputeKind, schedule::Schedule, shape::Mnk};
+use super::{exchanged_fact, lines};
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    numeric::ComputeKind,
+    schedule::Schedule,
+    shape::Mnk,
+};
 use core::fmt;
 
-/// The facts that follow from a description. Counts are in elements unless they say bytes.
+/// The facts that follow from a description on the CUDA cores. Counts are in elements unless they say bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Explanation {
+pub struct SimtExplanation {
     /// Whether A and B change places, so that D is row-major.
     pub exchanged: bool,
     /// Threads of a block.
@@ -62,12 +67,11 @@ pub struct OperandExplanation {
     pub pitch: u32,
 }
 
-impl GemmDesc {
-    /// What follows from a description that checks.
-    pub fn explain(&self) -> Explanation {
-        let (lanes, machine) = (self.lanes(), self.arch.machine());
+impl SimtExplanation {
+    pub(super) fn of(d: &GemmDesc) -> Self {
+        let (lanes, machine) = (d.lanes(), d.arch.machine());
         let operands = OperandKind::BOTH.map(|kind| {
-            let operand = self.operand(kind);
+            let operand = d.operand(kind);
             OperandExplanation {
                 name: kind.name(),
                 access: operand.access,
@@ -78,30 +82,28 @@ impl GemmDesc {
                 pitch: operand.smem.pitch(),
             }
         });
-        Explanation {
-            exchanged: self.exchanged,
-            threads: self.threads(),
-            warps: self.warps(),
+        Self {
+            exchanged: d.exchanged,
+            threads: d.threads(),
+            warps: d.warps(),
             lanes: [lanes.m, lanes.n],
-            thread_tile: [self.warp.m / lanes.m, self.warp.n / lanes.n],
-            registers: self.registers(),
-            registers_available: self.registers_available(machine.registers_per_sm),
-            smem_bytes: self.smem_bytes(),
-            smem_bytes_available: machine.shared_bytes_each_of(self.blocks_per_sm),
-            stage_bytes: self.stage_bytes(),
-            deposit_bytes: self.deposit_bytes(),
+            thread_tile: [d.warp.m / lanes.m, d.warp.n / lanes.n],
+            registers: d.registers(),
+            registers_available: d.registers_available(machine.registers_per_sm),
+            smem_bytes: d.smem_bytes(),
+            smem_bytes_available: machine.shared_bytes_each_of(d.blocks_per_sm),
+            stage_bytes: d.stage_bytes(),
+            deposit_bytes: d.deposit_bytes(),
             operands,
-            store_access: self.store_access(),
-            compute: self.compute,
-            epilogue: self.epilogue.to_string(),
-            schedule: Schedule::of(self).to_string().lines().map(|line| line.trim().to_owned()).collect(),
+            store_access: d.store_access(),
+            compute: d.compute,
+            epilogue: d.epilogue.to_string(),
+            schedule: lines(&Schedule::of(d)),
         }
     }
-}
 
-impl Explanation {
     /// The facts in words: what, and how much.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let [a, b] = self.operands;
         let [lanes_m, lanes_n] = self.lanes;
         let [tile_m, tile_n] = self.thread_tile;
@@ -115,9 +117,7 @@ impl Explanation {
             ("D", format!("stored {} at a time", self.store_access)),
             ("epilogue", format!("{} in {}", self.epilogue, self.compute.name())),
         ];
-        if self.exchanged {
-            facts.insert(0, ("exchanged", "A and B, transposed, for a column-major D".to_owned()));
-        }
+        facts.splice(0..0, exchanged_fact(self.exchanged));
         facts
     }
 

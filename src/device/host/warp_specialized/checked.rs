@@ -1,0 +1,108 @@
+//! The checked mode: cluster by cluster, each in an order of events drawn from the seed.
+
+use super::{
+    Stored,
+    numbers::{Numbers, Placed},
+    program::WarpSpecializedProgram,
+    reading::Reading,
+};
+use crate::{
+    desc::OperandKind,
+    device::{
+        arguments::Source,
+        host::{
+            Fault,
+            roles::{Work, run},
+            run::Typed,
+        },
+    },
+    error::Error,
+    numeric::{Combination, Instruction},
+    refusal::Refusal,
+    threadblock::TileScheduler,
+};
+use std::borrow::Cow;
+
+/// Computes D.
+pub(super) fn product<T: Combination>(
+    program: &WarpSpecializedProgram,
+    seed: u64,
+    typed: &Typed<'_, T>,
+    source: Source<&[Stored<T>]>,
+    d: &mut [Stored<T>],
+) -> Result<(), Error> {
+    let (problem, desc) = (&typed.problem, &program.desc);
+    let tiles = (problem.m.div_ceil(desc.threadblock.m as usize) as u32, problem.n.div_ceil(desc.threadblock.n as usize) as u32);
+    let one = TileScheduler::new(desc.swizzle, desc.cluster, tiles, 1);
+    let clusters = program.clusters.clamp(1, one.count(0).max(1));
+    let scheduler = TileScheduler { clusters, ..one };
+    let operands = match typed.tiles {
+        0 => None,
+        _ => Some([
+            placed(program, typed, OperandKind::A, bytemuck::cast_slice(typed.a))?,
+            placed(program, typed, OperandKind::B, bytemuck::cast_slice(typed.b))?,
+        ]),
+    };
+    let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
+    let mut written = vec![false; problem.m * problem.n];
+    for cluster in 0..clusters {
+        let mut numbers = Numbers {
+            program,
+            typed,
+            instruction: Instruction::of(desc.combined(), desc.arch),
+            scheduler,
+            cluster,
+            operands: operands.as_ref(),
+            readings: &readings,
+            source,
+            d,
+            written: &mut written,
+            wrong: None,
+        };
+        let work = Work { tiles: scheduler.count(cluster), k_tiles: typed.tiles };
+        let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let ran = run(&program.ring, work, seed, &mut numbers);
+        if let Some(wrong) = numbers.wrong {
+            return Err(wrong);
+        }
+        ran?;
+    }
+    match written.iter().position(|written| !written) {
+        Some(at) => Err(Fault::NeverWritten { row: (at / problem.n) as u64, column: (at % problem.n) as u64 }.into()),
+        None => Ok(()),
+    }
+}
+
+/// An operand where the copy engine takes it: in place, or, where its rows do not begin at multiples of 16 bytes, copied so that
+/// they do.
+fn placed<'a, T: Combination>(
+    program: &WarpSpecializedProgram,
+    typed: &Typed<'_, T>,
+    operand: OperandKind,
+    bytes: &'a [u8],
+) -> Result<Placed<'a>, Error> {
+    let (problem, desc) = (&typed.problem, &program.desc);
+    let (element, mn, leading) = match operand {
+        OperandKind::A => (desc.a, problem.m, problem.lda),
+        OperandKind::B => (desc.b, problem.n, problem.ldb),
+    };
+    let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
+    let maps = &program.operands[operand.index()];
+    let (map, bytes) = match map(leading) {
+        Err(Refusal::TensorStride { nearest, .. }) => {
+            let width = element.bytes() as usize;
+            let (lines, row) = if desc.operand(operand).k_contiguous { (mn, problem.k) } else { (problem.k, mn) };
+            let mut copied = vec![0; lines * nearest as usize * width];
+            for (to, from) in copied.chunks_exact_mut(nearest as usize * width).zip(bytes.chunks(leading * width)) {
+                to[..row * width].copy_from_slice(&from[..row * width]);
+            }
+            (map(nearest as usize)?, Cow::Owned(copied))
+        }
+        map => (map?, Cow::Borrowed(bytes)),
+    };
+    let along_k = desc.operand(operand).k_contiguous;
+    let mut map = map;
+    map.swizzle = maps.copy_swizzle;
+    map.box_dims[usize::from(along_k)] = maps.box_mn;
+    Ok(Placed { map, bytes })
+}

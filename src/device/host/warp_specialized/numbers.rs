@@ -1,0 +1,194 @@
+//! What moves through the ring: bytes of tiles, sums of warps, elements of slices.
+
+use super::{
+    Stored,
+    program::WarpSpecializedProgram,
+    reading::Reading,
+    slices::{Deposit, Place, WARP_ROWS},
+};
+use crate::{
+    desc::OperandKind,
+    device::{
+        arguments::Source,
+        host::{
+            Fault,
+            roles::{Payload, ShareName, SliceName, WarpName},
+            run::Typed,
+        },
+    },
+    error::Error,
+    index::at,
+    numeric::{Combination, Element, Instruction, TensorSum, Widen},
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
+    warp::mma_warpgroup::ROWS,
+};
+use bytemuck::AnyBitPattern;
+use std::sync::Arc;
+
+/// What a stage holds before anything is copied to it: no number, in any floating-point type.
+const NOTHING: u8 = 0xff;
+
+/// An operand as the copy engine sees it: nothing where no tile of it is multiplied.
+pub(super) struct Placed<'a> {
+    pub map: TensorMapDesc,
+    pub bytes: std::borrow::Cow<'a, [u8]>,
+}
+
+/// The numbers of one cluster, while it runs.
+pub(super) struct Numbers<'r, 'a, T: Combination> {
+    pub program: &'r WarpSpecializedProgram,
+    pub typed: &'r Typed<'a, T>,
+    pub instruction: Option<Instruction>,
+    pub scheduler: TileScheduler,
+    pub cluster: u32,
+    pub operands: Option<&'r [Placed<'r>; 2]>,
+    pub readings: &'r [Reading; 2],
+    pub source: Source<&'r [Stored<T>]>,
+    pub d: &'r mut [Stored<T>],
+    /// Of each element of D: whether it is written.
+    pub written: &'r mut [bool],
+    /// The first thing that went wrong.
+    pub wrong: Option<Error>,
+}
+
+/// Sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each.
+type Sums<T> = Vec<<T as Combination>::Accumulator>;
+
+impl<T: Combination> Numbers<'_, '_, T> {
+    /// What `what` gives, or the default, where it is remembered that something is wrong.
+    fn or_wrong<X: Default>(&mut self, what: Result<X, Error>) -> X {
+        what.unwrap_or_else(|error| {
+            self.wrong.get_or_insert(error);
+            X::default()
+        })
+    }
+
+    /// The tile of D that a block takes as its number `i`.
+    fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
+        (self.program.tiles)(&self.scheduler, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "tiles", row: rank, column: i })
+    }
+
+    /// Where a consumer's tile begins in the block's.
+    pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
+        let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
+        let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
+        Ok((offset / self.program.desc.threadblock.n, offset % self.program.desc.threadblock.n))
+    }
+
+    /// The boxes of a share.
+    fn boxes(&self, name: ShareName) -> Result<Arc<Vec<u8>>, Error> {
+        let (operand, ring) = (name.operand, &self.program.ring);
+        let maps = &self.program.operands[operand.index()];
+        let bytes = (ring.ring.stage_bytes[operand.index()] / ring.ring.shares(operand)) as usize;
+        let mut share = vec![NOTHING; bytes];
+        let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
+        // Whoever copies a shared operand copies the share of its rank.
+        let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
+        let block = self.program.desc.threadblock;
+        let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
+        let along_k = self.program.desc.operand(operand).k_contiguous;
+        let mut told = 0;
+        for copy in 0..maps.corner.domain().column {
+            let point = at(name.share, copy);
+            let left_out = |map| Fault::LeftOut { map, row: point.row, column: point.column };
+            let corner = maps.corner.at(point).ok_or(left_out("corner"))?;
+            let landing = maps.landing.at(point).ok_or(left_out("landing"))?;
+            let [mn, k] =
+                [origin.saturating_add(corner), name.k.saturating_mul(maps.tile_k)].map(|x| i32::try_from(x).unwrap_or(i32::MAX));
+            let corner = if along_k { [k, mn, 0, 0, 0] } else { [mn, k, 0, 0, 0] };
+            let copy = TensorCopy::new(SharedBox::new(&placed.map, landing)?, corner);
+            // A share begins at its part of the operand's part of a stage.
+            let first = (landing as usize).checked_sub(name.share as usize * bytes);
+            let beyond = Fault::BeyondStage { operand, byte: landing, size: bytes as u32 };
+            let to = first.and_then(|first| share.get_mut(first..)).ok_or(beyond)?;
+            if to.len() < copy.tile().footprint_bytes() as usize {
+                return Err(beyond.into());
+            }
+            told += copy.load(&placed.bytes, to)?;
+        }
+        let counted = ring.copy_bytes[operand.index()];
+        if told != counted && counted == bytes as u32 {
+            return Err(Fault::CopiedBytes { operand, told, counted }.into());
+        }
+        Ok(Arc::new(share))
+    }
+
+    /// Rows of an operand, as an instruction reads them from a stage.
+    fn panel<S: Widen<T::Accumulator> + AnyBitPattern>(
+        &self,
+        operand: OperandKind,
+        shares: &[Arc<Vec<u8>>],
+        (number, first, count): (u32, u32, u32),
+    ) -> <T::Accumulator as TensorSum>::Panel {
+        let (reading, share) = (&self.readings[operand.index()], shares.first().map_or(1, |share| share.len().max(1)));
+        let element = |&byte: &u32| -> T::Accumulator {
+            let (which, within) = (byte as usize / share, byte as usize % share);
+            let bytes = shares.get(which).and_then(|share| share.get(within..within + size_of::<S>()));
+            bytes.map_or_else(Default::default, |bytes| bytemuck::pod_read_unaligned::<S>(bytes).widen())
+        };
+        let numbers: Vec<_> = reading.rows(number, first, count).iter().map(element).collect();
+        T::Accumulator::panel(self.instruction.as_ref(), operand, reading.depth(), &numbers)
+    }
+
+    fn add_stage(&self, warp: WarpName, sums: &mut Sums<T>, [a, b]: [&[Arc<Vec<u8>>]; 2]) -> Result<(), Fault> {
+        let (repeats, n) = (self.program.components.repeats, self.program.desc.instruction.n);
+        let (row, column) = self.part(warp.warpgroup)?;
+        let piece = (WARP_ROWS * n) as usize;
+        sums.resize((repeats.m * repeats.n) as usize * piece, T::Accumulator::default());
+        let of_a: Vec<_> = (0..repeats.m)
+            .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
+            .map(|rows| self.panel::<<T::A as Element>::Storage>(OperandKind::A, a, rows))
+            .collect();
+        for across in 0..repeats.n {
+            let b = self.panel::<<T::B as Element>::Storage>(OperandKind::B, b, (column / n + across, 0, n));
+            for (down, a) in of_a.iter().enumerate() {
+                let at = (down * repeats.n as usize + across as usize) * piece;
+                T::Accumulator::accumulate(self.instruction.as_ref(), a, &b, &mut sums[at..at + piece]);
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {
+        Ok(Place { tile: self.tile(block, name.tile)?, consumer, warp, slice: name.slice })
+    }
+}
+
+impl<T: Combination> Payload for Numbers<'_, '_, T> {
+    type Share = Arc<Vec<u8>>;
+    type Sums = Sums<T>;
+    type Slice = Deposit<T>;
+
+    fn read(&mut self, name: ShareName) -> Self::Share {
+        let share = self.boxes(name);
+        self.or_wrong(share)
+    }
+
+    fn multiply(&mut self, warp: WarpName, first: bool, sums: &mut Sums<T>, operands: [&[Self::Share]; 2]) {
+        if first {
+            sums.clear();
+        }
+        // After a fault, stages may be empty.
+        if self.wrong.is_none() {
+            let added = self.add_stage(warp, sums, operands).map_err(Error::from);
+            self.or_wrong(added);
+        }
+    }
+
+    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Sums<T>) -> Self::Slice {
+        let deposit = self
+            .place(warp.block, warp.warpgroup, warp.warp, name)
+            .map_err(Error::from)
+            .and_then(|place| self.slice_of(place, (!zero).then_some(sums.as_slice())));
+        self.or_wrong(deposit)
+    }
+
+    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; 4]) {
+        // What is wrong already is not to be told as what follows from it.
+        if self.wrong.is_none() {
+            let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
+            let written = place.and_then(|place| self.write(place, parts));
+            self.or_wrong(written);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A description of the family, unfolded: its ring, its maps, its numbers.
+
+use crate::{
+    desc::{GemmDesc, OperandKind},
+    device::host::{Map, roles::RingProgram},
+    epilogue::tensor_store::StagingMap,
+    index::{Tabled, at},
+    refusal::Refusal,
+    threadblock::{TensorSwizzle, TileScheduler, WarpSpecialized},
+    warp::mma_warpgroup::{AccumulatorMap, ROWS, STAGE_BYTES, STEPS, Swizzle},
+};
+use std::sync::Arc;
+
+/// How an operand's tile comes into a stage, and how products read it.
+#[derive(Clone)]
+pub struct OperandMaps {
+    /// Rows of A, or columns of B, in one box of the copy engine.
+    pub box_mn: u32,
+    /// The swizzle under which it writes.
+    pub copy_swizzle: TensorSwizzle,
+    /// K from one tile to the next, in elements.
+    pub tile_k: u32,
+    /// (share, copy) to the row or column of the block's tile at which a box begins.
+    pub corner: Map,
+    /// (share, copy) to the byte of the operand's part of a stage at which a box lands.
+    pub landing: Map,
+    /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage at which a descriptor starts.
+    pub start: Map,
+    /// The descriptor's leading byte offset.
+    pub leading: u32,
+    /// The descriptor's stride byte offset.
+    pub stride: u32,
+    /// The descriptor's swizzle.
+    pub swizzle: Swizzle,
+}
+
+/// How a slice leaves its staging buffer.
+#[derive(Clone)]
+pub struct StoreMaps {
+    /// (0, slice) to `row * warp N + column` of the consumer's tile: where in D it belongs.
+    pub slice: Map,
+    /// (row, column) of the slice to a byte of the buffer: where threads find it.
+    pub staging: Map,
+    /// The swizzle under which the copy engine reads the buffer.
+    pub swizzle: TensorSwizzle,
+}
+
+/// (scheduler, cluster, rank, i) to the (row, column) of the tile that a block takes as its number `i`.
+pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, u32)> + Send + Sync>;
+
+/// What the host executor runs of a description whose warpgroups have roles. Tests change one thing and watch.
+#[derive(Clone)]
+pub struct WarpSpecializedProgram {
+    /// The description.
+    pub desc: GemmDesc,
+    /// Its components.
+    pub components: WarpSpecialized,
+    /// The ring: counts, phases, ranks and schedules.
+    pub ring: RingProgram,
+    /// Of A and of B.
+    pub operands: [OperandMaps; 2],
+    /// (0, consumer) to `row * threadblock N + column`: where its tile begins in the block's.
+    pub part: Map,
+    /// (thread, accumulator) to `row * instruction N + column`.
+    pub accumulator: Map,
+    /// (0, slice) to `row * warp N + column` of the consumer's tile: which accumulators a slice is made of.
+    pub slice: Map,
+    /// (row, column) of a slice to a byte of the staging buffer: where it is deposited.
+    pub staging: Map,
+    /// From there to D.
+    pub store: StoreMaps,
+    /// Which tiles of D a block takes.
+    pub tiles: TakenTiles,
+    /// Clusters that stay, where there are tiles for so many.
+    pub clusters: u32,
+}
+
+/// Few enough that each takes several tiles of a small D.
+const CLUSTERS: u32 = 3;
+
+/// A formula over a rectangle of points, as a table.
+fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
+    Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
+}
+
+impl WarpSpecializedProgram {
+    /// The program of a description.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WarpSpecialized::of`].
+    pub fn of(desc: &GemmDesc) -> Result<Self, Refusal> {
+        let components = WarpSpecialized::of(desc)?;
+        let [block, warp] = [desc.threadblock, desc.warp];
+        let consumers = components.consumers;
+        let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
+        let across = warp.n / components.slice_columns;
+        let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
+            Some(slice / across * ROWS * warp.n + slice % across * components.slice_columns)
+        });
+        Ok(Self {
+            desc: *desc,
+            ring: RingProgram::cooperative(components.ring, &components.options)?,
+            operands: OperandKind::BOTH.map(|operand| OperandMaps::of(desc, &components, operand)),
+            part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
+                Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
+            }),
+            accumulator: Arc::new(Tabled::of(&AccumulatorMap::of(&components.mma.instruction()))),
+            slice: slice.clone(),
+            staging: staging.clone(),
+            store: StoreMaps { slice, staging, swizzle: components.slice_swizzle },
+            tiles: Arc::new(TileScheduler::tile),
+            clusters: CLUSTERS,
+            components,
+        })
+    }
+}
+
+impl OperandMaps {
+    fn of(desc: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
+        let tile = components.tile(operand);
+        let (shares, copies, box_mn) = (components.ring.shares(operand), components.copies(operand), components.box_mn(operand));
+        let corner = |share, copy| Some(share * (tile.mn() / shares) + copy * box_mn);
+        let extent = instruction_mn(desc, operand);
+        let of_tile = |mn| tile.descriptor(0, mn).ok();
+        let first = of_tile(0);
+        Self {
+            box_mn,
+            copy_swizzle: TensorSwizzle::Bytes128,
+            tile_k: desc.threadblock.k,
+            corner: table(shares, copies, tile.mn(), corner),
+            landing: table(shares, copies, tile.bytes(), |share, copy| Some(corner(share, copy)? * STAGE_BYTES)),
+            start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
+                Some(of_tile(number * extent)?.start() + tile.step_bytes(step).ok()?)
+            }),
+            leading: first.map_or(0, |descriptor| descriptor.leading()),
+            stride: first.map_or(0, |descriptor| descriptor.stride()),
+            swizzle: tile.swizzle(),
+        }
+    }
+}
+
+/// Rows of A, or columns of B, that an instruction reads.
+pub(super) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
+    match operand {
+        OperandKind::A => ROWS,
+        OperandKind::B => desc.instruction.n,
+    }
+}

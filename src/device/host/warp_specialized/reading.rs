@@ -1,0 +1,56 @@
+//! What products read: each element of an instruction's operand, by the byte of the stage in which its descriptor finds it.
+
+use super::program::{WarpSpecializedProgram, instruction_mn};
+use crate::{
+    desc::OperandKind,
+    device::host::Fault,
+    index::at,
+    warp::mma_warpgroup::{MatrixDescriptor, STEPS, bytes_read},
+};
+
+/// The bytes of an operand's part of a stage, by (instruction's tile, row or column of it, k).
+pub(super) struct Reading {
+    extent: u32,
+    depth: u32,
+    bytes: Vec<u32>,
+}
+
+impl Reading {
+    /// Evaluates an operand's descriptors.
+    ///
+    /// # Errors
+    ///
+    /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
+    pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
+        let (maps, tile) = (&program.operands[operand.index()], program.components.tile(operand));
+        let (extent, input) = (instruction_mn(&program.desc, operand), tile.input());
+        let depth = STEPS * input.k();
+        let count = maps.start.domain().row;
+        let mut bytes = vec![0; (count * extent * depth) as usize];
+        for (number, step) in (0..count).flat_map(|number| (0..STEPS).map(move |step| (number, step))) {
+            let left_out = Fault::LeftOut { map: "start", row: number, column: step };
+            let start = maps.start.at(at(number, step)).ok_or(left_out)?;
+            let descriptor = MatrixDescriptor::new(start, maps.leading, maps.stride, maps.swizzle)
+                .map_err(|_| Fault::NotADescriptor { operand, start, leading: maps.leading, stride: maps.stride })?;
+            for (mn, k) in (0..extent).flat_map(|mn| (0..input.k()).map(move |k| (mn, k))) {
+                let byte = bytes_read(descriptor.encode(), tile.along(), input, mn, k).unwrap_or(u32::MAX);
+                if byte > tile.bytes() - input.bytes() {
+                    return Err(Fault::BeyondStage { operand, byte, size: tile.bytes() });
+                }
+                bytes[((number * extent + mn) * depth + step * input.k() + k) as usize] = byte;
+            }
+        }
+        Ok(Self { extent, depth, bytes })
+    }
+
+    /// K of a stage, in elements.
+    pub fn depth(&self) -> usize {
+        self.depth as usize
+    }
+
+    /// The bytes of some rows or columns of an instruction's tile, k by k; nothing where there is no such tile.
+    pub fn rows(&self, number: u32, first: u32, count: u32) -> &[u32] {
+        let from = ((number * self.extent + first) * self.depth) as usize;
+        self.bytes.get(from..from + (count * self.depth) as usize).unwrap_or_default()
+    }
+}

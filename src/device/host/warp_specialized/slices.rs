@@ -1,0 +1,161 @@
+//! From a warp's accumulators to its part of a slice, and from a slice to D.
+
+use super::{Stored, numbers::Numbers};
+use crate::{
+    device::{arguments::Source, host::Fault},
+    epilogue::evaluate,
+    error::Error,
+    index::{IndexMap, at, points},
+    numeric::{Combination, Narrow, Widen},
+    threadblock::{SharedBox, TensorCopy},
+    warp::mma_warpgroup::{AccumulatorMap, ROWS},
+};
+
+/// Lanes of a warp, and rows of an instruction that it holds.
+const LANES: u32 = 32;
+pub(super) const WARP_ROWS: u32 = 16;
+
+/// What a warp deposits: bytes of the staging buffer, each with the element that begins there.
+pub(super) type Deposit<T> = Vec<(u32, Stored<T>)>;
+
+/// Where a warp's part of a slice is: the block's tile of D, the consumer, its warp, the slice.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub tile: (u32, u32),
+    pub consumer: u32,
+    pub warp: u32,
+    pub slice: u32,
+}
+
+impl<T: Combination> Numbers<'_, '_, T> {
+    /// Where the consumer's tile begins in D.
+    fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
+        let block = self.program.desc.threadblock;
+        let (row, column) = self.part(place.consumer)?;
+        Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
+    }
+
+    /// Where a slice begins in the consumer's tile.
+    fn slice(&self, map: &dyn IndexMap, slice: u32) -> Result<(u32, u32), Fault> {
+        let offset = map.at(at(0, slice)).ok_or(Fault::LeftOut { map: "slice", row: 0, column: slice })?;
+        Ok((offset / self.program.desc.warp.n, offset % self.program.desc.warp.n))
+    }
+
+    /// A warp's part of a slice, through the epilogue.
+    pub(super) fn slice_of(&self, place: Place, sums: Option<&[T::Accumulator]>) -> Result<Deposit<T>, Error> {
+        let (program, n) = (self.program, self.program.desc.instruction.n);
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
+        let held = AccumulatorMap::of(&program.components.mma.instruction());
+        let down = first.0 / ROWS;
+        let (mut bytes, mut accumulators, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        let all = (0..program.components.repeats.n)
+            .flat_map(|across| (0..LANES).flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i))));
+        for (across, lane, i) in all {
+            let thread = place.warp * LANES + lane;
+            let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
+            // Where the thread takes it to be, and where the hardware has it.
+            let taken = program.accumulator.at(at(thread, i)).ok_or(left_out)?;
+            let (row, column) = (taken / n, across * n + taken % n);
+            let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.slice_columns) else {
+                continue;
+            };
+            let (m, in_n) = held.place(thread, i).ok_or(left_out)?;
+            let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
+            let sum = sums.and_then(|sums| sums.get(number as usize)).copied().unwrap_or_default();
+            accumulators.push(Widen::<T::Epilogue>::widen(sum));
+            if !matches!(self.source, Source::None) {
+                sources.push(self.source_at((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize));
+            }
+            let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
+            bytes.push(byte);
+        }
+        let (epilogue, mut rows) = (&program.desc.epilogue, Default::default());
+        let results = evaluate(epilogue, &self.typed.problem.scalars, &accumulators, &sources, &mut rows);
+        Ok(bytes.into_iter().zip(results.iter().map(|&x| Narrow::<Stored<T>>::narrow(x))).collect())
+    }
+
+    /// An element of C; zero outside.
+    fn source_at(&self, row: usize, column: usize) -> T::Epilogue {
+        let problem = &self.typed.problem;
+        let element = match self.source {
+            _ if row >= problem.m || column >= problem.n => None,
+            Source::None => None,
+            Source::InPlace => self.d.get(row * problem.ldd + column),
+            Source::Matrix(c) => c.get(row * problem.ldc + column),
+        };
+        element.map_or_else(Default::default, |&x| x.widen())
+    }
+
+    /// A slice in its staging buffer, from what four warps deposited.
+    fn staged(&self, place: Place, parts: [&Deposit<T>; 4]) -> Result<Vec<u8>, Fault> {
+        let (consumer, slice, size) = (place.consumer, place.slice, self.program.components.ring.staging_bytes);
+        let width = size_of::<Stored<T>>() as u32;
+        let (mut buffer, mut deposited) = (vec![0; size as usize], vec![false; size as usize]);
+        for &(byte, element) in parts.into_iter().flatten() {
+            if byte.saturating_add(width) > size {
+                return Err(Fault::BeyondStaging { consumer, byte, size });
+            }
+            let range = byte as usize..(byte + width) as usize;
+            if deposited[range.clone()].iter().any(|known| *known) {
+                return Err(Fault::StagedTwice { consumer, slice, byte });
+            }
+            deposited[range.clone()].fill(true);
+            buffer[range].copy_from_slice(bytemuck::bytes_of(&element));
+        }
+        match (0..size).find(|&byte| !deposited[byte as usize]) {
+            Some(byte) => Err(Fault::NotStaged { consumer, slice, byte }),
+            None => Ok(buffer),
+        }
+    }
+
+    /// Writes a slice to D: by the copy engine, or by threads where D is not aligned for it.
+    pub(super) fn write(&mut self, place: Place, parts: [&Deposit<T>; 4]) -> Result<(), Error> {
+        let (program, problem) = (self.program, self.typed.problem);
+        let buffer = self.staged(place, parts)?;
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
+        let (row, column) = (origin.0 + first.0, origin.1 + first.1);
+        let desc = &program.desc;
+        let whole = desc.align_c * desc.c.bytes() == 16;
+        let map = program.components.slice_map(desc.c, (problem.m as u64, problem.n as u64), problem.ldd as u64);
+        if let (true, Ok(mut map)) = (whole, map) {
+            map.swizzle = program.store.swizzle;
+            let corner = [column, row, 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX));
+            let copy = TensorCopy::new(SharedBox::new(&map, 0)?, corner);
+            for point in points(copy.tile()) {
+                if let Some(byte) = copy.global(point) {
+                    let element = byte / u64::from(desc.c.bytes());
+                    self.count(element / problem.ldd as u64, element % problem.ldd as u64)?;
+                }
+            }
+            return Ok(copy.store(&buffer, bytemuck::cast_slice_mut(self.d))?);
+        }
+        for point in points(&*program.store.staging) {
+            let (m, n) = (row as usize + point.row as usize, column as usize + point.column as usize);
+            if m >= problem.m || n >= problem.n {
+                continue;
+            }
+            let left_out = Fault::LeftOut { map: "staging", row: point.row, column: point.column };
+            let byte = program.store.staging.at(point).ok_or(left_out)? as usize;
+            let size = program.components.ring.staging_bytes;
+            let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size };
+            let element = buffer.get(byte..byte + size_of::<Stored<T>>()).ok_or(beyond)?;
+            self.count(m as u64, n as u64)?;
+            let outside = Fault::OutsideOfD { row: m as u64, column: n as u64 };
+            *self.d.get_mut(m * problem.ldd + n).ok_or(outside)? = bytemuck::pod_read_unaligned(element);
+        }
+        Ok(())
+    }
+
+    /// Counts an element of D as written.
+    fn count(&mut self, row: u64, column: u64) -> Result<(), Fault> {
+        let inside = (column as usize) < self.typed.problem.n;
+        match self.written.get_mut(row as usize * self.typed.problem.n + column as usize).filter(|_| inside) {
+            Some(times) if !*times => {
+                *times = true;
+                Ok(())
+            }
+            Some(_) => Err(Fault::WrittenTwice { row, column }),
+            None => Err(Fault::OutsideOfD { row, column }),
+        }
+    }
+}

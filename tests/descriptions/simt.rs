@@ -1,0 +1,97 @@
+//! Descriptions of kernels on the CUDA cores.
+
+use super::{Random, Wanted, epilogue, order};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, SpillKind},
+    layout::Order,
+    numeric::{COMBINATIONS, Combined, ComputeKind},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{Along, MainloopKind, SmemLayout},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+/// Main loops whose threads all follow one schedule.
+pub const ONE_SCHEDULE: [MainloopKind; 3] = [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+
+/// A legal description.
+pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
+    let mut random = Random::new(seed);
+    // The element types stay while the rest is drawn again, so that each has its share.
+    let types = random.pick(COMBINATIONS);
+    let arch = wanted.arch.unwrap_or(random.pick(&ArchKind::ALL));
+    let mainloop = random.pick(&ONE_SCHEDULE);
+    for _ in 0..100_000 {
+        let desc = attempt(&mut random, types, arch, mainloop, wanted.plain);
+        if desc.check().is_ok() && desc.threadblock.m * desc.threadblock.n * desc.threadblock.k <= wanted.largest_tile {
+            return desc;
+        }
+        if mainloop == MainloopKind::Multistage && !arch.copies_asynchronously() {
+            return description(seed.wrapping_mul(31).wrapping_add(7), wanted);
+        }
+    }
+    panic!("no legal description was drawn from seed {seed}: {types:?} {arch} {mainloop:?}");
+}
+
+/// Any values for every knob; most of them are no kernel.
+fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: MainloopKind, plain: bool) -> GemmDesc {
+    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
+    let warp = Mnk::new(
+        random.pick(&[8, 16, 32, 64, 128]),
+        random.pick(&[8, 16, 32, 64, 128]),
+        random.pick(&[8, 8, 10, 12, 14, 16, 16, 18, 20, 22, 24, 26, 28, 30, 32, 48, 64]),
+    );
+    let warps = [1, 1, 2, 2, 3, 4, 5, 8, 16];
+    let slices = if random.once_in(3) { random.pick(&[2, 3, 4, 8, 16]) } else { 1 };
+    let threadblock = Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
+    let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
+    let epilogue = epilogue(random, plain);
+    let knobs = Knobs {
+        threadblock,
+        warp,
+        instruction: Mnk::new(1, 1, 1),
+        mainloop,
+        stages: match mainloop {
+            MainloopKind::SingleStage => 1,
+            MainloopKind::Pipelined => 2,
+            MainloopKind::Multistage | MainloopKind::WarpSpecialized => random.pick(&[2, 3, 4, 5, 6]),
+        },
+        swizzle: order(random),
+        align_a: align(random),
+        align_b: align(random),
+        align_c: align(random),
+        smem_a: shared(random),
+        smem_b: shared(random),
+        blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
+        cluster: Mn { m: 1, n: 1 },
+        schedule: ScheduleKind::Cooperative,
+        interleave: match random.below(3) {
+            0 => InterleaveKind::Vector,
+            _ => InterleaveKind::Elements(1 << random.below(7)),
+        },
+        unroll: match mainloop {
+            MainloopKind::SingleStage if !random.once_in(3) => UnrollKind::By(1 + random.below(8) as u32),
+            _ => UnrollKind::Full,
+        },
+        spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
+        epilogue,
+    };
+    let desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
+    let scaled = desc.compute == ComputeKind::I32 && random.once_in(2);
+    if scaled { GemmDesc { compute: ComputeKind::F32, ..desc } } else { desc }
+}
+
+fn shared(random: &mut Random) -> SmemLayout {
+    let along = random.pick(&[Along::Mn, Along::K]);
+    match random.below(3) {
+        0 => SmemLayout::Auto,
+        1 => SmemLayout::Padded { along, padding: random.below(17) as u32 },
+        _ => SmemLayout::Swizzled {
+            along,
+            bits: 1 + random.below(5) as u32,
+            base: random.below(6) as u32,
+            shift: random.below(9) as u32,
+        },
+    }
+}

@@ -1,0 +1,80 @@
+//! Descriptions of kernels whose warpgroups have roles.
+
+use super::{Random, Wanted, epilogue, order};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, SpillKind},
+    device::default_gemm_configuration::default_gemm_configuration,
+    layout::Order,
+    numeric::{Combined, ComputeKind, TENSOR_OP_COMBINATIONS},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{MainloopKind, SmemLayout},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+/// The types that there is a default for.
+pub fn types() -> Vec<Combined> {
+    let has_default = |types: &&Combined| default_gemm_configuration(OpKind::TensorOp, ArchKind::Sm90, **types).is_ok();
+    TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
+}
+
+/// A legal description.
+pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
+    let mut random = Random::new(seed);
+    // The element types and the layouts stay while the rest is drawn again, so that each has its share.
+    let types = random.pick(&types());
+    let c = random.pick(&[Order::Row, Order::Col]);
+    let orders = if types.a.bytes() == 2 {
+        [random.pick(&[Order::Row, Order::Col]), random.pick(&[Order::Row, Order::Col]), c]
+    } else {
+        [Order::Row, Order::Col, c]
+    };
+    let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
+    for _ in 0..100_000 {
+        let desc = attempt(&mut random, types, orders, cluster, wanted.plain);
+        let tile = desc.threadblock;
+        let inside = (64..=256).contains(&tile.m) && (8..=320).contains(&tile.n);
+        if inside && tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
+            return desc;
+        }
+    }
+    panic!("no legal description was drawn from seed {seed}: {types:?} {orders:?} {cluster:?}");
+}
+
+/// Any values for every knob that has some; many of them are no kernel.
+fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u32, u32), plain: bool) -> GemmDesc {
+    let step = 32 / types.a.bytes();
+    let columns = match random.below(3) {
+        0 => random.pick(&[64, 128, 192, 256]),
+        1 => 32 * (1 + random.below(8) as u32),
+        _ => 8 * (1 + random.below(32) as u32),
+    };
+    let instruction = Mnk::new(64, columns, step);
+    let warp = Mnk::new(64 * random.pick(&[1, 1, 1, 2, 3, 4]), columns * random.pick(&[1, 1, 1, 2]), 4 * step);
+    let consumers = random.pick(&[(1, 1), (2, 1), (2, 1), (1, 2), (3, 1), (1, 3)]);
+    let knobs = Knobs {
+        threadblock: Mnk::new(warp.m * consumers.0, warp.n * consumers.1, 4 * step),
+        warp,
+        instruction,
+        mainloop: MainloopKind::WarpSpecialized,
+        stages: 2 + random.below(6) as u32,
+        swizzle: order(random),
+        align_a: 16 / types.a.bytes(),
+        align_b: 16 / types.b.bytes(),
+        // Half of all D are stored by the copy engine.
+        align_c: (16 / types.c.bytes()) >> random.pick(&[0, 0, 0, 1, 2, 3]),
+        smem_a: SmemLayout::Auto,
+        smem_b: SmemLayout::Auto,
+        blocks_per_sm: 1,
+        cluster: Mn { m, n },
+        schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        interleave: InterleaveKind::Vector,
+        unroll: UnrollKind::Full,
+        spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
+        epilogue: epilogue(random, plain),
+    };
+    let desc = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, knobs);
+    let scaled = desc.compute == ComputeKind::I32 && random.once_in(2);
+    if scaled { GemmDesc { compute: ComputeKind::F32, ..desc } } else { desc }
+}

@@ -1,0 +1,354 @@
+//! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
+//! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
+
+mod common;
+
+use common::{case::Buffers, problems::Problem};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, OperandKind},
+    device::{
+        HostMatrices, MatrixShape, Shapes, Source,
+        default_gemm_configuration::default_description,
+        host::{Map, Mode, WarpSpecializedProgram},
+        run_on_host, run_warp_specialized,
+    },
+    index::{Coord, IndexMap, at},
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    schedule::{Role, RoleStep, Section},
+    shape::{Mn, Mnk},
+    threadblock::TensorSwizzle,
+    verify::{Fill, HostBuffer},
+    warp::mma_warpgroup::Swizzle,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Orders of events in which a fault may show.
+const SEEDS: u64 = 12;
+
+/// A map, bent.
+struct Bent<F>(Map, F);
+
+impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (self.1)(&*self.0, point)
+    }
+}
+
+fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+    *map = Arc::new(Bent(map.clone(), f));
+}
+
+/// Leaves steps out of a role's section.
+fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
+    program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
+}
+
+/// Replaces each step of a role's section.
+fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> RoleStep) {
+    program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
+}
+
+/// What a change needs to be one.
+#[derive(Clone, Copy, PartialEq)]
+enum Needs {
+    Nothing,
+    Cluster,
+    SeveralConsumers,
+    SeveralSlices,
+    Engine,
+    Threads,
+    AlongMn,
+}
+
+impl Needs {
+    fn has(self, program: &WarpSpecializedProgram) -> bool {
+        let (d, ring) = (&program.desc, &program.components.ring);
+        match self {
+            Self::Nothing => true,
+            Self::Cluster => ring.multicast.is_some(),
+            Self::SeveralConsumers => ring.consumers > 1,
+            Self::SeveralSlices => program.ring.slices > 1,
+            Self::Engine => d.align_c * d.c.bytes() == 16,
+            Self::Threads => d.align_c * d.c.bytes() < 16,
+            Self::AlongMn => !d.layout_a.is_row() && d.layout_b.is_row() && d.threadblock.n > 64,
+        }
+    }
+}
+
+/// A named change to a program.
+type Named = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
+
+const FAULTS: &[Named] = &[
+    ("the producer's phase is inverted", Needs::Nothing, |p| {
+        bend(&mut p.ring.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+    }),
+    ("the consumers' phase is inverted", Needs::Nothing, |p| {
+        bend(&mut p.ring.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+    }),
+    ("the consumers' phase never changes", Needs::Nothing, |p| {
+        bend(&mut p.ring.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+    }),
+    ("consumers begin one stage on", Needs::Nothing, |p| {
+        bend(&mut p.ring.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+    }),
+    ("a stage is let go while products read it", Needs::Nothing, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::AwaitProducts { pending } => RoleStep::AwaitProducts { pending: pending + 1 },
+            step => step,
+        });
+    }),
+    ("stages are never let go", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::Release { .. }));
+    }),
+    ("products are not waited for before the epilogue", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::AwaitProducts { .. }));
+    }),
+    ("the proxy is not fenced", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::FenceProxy));
+    }),
+    ("accumulators are not fenced", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::FenceOperands));
+    }),
+    ("barriers are not fenced", Needs::Nothing, |p| {
+        without(p, Role::Setup, Section::Opening, |step| matches!(step, RoleStep::FenceBarrierInit));
+    }),
+    ("warps do not meet around a deposit", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::Meet));
+    }),
+    ("stores are not waited for", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::AwaitStores { .. }));
+    }),
+    ("the producer waits for no stage", Needs::Nothing, |p| {
+        without(p, Role::Producer, Section::Body, |step| matches!(step, RoleStep::AwaitEmpty));
+    }),
+    ("a full barrier waits for A alone", Needs::Nothing, |p| p.ring.expect_bytes = p.ring.ring.stage_bytes[0]),
+    ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.ring.empty_arrivals -= 1),
+    ("all blocks copy share 0", Needs::Cluster, |p| bend(&mut p.ring.share, |_, _| Some(0))),
+    ("each block copies its share to itself alone", Needs::Cluster, |p| {
+        bend(&mut p.ring.destinations, |_, point| Some(point.row));
+    }),
+    ("warps arrive at their own block alone", Needs::Cluster, |p| bend(&mut p.ring.released, |_, point| Some(point.row))),
+    ("a block leaves before the others' arrivals", Needs::Cluster, |p| {
+        without(p, Role::Producer, Section::Closing, |step| matches!(step, RoleStep::Drain));
+    }),
+    ("A is copied under the next narrower swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = TensorSwizzle::Bytes64),
+    ("B is copied under no swizzle", Needs::Nothing, |p| p.operands[1].copy_swizzle = TensorSwizzle::None),
+    ("descriptors of A say the next narrower swizzle", Needs::Nothing, |p| p.operands[0].swizzle = Swizzle::Bytes64),
+    ("descriptors of B say no swizzle", Needs::Nothing, |p| p.operands[1].swizzle = Swizzle::None),
+    ("the stride of A's descriptors is half", Needs::Nothing, |p| p.operands[0].stride /= 2),
+    ("the stride of B's descriptors is double", Needs::Nothing, |p| p.operands[1].stride *= 2),
+    ("the leading distance of B's descriptors is half", Needs::AlongMn, |p| p.operands[1].leading /= 2),
+    ("every step reads the first 32 bytes of K", Needs::Nothing, |p| {
+        bend(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
+    }),
+    ("steps of B advance by half", Needs::Nothing, |p| {
+        bend(&mut p.operands[1].start, |map, point| {
+            let first = map.at(at(point.row, 0))?;
+            Some(first + (map.at(point)? - first) / 2)
+        });
+    }),
+    ("every instruction reads the first rows of A", Needs::SeveralConsumers, |p| {
+        bend(&mut p.operands[0].start, |map, point| map.at(at(0, point.column)));
+    }),
+    ("boxes of A begin eight rows on", Needs::Nothing, |p| {
+        bend(&mut p.operands[0].corner, |map, point| map.at(point).map(|x| x + 8));
+    }),
+    ("every share is the first", Needs::Cluster, |p| {
+        for operand in &mut p.operands {
+            bend(&mut operand.corner, |map, point| map.at(at(0, point.column)));
+        }
+    }),
+    ("boxes of B land an atom further", Needs::Nothing, |p| {
+        bend(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
+    }),
+    ("boxes of A have half their rows", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
+    ("K advances by half a tile", Needs::Nothing, |p| p.operands[1].tile_k /= 2),
+    ("rows of accumulators are eight off", Needs::Nothing, |p| {
+        let n = p.desc.instruction.n;
+        bend(&mut p.accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 8) * n + x % n));
+    }),
+    ("neighbouring accumulators are exchanged", Needs::Nothing, |p| {
+        bend(&mut p.accumulator, |map, point| map.at(at(point.row, point.column ^ 1)));
+    }),
+    ("two accumulators are taken for one", Needs::Nothing, |p| {
+        bend(&mut p.accumulator, |map, point| map.at(at(point.row, point.column & !1)));
+    }),
+    ("slices are deposited without a swizzle", Needs::Nothing, |p| {
+        let row = p.components.ring.staging_bytes / 64;
+        let element = p.desc.c.bytes();
+        bend(&mut p.staging, move |_, point| Some(point.row * row + point.column * element));
+    }),
+    ("all of a slice is deposited in one row", Needs::Nothing, |p| {
+        bend(&mut p.staging, |map, point| map.at(at(0, point.column)));
+    }),
+    ("slices are read under no swizzle", Needs::Engine, |p| p.store.swizzle = TensorSwizzle::None),
+    ("threads find slices without a swizzle", Needs::Threads, |p| {
+        let row = p.components.ring.staging_bytes / 64;
+        let element = p.desc.c.bytes();
+        bend(&mut p.store.staging, move |_, point| Some(point.row * row + point.column * element));
+    }),
+    ("slices are made of each other's accumulators", Needs::SeveralSlices, |p| {
+        let last = p.ring.slices - 1;
+        bend(&mut p.slice, move |map, point| map.at(at(0, last - point.column)));
+    }),
+    ("slices go to each other's place", Needs::SeveralSlices, |p| {
+        let last = p.ring.slices - 1;
+        bend(&mut p.store.slice, move |map, point| map.at(at(0, last - point.column)));
+    }),
+    ("every slice goes to the first's place", Needs::SeveralSlices, |p| {
+        bend(&mut p.store.slice, |map, _| map.at(at(0, 0)));
+    }),
+    ("all consumers compute the first part", Needs::SeveralConsumers, |p| bend(&mut p.part, |map, _| map.at(at(0, 0)))),
+    ("all blocks of a cluster take the first's tile", Needs::Cluster, |p| {
+        p.tiles = Arc::new(|scheduler, cluster, _, i| scheduler.tile(cluster, 0, i));
+    }),
+    ("a block takes its first tile again and again", Needs::Nothing, |p| {
+        p.tiles = Arc::new(|scheduler, cluster, rank, _| scheduler.tile(cluster, rank, 0));
+    }),
+    ("a block goes on by one cluster too few", Needs::Nothing, |p| {
+        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster + i, rank, 0));
+    }),
+    ("rows and columns of tiles are exchanged", Needs::Nothing, |p| {
+        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster, rank, i).map(|(row, column)| (column, row)));
+    }),
+    ("the scheduler leaves out a tile", Needs::Nothing, |p| {
+        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster, rank, i).filter(|tile| *tile != (0, 0)));
+    }),
+];
+
+/// Rings of two and three stages, clusters along M and along N, operands along K and along MN, stores of both kinds.
+fn subjects() -> Vec<(&'static str, GemmDesc)> {
+    use ElementKind::{Bf16, F16, F32, I8, I32};
+    let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
+        let types = Combined { a: ab, b: ab, accumulator, c };
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let k = 128 / ab.bytes();
+        let mnk = |(m, n)| Mnk::new(m, n, k);
+        GemmDesc {
+            threadblock: mnk(block),
+            warp: mnk(warp),
+            instruction: Mnk { n, ..d.instruction },
+            cluster: Mn { m: cluster.0, n: cluster.1 },
+            stages: 3,
+            ..d
+        }
+    };
+    let (row, col) = (Order::Row, Order::Col);
+    let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
+    vec![
+        ("bf16 along K", bf16),
+        ("bf16 along K, stored by threads", GemmDesc { align_c: 2, stages: 2, ..bf16 }),
+        ("f16 along MN, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
+        ("i8, cluster 1x2", GemmDesc { align_c: 1, ..of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)) }),
+        ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
+    ]
+}
+
+/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
+fn problem(d: &GemmDesc) -> Problem {
+    let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
+    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
+    let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
+    let k = ((d.stages + 1) * d.threadblock.k) as usize - 24;
+    let user = if d.exchanged { d.exchange() } else { *d };
+    let matrix = |order: Order, rows, columns| {
+        let leading = order.packed(rows, columns).next_multiple_of(16);
+        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+    };
+    let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
+    let d_shape = matrix(if d.exchanged { Order::Col } else { Order::Row }, m, n);
+    let mut scalars = [0.0; 8];
+    (scalars[0], scalars[1]) = (1.0, 1.0);
+    let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };
+    Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false }
+}
+
+/// A description's problem, its operands, and what the fast mode makes of them.
+struct Subject {
+    problem: Problem,
+    buffers: Buffers,
+    wanted: HostBuffer,
+}
+
+fn matrices<'a>(problem: &Problem, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
+    let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
+    let length = problem.shapes.d.length;
+    let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
+    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it") }
+}
+
+impl Subject {
+    fn new(desc: &GemmDesc) -> Self {
+        let problem = problem(desc);
+        let buffers = Buffers::filled(desc, &problem, Fill::Random, 5).expect("host buffers");
+        let mut wanted = buffers.d.clone();
+        run_on_host(desc, Mode::Fast, &problem.shapes, matrices(&problem, &buffers, &mut wanted)).expect("the fast mode");
+        Self { problem, buffers, wanted }
+    }
+
+    /// What is wrong in one order of events.
+    fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
+        let mut d = self.buffers.d.clone();
+        match run_warp_specialized(program, seed, &self.problem.shapes, matrices(&self.problem, &self.buffers, &mut d)) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
+            Ok(()) => None,
+        }
+    }
+}
+
+fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
+    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(desc).expect("a legal description") }
+}
+
+/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything.
+#[test]
+fn every_fault_is_found_and_what_ships_is_not_accused() {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut sentences = std::collections::BTreeSet::new();
+    for (name, desc) in subjects() {
+        assert_eq!(desc.check(), Ok(()), "{name}");
+        let (subject, right) = (Subject::new(&desc), program(&desc));
+        for seed in 0..SEEDS {
+            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
+        }
+        for (fault, _, change) in FAULTS.iter().filter(|fault| fault.1.has(&right)) {
+            let mut mutant = right.clone();
+            change(&mut mutant);
+            let first = (0..SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
+            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {SEEDS} orders of events"));
+            println!("{name}: {fault}: {sentence}");
+            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
+            *found.entry(fault).or_default() += 1;
+        }
+    }
+    let never: Vec<_> = FAULTS.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
+    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
+    assert!(never.is_empty(), "no subject for {never:?}");
+    assert!(found.len() >= 24 && sentences.len() >= 10);
+}
+
+/// The bytes of what moves are the description's: of the boxes of A and B, and of the slices of D.
+#[test]
+fn a_program_spells_the_description() {
+    for (name, desc) in subjects() {
+        let program = program(&desc);
+        for operand in OperandKind::BOTH {
+            let maps = &program.operands[operand.index()];
+            let (shares, copies) = (maps.corner.domain().row, maps.corner.domain().column);
+            let bytes = shares * copies * maps.box_mn * 128;
+            assert_eq!(bytes, program.components.ring.stage_bytes[operand.index()], "{name}");
+            assert_eq!(shares, program.components.ring.shares(operand), "{name}");
+        }
+        let slices = program.ring.slices * program.components.ring.staging_bytes;
+        assert_eq!(slices, desc.warp.m * desc.warp.n * desc.c.bytes(), "{name}");
+    }
+}
