@@ -20,6 +20,7 @@ use falchion::{
     },
     layout::{MatrixType, Order},
     numeric::{Combined, ComputeKind, ElementKind},
+    schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Along, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
@@ -105,14 +106,6 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
             e.op = OpKind::TensorOp;
             true
         }
-        Refusal::AlongMn { operand, .. } => {
-            if operand == "A" {
-                e.layout_a = Order::Row;
-            } else {
-                e.layout_b = Order::Col;
-            }
-            true
-        }
         Refusal::Compute { accumulator, c, .. } => {
             e.compute = ComputeKind::of(accumulator, c);
             true
@@ -134,8 +127,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.op = OpKind::Simt), "OnTensorCores", &["op = simt", "nearest is tensorop"], true),
         (changed(|d| d.b = ElementKind::F16), "NoSuchCombination", &["bf16 by f16"], false),
         (changed(|d| (d.a, d.b, d.accumulator, d.c) = (F64, F64, F64, F64)), "OfOtherUnits", &["f64 by f64", "on tensor cores", "op simt"], false),
-        (of(I8, I32, [Order::Col, Order::Col, Order::Row], |_| ()), "AlongMn", &["A of i8", "16 bits", "nearest is A contiguous along K"], true),
-        (of(I8, I32, [Order::Row, Order::Row, Order::Row], |_| ()), "AlongMn", &["B of i8", "nearest is B contiguous along K"], true),
+        (changed(|d| d.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warpgroups of a tile that pingpong gives to one = 2", "nearest is 1"], true),
         (changed(|d| d.instruction.m = 16), "OutOfRange", &["instruction M = 16", "64 to 64", "nearest is 64"], true),
         (changed(|d| d.instruction.k = 8), "OutOfRange", &["instruction K = 8", "16 to 16", "nearest is 16"], true),
         (changed(|d| d.instruction.n = 264), "OutOfRange", &["instruction N = 264", "8 to 256", "nearest is 256"], true),
