@@ -13,7 +13,7 @@ use crate::{
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::default_description,
+        default_gemm_configuration::{default_description, default_gemm_configurations},
     },
     epilogue::SCALARS,
     error::Error,
@@ -150,7 +150,10 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         None | Some("simt") => OpKind::Simt,
         Some(_) => OpKind::TensorOp,
     };
-    let mut desc = default_description(op, arch, types(problem)?, orders(problem))?;
+    let (types, orders) = (types(problem)?, orders(problem));
+    let (_, others) = default_gemm_configurations(op, arch, types)?;
+    let default = default_description(op, arch, types, orders)?;
+    let mut desc = default.for_extents(others, (problem.m, problem.n), &arch.machine());
     if let Some(epilogue) = &problem.epilogue {
         desc.epilogue = epilogue.parse().map_err(measurement)?;
     }
