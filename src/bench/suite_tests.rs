@@ -73,20 +73,20 @@ fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
         let packed = problems.iter().filter(|p| p.lda.is_none() && p.a.element.name() == kind);
         packed.map(|p| (p.m, p.a.order, p.b.order)).collect::<std::collections::HashSet<_>>().len()
     };
-    assert_eq!(["bf16", "f16", "i8"].map(layouts), [8, 8, 2]);
+    assert_eq!(["bf16", "f16", "i8", "tf32", "e4m3"].map(layouts), [8, 8, 2, 5, 2]);
     assert!(problems.iter().all(|p| p.m % 2 == 1 && p.m == p.n && p.n == p.k && p.op.as_deref() == Some("tensorop")));
     let padded: Vec<_> = problems.iter().filter(|p| p.lda.is_some()).collect();
-    assert_eq!(padded.len(), 4);
+    assert_eq!(padded.len(), 6);
     let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes() as usize).is_multiple_of(16);
     assert!(padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c)));
 }
 
 #[test]
-fn the_suite_of_layouts_has_all_four_of_bytes() {
+fn the_suite_of_layouts_has_all_four_of_each_type() {
     let problems = parse("hopper_layouts", include_str!("../../benches/suites/hopper_layouts.jsonl")).unwrap();
-    let of = |size: usize| problems.iter().filter(move |p| p.m == size && p.a.element.name() == "i8");
-    for size in [4096, 8192] {
-        let layouts: std::collections::HashSet<_> = of(size).map(|p| (p.a.order, p.b.order)).collect();
+    let of = |size: usize, kind: &'static str| problems.iter().filter(move |p| p.m == size && p.a.element.name() == kind);
+    for (size, kind) in [4096, 8192].into_iter().flat_map(|size| ["i8", "e4m3", "tf32"].map(|kind| (size, kind))) {
+        let layouts: std::collections::HashSet<_> = of(size, kind).map(|p| (p.a.order, p.b.order)).collect();
         assert_eq!(layouts.len(), 4);
     }
 }
