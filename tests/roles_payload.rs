@@ -72,7 +72,7 @@ fn every_order_of_events_computes_the_same_bits() {
             staging_bytes: 1 << 10,
         };
         for pending in [0, 1] {
-            let options = Cooperative { pending, slices: 2, registers: Some([24, 240]) };
+            let options = Cooperative { pending, promoted_parts: None, slices: 2, registers: Some([24, 240]) };
             let program = RingProgram::cooperative(ring, &options).expect("a ring");
             for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
                 let work = Work { tiles, k_tiles };

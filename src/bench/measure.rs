@@ -5,6 +5,7 @@ use super::{
     peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     protocol::{self, Session},
     record::{Circumstances, Line},
+    suite::Accumulate,
     timer::Launch,
 };
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::default_description,
+        default_gemm_configuration::{default_description, promoted_description},
     },
     epilogue::SCALARS,
     error::Error,
@@ -150,7 +151,11 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         None | Some("simt") => OpKind::Simt,
         Some(_) => OpKind::TensorOp,
     };
-    let mut desc = default_description(op, arch, types(problem)?, orders(problem))?;
+    let default = match problem.accumulate {
+        Some(Accumulate::Slow) if problem.a.element.is_fp8() => promoted_description,
+        _ => default_description,
+    };
+    let mut desc = default(op, arch, types(problem)?, orders(problem))?;
     if let Some(epilogue) = &problem.epilogue {
         desc.epilogue = epilogue.parse().map_err(measurement)?;
     }
@@ -175,9 +180,10 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     Ok(descs.len())
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted.
 fn configuration(d: &GemmDesc) -> String {
-    format!("{}_{}_s{}_b{}_{}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+    let promoted = if d.promotes() { "_promoted" } else { "" };
+    format!("{}_{}_s{}_b{}_{}{promoted}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
 }
 
 fn measurement(because: impl ToString) -> Error {

@@ -4,10 +4,16 @@
 //! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
 //! from flags.
 
-use super::knobs::{GemmDesc, Knobs};
+use super::{
+    knobs::{GemmDesc, Knobs},
+    promotion::PromotionKind,
+};
 use crate::{
     arch::{ArchKind, OpKind},
-    device::{Orders, default_gemm_configuration::default_gemm_configuration},
+    device::{
+        Orders,
+        default_gemm_configuration::{default_gemm_configuration, promoted},
+    },
     error::Error,
     layout::{MatrixType, Order},
     numeric::{Combined, ElementKind},
@@ -103,7 +109,10 @@ impl Request {
                 let types = self.types(op);
                 let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
                 let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
-                let knobs = default_gemm_configuration(op, arch, types)?;
+                let default = default_gemm_configuration(op, arch, types)?;
+                // Accumulators of the default leave no room for partial sums.
+                let promotes = |(name, words): &(String, String)| name == "promotion" && words == PromotionKind::Stage.name();
+                let knobs = if types.a.is_fp8() && self.knobs.iter().any(promotes) { promoted(default) } else { default };
                 (types, orders, op, arch, knobs, Origin::Default, None)
             }
         };

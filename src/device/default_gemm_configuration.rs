@@ -5,13 +5,13 @@
 
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoSpills, With},
+    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, PromotionKind, With},
     epilogue::LinearCombination,
     layout::Order,
     numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
     refusal::Refusal,
     schedule::CooperativeSchedule,
-    shape::{BlocksPerSm, ClusterShape, GemmShape, Stages, Vector128},
+    shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Stages, Vector128},
     threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
     warp::{FullUnroll, VectorInterleave},
 };
@@ -93,6 +93,7 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     CooperativeSchedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -136,6 +137,7 @@ type Specialized<Tile, WarpTile, InstructionTile, Aa, Ab, Ac> = Config<
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     CooperativeSchedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -176,5 +178,29 @@ configurations! {
 /// Those of [`default_gemm_configuration`]; the description itself is still to be checked, with what the caller changes in it.
 pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
     let knobs = default_gemm_configuration(op, arch, types)?;
+    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
+}
+
+/// Knobs of fp8 with sums promoted after each stage: two consumers of 128 x 128 each, whose instructions have half the columns, so
+/// that the accumulators of one fit beside their sums. While one consumer adds, the other multiplies.
+#[must_use]
+pub const fn promoted(knobs: Knobs) -> Knobs {
+    let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
+    Knobs {
+        threadblock: Mnk { m: 256, n: 128, ..tile },
+        warp: Mnk { m: 128, n: 128, ..warp },
+        instruction: Mnk { n: 128, ..instruction },
+        promotion: PromotionKind::Stage,
+        ..knobs
+    }
+}
+
+/// [`default_description`] with sums promoted after each stage.
+///
+/// # Errors
+///
+/// Those of [`default_description`].
+pub fn promoted_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
+    let knobs = promoted(default_gemm_configuration(op, arch, types)?);
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
 }

@@ -14,8 +14,8 @@ use crate::{
     sys::simd::{Vectorized, dispatch},
 };
 
-/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other. A
-/// [`promotion`](Instruction::promotion) is the kernel's and not made here.
+/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other. An
+/// instruction's [`promotion`](Instruction::promotion) is made: parts of so many products are summed from 0, each added to the sum.
 pub(crate) trait TensorSum: Accumulator {
     /// Rows of one operand along K.
     type Panel: Send + Sync;
@@ -115,7 +115,7 @@ struct FusedSums<'s, T> {
     sums: &'s mut [T],
 }
 
-impl<T: Copy + Into<f32> + FromStep> Vectorized for FusedSums<'_, T> {
+impl<T: Accumulator + Into<f32> + FromStep> Vectorized for FusedSums<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -147,14 +147,16 @@ impl FromStep for F16 {
     }
 }
 
-impl<T: Copy + Into<f32> + FromStep> FusedSums<'_, T> {
+impl<T: Accumulator + Into<f32> + FromStep> FusedSums<'_, T> {
     #[inline(always)]
     fn steps_of<const PRODUCTS: usize>(self) {
         let depth = self.a.depth.max(1);
         let (columns, steps) = (self.b.values.len() / depth, depth / PRODUCTS);
+        let part_steps = self.instruction.promotion().map(|every| (every as usize / PRODUCTS).max(1));
         for (i, sums) in self.sums.chunks_exact_mut(columns.max(1)).enumerate() {
             for (j, sum) in sums.iter_mut().enumerate() {
-                let mut x: f32 = (*sum).into();
+                // What is promoted is summed from 0, part by part.
+                let mut x = if part_steps.is_some() { 0.0 } else { (*sum).into() };
                 for step in 0..steps {
                     let (at_a, at_b) = (i * depth + step * PRODUCTS, j * depth + step * PRODUCTS);
                     let finite = self.a.finite[i * steps + step] && self.b.finite[j * steps + step] && x.is_finite();
@@ -169,8 +171,16 @@ impl<T: Copy + Into<f32> + FromStep> FusedSums<'_, T> {
                             self.instruction.step(x, a, b)
                         }
                     };
+                    if let Some(part_steps) = part_steps
+                        && ((step + 1).is_multiple_of(part_steps) || step + 1 == steps)
+                    {
+                        *sum = sum.plus(T::from_step(x));
+                        x = 0.0;
+                    }
                 }
-                *sum = T::from_step(x);
+                if part_steps.is_none() {
+                    *sum = T::from_step(x);
+                }
             }
         }
     }
