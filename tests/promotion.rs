@@ -124,7 +124,9 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
         let (with, without) = (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
         assert!(with < 0.1 && with > 0.01, "{k}: {with}");
         assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
-        assert!(with <= without);
+        // The first stage is added to 0, which rounds nothing.
+        assert!(k > 128 || with == without, "{k}: {with} and {without}");
+        assert!(k < 1024 || with < without / 2.0, "{k}: {with} and {without}");
     }
 }
 

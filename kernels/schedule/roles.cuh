@@ -146,7 +146,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
         init(role.shared + Ring::full(stage), Ring::kFullArrivals);
         init(role.shared + Ring::empty(stage), Ring::kEmptyArrivals);
       }
-      for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
+      if constexpr (Ring::kTurns > 0) {
+        for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
+      }
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
     if (threadIdx.x == 0) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

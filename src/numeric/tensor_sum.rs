@@ -246,7 +246,8 @@ mod tests {
     use super::*;
     use crate::{arch::ArchKind, numeric::Combined};
 
-    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`.
+    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`,
+    /// promoted parts of it added in order.
     #[test]
     fn sums_have_the_bits_of_steps() {
         use ElementKind::{Bf16, E4m3, E5m2, F16 as Half, F32, Tf32};
@@ -274,8 +275,11 @@ mod tests {
         {
             let c = if accumulator == Half { Half } else { F32 };
             for arch in ArchKind::ALL {
-                let Some(instruction) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
+                let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
                 for round in 0..40 {
+                    // Two steps, and the one that is left.
+                    let promoted = accumulator == F32 && round % 2 == 1;
+                    let instruction = if promoted { own.promoted_every(2 * own.products()) } else { own };
                     let depth = 3 * instruction.products() as usize;
                     let [of_a, of_b] =
                         [a, b].map(|kind| (0..8 * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>());
@@ -288,7 +292,14 @@ mod tests {
                     f32::accumulate(Some(&instruction), &pa, &pb, &mut sums);
                     for (at, sum) in sums.iter().enumerate() {
                         let row = |of: &[f32], i: usize| of[i * depth..][..depth].to_vec();
-                        let wanted = instruction.step(before[at], &row(&of_a, at / 8), &row(&of_b, at % 8));
+                        let (x, y) = (row(&of_a, at / 8), row(&of_b, at % 8));
+                        let wanted = match instruction.promotion() {
+                            None => instruction.step(before[at], &x, &y),
+                            Some(every) => {
+                                let parts = x.chunks(every as usize).zip(y.chunks(every as usize));
+                                parts.fold(before[at], |sum, (x, y)| sum + instruction.step(0.0, x, y))
+                            }
+                        };
                         assert_eq!(sum.to_bits(), wanted.to_bits(), "{instruction:?}: {sum} and {wanted}");
                         compared += 1;
                     }
