@@ -182,7 +182,12 @@ impl Accumulation {
     fn then(self, sums: &Self) -> Self {
         Self {
             largest_whole: self.largest_whole.min(sums.largest_whole),
-            relative: self.relative + sums.relative + self.relative * sums.relative,
+            // Where nothing is added, infinity times 0 would be no number.
+            relative: if sums.relative == 0.0 {
+                self.relative
+            } else {
+                self.relative + sums.relative + self.relative * sums.relative
+            },
             absolute: self.absolute * (1.0 + sums.relative) + sums.absolute,
             ..self
         }
