@@ -2,7 +2,7 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, PromotionKind, Request},
+    desc::{Auto, GemmDesc, Instruction as InstructionKnob, PromoteEachStage, PromotionKind, Request, Threadblock, Warp, With},
     device::{
         HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
         default_gemm_configuration::{default_description, promoted_description},
@@ -10,9 +10,10 @@ use falchion::{
         run_on_host, run_warp_specialized,
     },
     layout::{MatrixType, Order},
-    numeric::{Combined, E4m3, ElementKind, Instruction, Widen},
+    numeric::{Combined, ElementKind, Instruction, Widen},
+    prelude::*,
     schedule::{Role, RoleStep, ScheduleKind, Section},
-    shape::Mnk,
+    shape::{GemmShape, Mnk},
     verify::{bound::Accumulation, draw},
 };
 
@@ -160,6 +161,18 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
         GemmDesc { threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 }, ..promoted() };
     let tiny = tiny.check().expect_err("512 parts").to_string();
     assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
+}
+
+/// Shapes with room for partial sums, and the knob.
+type Instructions = With<Auto, InstructionKnob<GemmShape<64, 128, 32>>>;
+type Consumers = With<Instructions, Warp<GemmShape<128, 128, 128>>>;
+type Promoted = With<With<Consumers, Threadblock<GemmShape<256, 128, 128>>>, PromoteEachStage>;
+
+/// Types say the same as values.
+#[test]
+fn a_type_that_promotes_is_the_default_of_promotion() {
+    type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Promoted>;
+    assert_eq!(Product::new().desc(), promoted());
 }
 
 /// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.
