@@ -123,7 +123,7 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
     let never = GemmDesc { promotion: PromotionKind::Never, ..promoted() };
     for k in [128, 3840, 4096, 16384, 1 << 29] {
         let (with, without) = (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
-        assert!(with < 0.1 && with > 0.01, "{k}: {with}");
+        assert!(with < 0.5 && with > 0.01, "{k}: {with}");
         assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
         // The first stage is added to 0, which rounds nothing.
         assert!(k > 128 || with == without, "{k}: {with} and {without}");
