@@ -68,13 +68,15 @@ pub struct Machine {
     pub threads_per_sm: u32,
     /// Blocks along x of a grid.
     pub grid_x: u32,
+    /// Multiprocessors: what a choice of tiles reads, and no rule.
+    pub multiprocessors: u32,
 }
 
 /// Shared memory that the driver keeps of each block's, from compute capability 8.0 on.
 const RESERVED_BYTES: u32 = 1 << 10;
 
 impl Machine {
-    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32, threads_per_sm: u32) -> Self {
+    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32, threads_per_sm: u32, multiprocessors: u32) -> Self {
         Self {
             sm,
             shared_bytes_per_block: shared_kib_per_block << 10,
@@ -83,6 +85,7 @@ impl Machine {
             threads_per_block: 1024,
             threads_per_sm,
             grid_x: 0x7fff_ffff,
+            multiprocessors,
         }
     }
 
@@ -103,7 +106,7 @@ impl Machine {
 pub const PORTABLE_CLUSTER: u32 = 8;
 
 macro_rules! architectures {
-    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal, $count:literal;)*) => {
         /// An architecture tag, as a value.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -122,7 +125,7 @@ macro_rules! architectures {
 
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
-                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads),)* }
+                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads, $count),)* }
             }
         }
 
@@ -136,20 +139,20 @@ macro_rules! architectures {
     };
 }
 
-//                   name    sm  KiB a block, a multiprocessor  threads of a multiprocessor
+//                   name    sm  KiB a block, a multiprocessor  threads of a multiprocessor, multiprocessors of the largest product
 architectures! {
     /// Volta.
-    Sm70 = "sm70", 70, 96, 96, 2048;
+    Sm70 = "sm70", 70, 96, 96, 2048, 80;
     /// Turing.
-    Sm75 = "sm75", 75, 64, 64, 1024;
+    Sm75 = "sm75", 75, 64, 64, 1024, 72;
     /// Ampere, A100.
-    Sm80 = "sm80", 80, 163, 164, 2048;
+    Sm80 = "sm80", 80, 163, 164, 2048, 108;
     /// Ampere, GeForce 30 and A40.
-    Sm86 = "sm86", 86, 99, 100, 1536;
+    Sm86 = "sm86", 86, 99, 100, 1536, 84;
     /// Ada.
-    Sm89 = "sm89", 89, 99, 100, 1536;
+    Sm89 = "sm89", 89, 99, 100, 1536, 142;
     /// Hopper.
-    Sm90 = "sm90", 90, 227, 228, 2048;
+    Sm90 = "sm90", 90, 227, 228, 2048, 132;
 }
 
 /// An architecture tag: which instructions a kernel may use.

@@ -2,7 +2,7 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{Auto, GemmDesc, Instruction as InstructionKnob, PromoteEachStage, PromotionKind, Request, Threadblock, Warp, With},
+    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, Request, With},
     device::{
         HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
         default_gemm_configuration::{default_description, promoted_description},
@@ -13,7 +13,7 @@ use falchion::{
     numeric::{Combined, ElementKind, Instruction, Widen},
     prelude::*,
     schedule::{Role, RoleStep, ScheduleKind, Section},
-    shape::{GemmShape, Mnk},
+    shape::Mnk,
     verify::{bound::Accumulation, draw},
 };
 
@@ -154,7 +154,10 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     }
     let simt = stage(of(ElementKind::F32, ElementKind::F32), OpKind::Simt);
     assert_eq!(simt, "promotion is no choice of the multistage main loop; the nearest is never");
-    let full = stage(TYPES, OpKind::TensorOp);
+    let wide = |(m, n)| Mnk { m, n, k: 128 };
+    let instruction = Mnk { m: 64, n: 256, k: 32 };
+    let full = GemmDesc { threadblock: wide((128, 256)), warp: wide((64, 256)), instruction, ..promoted() };
+    let full = full.check().expect_err("no room").to_string();
     assert!(full.contains("296 registers") && full.contains("240"), "{full}");
     let tile = |m, n| Mnk { m, n, k: 128 };
     let tiny =
@@ -163,16 +166,12 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
 }
 
-/// Shapes with room for partial sums, and the knob.
-type Instructions = With<Auto, InstructionKnob<GemmShape<64, 128, 32>>>;
-type Consumers = With<Instructions, Warp<GemmShape<128, 128, 128>>>;
-type Promoted = With<With<Consumers, Threadblock<GemmShape<256, 128, 128>>>, PromoteEachStage>;
-
-/// Types say the same as values.
+/// Types say the same as values: the knob, set in the default.
 #[test]
-fn a_type_that_promotes_is_the_default_of_promotion() {
-    type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Promoted>;
-    assert_eq!(Product::new().desc(), promoted());
+fn a_type_promotes() {
+    type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;
+    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row");
+    assert_eq!(Product::new().desc(), GemmDesc { promotion: PromotionKind::Stage, ..default });
 }
 
 /// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.

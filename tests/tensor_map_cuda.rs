@@ -91,11 +91,14 @@ fn stores_write_what_lies_inside_and_nothing_else() {
     for desc in boxes() {
         for (number, corner) in (0..).zip(corners(&desc)).step_by(3) {
             let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
-            check_store(&device, &copy(&desc, (number % 11).min(room) * 128, corner), number.into());
-            count += 1;
+            let store = copy(&desc, (number % 11).min(room) * 128, corner);
+            if store.check_store().is_ok() {
+                check_store(&device, &store, number.into());
+                count += 1;
+            }
         }
     }
-    for (number, store) in (0..).zip(drawn(200)) {
+    for (number, store) in (0..).zip(drawn(600)).filter(|(_, store)| store.check_store().is_ok()) {
         check_store(&device, &store, number);
         count += 1;
     }
@@ -110,7 +113,7 @@ fn a_box_goes_round_through_shared_memory() {
     let drawn = drawn(200);
     for (number, load) in (0..).zip(&drawn) {
         let (corner, chunk) = (load.corner(), 16 / load.tile().map().element.bytes() as i32);
-        let store = TensorCopy::new(*load.tile(), [corner[0] / 2 / chunk * chunk, corner[1] / 3 + 1, 0, 0, 0]);
+        let store = TensorCopy::new(*load.tile(), [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0]);
         check_round(&device, load, &store, number);
     }
     println!("{} round trips", drawn.len());

@@ -20,6 +20,7 @@ impl ClassArgs {
             op: self.op,
             arch: self.arch,
             description,
+            extents: None,
             knobs: Vec::new(),
         })
     }

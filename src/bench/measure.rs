@@ -14,7 +14,7 @@ use crate::{
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::{default_description, promoted_description},
+        default_gemm_configuration::{default_description, default_gemm_configurations, promoted_description},
     },
     epilogue::SCALARS,
     error::Error,
@@ -151,11 +151,15 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         None | Some("simt") => OpKind::Simt,
         Some(_) => OpKind::TensorOp,
     };
-    let default = match problem.accumulate {
-        Some(Accumulate::Slow) if problem.a.element.is_fp8() => promoted_description,
-        _ => default_description,
+    let (types, orders) = (types(problem)?, orders(problem));
+    let mut desc = match problem.accumulate {
+        Some(Accumulate::Slow) if types.a.is_fp8() => promoted_description(op, arch, types, orders)?,
+        _ => {
+            let (_, others) = default_gemm_configurations(op, arch, types)?;
+            let default = default_description(op, arch, types, orders)?;
+            default.for_extents(others, (problem.m, problem.n), &arch.machine())
+        }
     };
-    let mut desc = default(op, arch, types(problem)?, orders(problem))?;
     if let Some(epilogue) = &problem.epilogue {
         desc.epilogue = epilogue.parse().map_err(measurement)?;
     }

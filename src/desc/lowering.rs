@@ -102,4 +102,12 @@ impl GemmDesc {
         let desc = Self::from_parts(typed, knobs);
         if c.is_row() { desc } else { desc.exchange() }
     }
+
+    /// The same product with other knobs, which belong to the user's A and B. Not checked yet.
+    #[must_use]
+    pub fn with_knobs(&self, knobs: Knobs) -> Self {
+        let (user, orders) = (if self.exchanged { self.exchange() } else { *self }, self.orders());
+        let desc = Self::of_values(self.op, self.arch, user.combined(), [orders.a, orders.b, orders.c], knobs);
+        Self { compute: self.compute, ..desc }
+    }
 }

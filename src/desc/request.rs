@@ -12,7 +12,7 @@ use crate::{
     arch::{ArchKind, OpKind},
     device::{
         Orders,
-        default_gemm_configuration::{default_gemm_configuration, promoted},
+        default_gemm_configuration::{default_gemm_configurations, promoted},
     },
     error::Error,
     layout::{MatrixType, Order},
@@ -36,6 +36,8 @@ pub struct Request {
     pub arch: Option<ArchKind>,
     /// Everything at once; types that are given beside it have to agree with it.
     pub description: Option<GemmDesc>,
+    /// Rows and columns of D, for which one of several defaults may be chosen.
+    pub extents: Option<(usize, usize)>,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
     pub knobs: Vec<(String, String)>,
 }
@@ -109,10 +111,19 @@ impl Request {
                 let types = self.types(op);
                 let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
                 let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
-                let default = default_gemm_configuration(op, arch, types)?;
-                // Accumulators of the default leave no room for partial sums.
+                let (knobs, others) = default_gemm_configurations(op, arch, types)?;
+                // Tiles of which one consumer adds while the other multiplies.
                 let promotes = |(name, words): &(String, String)| name == "promotion" && words == PromotionKind::Stage.name();
-                let knobs = if types.a.is_fp8() && self.knobs.iter().any(promotes) { promoted(default) } else { default };
+                // Who sets a knob sets it in the row that the documentation names.
+                let knobs = match self.extents.filter(|_| self.knobs.is_empty()) {
+                    Some(extents) => {
+                        let desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
+                        let chosen = desc.for_extents(others, extents, &arch.machine());
+                        if chosen.exchanged { chosen.exchange().knobs() } else { chosen.knobs() }
+                    }
+                    None if types.a.is_fp8() && self.knobs.iter().any(promotes) => promoted(knobs),
+                    None => knobs,
+                };
                 (types, orders, op, arch, knobs, Origin::Default, None)
             }
         };

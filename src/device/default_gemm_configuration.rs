@@ -10,7 +10,7 @@ use crate::{
     layout::Order,
     numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
     refusal::Refusal,
-    schedule::CooperativeSchedule,
+    schedule::{CooperativeSchedule, PingpongSchedule, ScheduleKind},
     shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Stages, Vector128},
     threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
     warp::{FullUnroll, VectorInterleave},
@@ -28,6 +28,8 @@ use typenum::{U1, U4, U8, U16};
 pub trait Select<Op, Ar, A, B, C, Acc> {
     /// The configuration.
     type Config: GemmConfig;
+    /// Others for the same types, among which [`GemmDesc::for_extents`] chooses for a problem; none unless it is [`Auto`]'s to choose.
+    const OTHERS: &'static [Knobs] = &[];
 }
 
 impl<Op, Ar, A, B, C, Acc, Base, K> Select<Op, Ar, A, B, C, Acc> for With<Base, K>
@@ -39,35 +41,38 @@ where
 }
 
 macro_rules! configurations {
-    ($($op:ident [$($arch:ident)*] [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $config:ty;)*) => {
-        configurations! { @types $($op [$($arch)*] [$($a $(| $b)?, $acc => $c);*] $config;)* }
+    ($($op:ident [$($arch:ident)*] [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $config:ty $(, or $other:ty)*;)*) => {
+        configurations! { @types $($op [$($arch)*] [$($a $(| $b)?, $acc => $c);*] [$config $(, $other)*];)* }
 
-        /// The knobs that [`Auto`] stands for.
+        /// The knobs that [`Auto`] stands for, and those that it may take instead for a problem.
         ///
         /// # Errors
         ///
         /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row.
-        pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
+        pub fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<(Knobs, &'static [Knobs]), Refusal> {
             $(
                 if op == <$op as OpClass>::KIND
                     && [$(<$arch as Arch>::KIND),*].contains(&arch)
                     && [$(combined::<$a, configurations!(@b $a $(| $b)?), $acc, $c>()),*].contains(&types)
                 {
-                    return Ok(Knobs::of::<$config>());
+                    return Ok((Knobs::of::<$config>(), const { &[$(Knobs::of::<$other>()),*] }));
                 }
             )*
             if types.is_of(op) { Err(Refusal::NoSuchOperation { op, arch }) } else { Err(types.refused_by(op)) }
         }
     };
-    (@types $($op:ident [$($arch:ident)*] $types:tt $config:ty;)*) => {
-        $($(configurations! { @row $op $arch $types $config })*)*
+    (@types $($op:ident [$($arch:ident)*] $types:tt $configs:tt;)*) => {
+        $($(configurations! { @row $op $arch $types $configs })*)*
     };
+    (@first [$config:ty $(, $other:ty)*]) => { $config };
+    (@others [$config:ty $(, $other:ty)*]) => { &[$(Knobs::of::<$other>()),*] };
     // B's elements are A's unless the row says otherwise.
     (@b $a:ty) => { $a };
     (@b $a:ty | $b:ty) => { $b };
-    (@row $op:ident $arch:ident [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $config:ty) => {
+    (@row $op:ident $arch:ident [$($a:ty $(| $b:ty)?, $acc:ty => $c:ty);*] $configs:tt) => {
         $(impl Select<$op, $arch, $a, configurations!(@b $a $(| $b)?), $c, $acc> for Auto {
-            type Config = $config;
+            type Config = configurations!(@first $configs);
+            const OTHERS: &'static [Knobs] = configurations!(@others $configs);
         })*
     };
 }
@@ -121,22 +126,22 @@ type Asynchronous = Row<
     Vector128<f32>,
 >;
 
-/// Tensor cores of Hopper: the tile that reads the least of shared memory, of those whose accumulators fit two warpgroups.
-type Specialized<Tile, WarpTile, InstructionTile, Aa, Ab, Ac> = Config<
+/// Tensor cores of Hopper: `K` elements of 128 bytes, `STEP` of 32 an instruction; tiles eight rows abreast.
+type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac> = Config<
     Tile,
     WarpTile,
     InstructionTile,
     MmaWarpSpecialized,
-    Stages<4>,
+    StageNumber,
     GroupedSwizzle<8>,
-    Aa,
-    Ab,
+    Aab,
+    Aab,
     Ac,
     SmemAuto,
     SmemAuto,
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
-    CooperativeSchedule,
+    Schedule,
     NoPromotion,
     VectorInterleave,
     FullUnroll,
@@ -144,9 +149,17 @@ type Specialized<Tile, WarpTile, InstructionTile, Aa, Ab, Ac> = Config<
     LinearCombination,
 >;
 
-/// 128 x 256, 128 bytes deep: `K` elements, `STEP` of them an instruction.
-type Wide<const K: usize, const STEP: usize, Aa, Ac> =
-    Specialized<GemmShape<128, 256, K>, GemmShape<64, 256, K>, GemmShape<64, 256, STEP>, Aa, Aa, Ac>;
+/// Both warpgroups on one tile of 128 x 256: the tile that reads the least of shared memory.
+type Wide<const K: usize, const STEP: usize, Aab, Ac> =
+    Specialized<GemmShape<128, 256, K>, GemmShape<64, 256, K>, GemmShape<64, 256, STEP>, Stages<4>, CooperativeSchedule, Aab, Ac>;
+
+/// 128 x 128, each warpgroup its own: stores cost nothing where there is a next tile.
+type Turns<const K: usize, const STEP: usize, Aab, Ac> =
+    Specialized<GemmShape<128, 128, K>, GemmShape<128, 128, K>, GemmShape<64, 128, STEP>, Stages<6>, PingpongSchedule, Aab, Ac>;
+
+/// The same of 128 x 192.
+type Turns192<const K: usize, const STEP: usize, Aab, Ac> =
+    Specialized<GemmShape<128, 192, K>, GemmShape<128, 192, K>, GemmShape<64, 192, STEP>, Stages<4>, PingpongSchedule, Aab, Ac>;
 
 configurations! {
     Simt [Sm70 Sm75] [f32, f32 => f32; i32, i32 => i32] Classic<U1, U1, U1>;
@@ -160,14 +173,26 @@ configurations! {
     Simt [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i8; u8, i32 => u8] Classic<U8, U8, U8>;
     Simt [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i32; i8, i32 => f32; u8, i32 => i32] Classic<U8, U8, Vector128<f32>>;
     Simt [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
-    TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16] Wide<64, 16, U8, U8>;
-    TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Wide<64, 16, U8, U4>;
+    TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16]
+        Turns<64, 16, U8, U8>, or Turns192<64, 16, U8, U8>;
+    TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Turns<64, 16, U8, U4>, or Turns192<64, 16, U8, U4>;
     TensorOp [Sm90] [Tf32, f32 => f32] Wide<32, 8, U4, U4>;
-    TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16] Wide<128, 32, U16, U8>;
-    TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16] Wide<128, 32, U16, U8>;
-    TensorOp [Sm90] [E4m3, f32 => f32; E4m3 | E5m2, f32 => f32; E5m2 | E4m3, f32 => f32; E5m2, f32 => f32] Wide<128, 32, U16, U4>;
-    TensorOp [Sm90] [E5m2, f32 => Bf16] Wide<128, 32, U16, U8>;
+    TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16; E5m2, f32 => Bf16]
+        Turns<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+    TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16]
+        Turns<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+    TensorOp [Sm90] [E4m3, f32 => f32; E4m3 | E5m2, f32 => f32; E5m2 | E4m3, f32 => f32; E5m2, f32 => f32]
+        Turns<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
     TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Wide<128, 32, U16, U4>;
+}
+
+/// The knobs that [`Auto`] stands for.
+///
+/// # Errors
+///
+/// Those of [`default_gemm_configurations`].
+pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
+    default_gemm_configurations(op, arch, types).map(|(knobs, _)| knobs)
 }
 
 /// The description of a product whose types are values, configured by default. C may be column-major: then the description
@@ -181,8 +206,8 @@ pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
 }
 
-/// Knobs of fp8 with sums promoted after each stage: two consumers of 128 x 128 each, whose instructions have half the columns, so
-/// that the accumulators of one fit beside their sums. While one consumer adds, the other multiplies.
+/// Knobs of fp8 with sums promoted after each stage: two consumers on one tile, 128 x 128 each, so that the partial sums of an
+/// instruction of 64 x 128 fit beside their sums. While one consumer adds, the other multiplies; in turns nobody would.
 #[must_use]
 pub const fn promoted(knobs: Knobs) -> Knobs {
     let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
@@ -190,6 +215,8 @@ pub const fn promoted(knobs: Knobs) -> Knobs {
         threadblock: Mnk { m: 256, n: 128, ..tile },
         warp: Mnk { m: 128, n: 128, ..warp },
         instruction: Mnk { n: 128, ..instruction },
+        stages: 4,
+        schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Stage,
         ..knobs
     }

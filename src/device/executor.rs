@@ -5,7 +5,7 @@ use super::{
     host::{Inputs, Mode, Problem, Program, WarpSpecializedProgram, composed, execute, warp_specialized},
     space::{Host, HostSlice, HostSliceMut, Space},
 };
-use crate::{desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
+use crate::{arch::Machine, desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
 
 /// The layouts of A, B and of C and D, as the user wrote them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -45,6 +45,11 @@ pub trait Executor: Space {
         orders: Orders,
         arguments: &Arguments<'_, Self, A, B, C>,
     ) -> Result<u64, Refusal>;
+
+    /// The machine that computes, where a configuration may be chosen for it.
+    fn machine<A: Element, B: Element, C: Element>(_: &Arguments<'_, Self, A, B, C>) -> Option<Machine> {
+        None
+    }
 
     /// The problem without its data; leading dimensions that were not given are those of packed matrices.
     fn shapes<A: Element, B: Element, C: Element>(arguments: &Arguments<'_, Self, A, B, C>, orders: Orders) -> Shapes {

@@ -7,7 +7,7 @@ use super::{
     executor::{Executor, Orders},
 };
 use crate::{
-    arch::{Arch, OpClass, Simt, Sm80},
+    arch::{Arch, Machine, OpClass, Simt, Sm80},
     desc::{Auto, EpilogueTree, GemmConfig, GemmDesc, Threadblock, Warp, With, WithStages, lower},
     epilogue::Node,
     error::Error,
@@ -177,7 +177,20 @@ where
     ///
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
-        S::execute(&Self::DESC, Self::ORDERS, arguments)
+        let desc = match S::machine(&arguments) {
+            Some(machine) => Self::desc_for(arguments.extents, &machine),
+            None => Self::DESC,
+        };
+        S::execute(&desc, Self::ORDERS, arguments)
+    }
+
+    /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these
+    /// types, the one that [`GemmDesc::for_extents`] chooses.
+    pub fn desc_for((m, n, _): (usize, usize, usize), machine: &Machine) -> GemmDesc {
+        match Cfg::OTHERS {
+            [] => Self::DESC,
+            others => Self::DESC.for_extents(others, (m, n), machine),
+        }
     }
 
     /// The layouts as the user wrote them.

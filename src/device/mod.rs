@@ -1,10 +1,11 @@
 //! Whole operations, GEMM and the transpose: their types, their arguments, and what runs them.
 
-pub mod arguments;
+mod arguments;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 pub mod default_gemm_configuration;
 mod executor;
+mod extents;
 mod gemm;
 pub mod host;
 mod matrix;

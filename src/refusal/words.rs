@@ -351,6 +351,9 @@ impl Refusal {
                 .say(if of == 1 { " element" } else { " elements" })
                 .say(", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ")
                 .number(nearest),
+            Self::StoreCorner { value } => {
+                signed(s.say("corner of a store = "), value).say(": the copy engine stores from no corner below 0; the nearest is 0")
+            }
             Self::TensorCorner { value, of, nearest } => signed(
                 signed(s.say("corner along dimension 0 = "), value)
                     .say(" is no multiple of ")

@@ -146,6 +146,25 @@ impl TensorCopy {
         Err(Refusal::TensorCorner { value, of, nearest })
     }
 
+    /// Whether the copy engine takes the copy as a store: no coordinate is negative, beside what [`check`](Self::check) says. Loads
+    /// may begin before the tensor; of stores that do, one by (8, 1) elements was an illegal instruction. [`store`](Self::store) says
+    /// what such a store would mean.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::StoreCorner`], and those of [`check`](Self::check).
+    pub const fn check_store(&self) -> Result<(), Refusal> {
+        let mut dimension = 0;
+        while dimension < self.tile.map.rank as usize {
+            let value = self.corner[dimension];
+            if value < 0 {
+                return Err(Refusal::StoreCorner { value });
+            }
+            dimension += 1;
+        }
+        self.check()
+    }
+
     /// Where the box lies in shared memory.
     pub const fn tile(&self) -> &SharedBox {
         &self.tile

@@ -13,7 +13,7 @@ use crate::{
 };
 pub use explain::description;
 use falchion::{
-    desc::{GemmDesc, Resolved},
+    desc::{GemmDesc, Request, Resolved},
     device::{HostProduct, Routes, Shapes, Source, host::Mode},
     epilogue::SCALARS,
 };
@@ -25,7 +25,8 @@ pub use report::{at, judged, speed, verified};
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     refuse_later(&args.later)?;
     let place = Place::of_run(args.on, args.checked)?;
-    let resolved = args.kernel.request()?.resolve(place.arch())?;
+    let request = Request { extents: args.m.zip(args.n), ..args.kernel.request()? };
+    let resolved = request.resolve(place.arch())?;
     let mut scalars = [0.0; SCALARS];
     (scalars[0], scalars[1]) = (args.alpha, args.beta);
     let desc = resolved.desc.for_scalars(&scalars);

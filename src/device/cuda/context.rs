@@ -6,7 +6,7 @@ use crate::{
     sys::driver::{driver, present},
 };
 use cudarc::driver::{CudaContext, sys::CUdevice_attribute as Attribute};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Opens the device numbered `ordinal`: its primary context, as all of CUDA's libraries share it.
 ///
@@ -36,7 +36,21 @@ pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
         threads_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         threads_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
         grid_x: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+        multiprocessors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
     })
+}
+
+/// The same, asked for once in a process.
+pub(super) fn known_machine(context: &CudaContext) -> Result<Machine, Error> {
+    static KNOWN: RwLock<Vec<(usize, Machine)>> = RwLock::new(Vec::new());
+    let key = context.cu_ctx() as usize;
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).iter().find(|known| known.0 == key).map(|known| known.1);
+    if let Some(machine) = known {
+        return Ok(machine);
+    }
+    let machine = machine_of(context)?;
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).push((key, machine));
+    Ok(machine)
 }
 
 /// How many multiprocessors a device has.

@@ -1,12 +1,13 @@
 //! Device slices run on their device: the typed door to [`CudaKernel`].
 
 use super::{
+    context::{known_machine, machine_of},
     kernel::CudaKernel,
     operands::{Cuda, CudaMatrices, CudaMut, CudaRef, DeviceMatrix},
     report::Report,
 };
 use crate::{
-    arch::{Arch, OpClass},
+    arch::{Arch, Machine, OpClass},
     desc::GemmDesc,
     device::{
         Gemm, Routes,
@@ -32,6 +33,10 @@ impl Executor for Cuda {
 
     fn length_mut<T: Pod>(matrix: &CudaMut<'_, T>) -> usize {
         matrix.0.len()
+    }
+
+    fn machine<A: Element, B: Element, C: Element>(arguments: &Arguments<'_, Self, A, B, C>) -> Option<Machine> {
+        known_machine(arguments.d.0.stream().context()).ok()
     }
 
     fn execute<A: Element, B: Element, C: Element>(
@@ -125,6 +130,16 @@ where
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Ok(Kernel { kernel: CudaKernel::prepare(context, &Self::DESC)?, orders: Self::ORDERS, _gemm: PhantomData })
+    }
+
+    /// The same of the kernel that [`run`](Gemm::run) takes for a product of (m, n, k).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_for(&self, context: &Arc<CudaContext>, extents: (usize, usize, usize)) -> Result<Kernel<Self>, Error> {
+        let desc = Self::desc_for(extents, &machine_of(context)?);
+        Ok(Kernel { kernel: CudaKernel::prepare(context, &desc)?, orders: Self::ORDERS, _gemm: PhantomData })
     }
 }
 
