@@ -17,12 +17,14 @@ use falchion::{
             compile,
             report::Report,
         },
-        default_gemm_configuration::default_description,
+        default_gemm_configuration::{default_description, promoted_description},
     },
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
     layout::Order,
     mirror::{TranslationUnit, translation_unit},
     numeric::{COMBINATIONS, Combined, ElementKind},
+    schedule::ScheduleKind,
+    shape::Mnk,
 };
 use std::{
     sync::{
@@ -183,6 +185,29 @@ fn kernels_whose_warpgroups_have_roles_compile_clean() {
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
     let fits: Vec<_> = (9_000..9_016).map(|seed| with_roles(seed, true, just_fits)).collect();
     all_clean("descriptions with roles that just fit", &fits);
+}
+
+/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another (C7510), though partial sums are
+/// read between products. With both schedules, and with as few columns as an instruction has.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_that_promote_compile_clean() {
+    let orders = [Order::Row, Order::Col, Order::Row];
+    let fp8 = descriptions::warp_specialized::types().into_iter().filter(|types| types.a.is_fp8());
+    let promoted = |types| promoted_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let kernels: Vec<_> = fp8
+        .map(promoted)
+        .flat_map(|d| {
+            let tile = |m, n, k| Mnk { m, n, k };
+            let turns = GemmDesc { threadblock: tile(128, 128, 128), schedule: ScheduleKind::Pingpong, ..d };
+            let narrow = GemmDesc { instruction: tile(64, 64, 32), ..d };
+            let one = GemmDesc { threadblock: tile(64, 128, 128), warp: tile(64, 128, 128), ..d };
+            [("cooperative", d), ("in turns", turns), ("narrow", narrow), ("one part", one)]
+        })
+        .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))
+        .collect();
+    assert!(kernels.len() >= 36, "{} kernels", kernels.len());
+    all_clean("kernels that promote", &kernels);
 }
 
 /// A description of a seed whose D the copy engine stores.

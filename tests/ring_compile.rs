@@ -13,7 +13,7 @@ use falchion::{
 use ring_kernel::{SLICES, compile, program, report, ring};
 
 fn options(pending: u8) -> Cooperative {
-    Cooperative { pending, slices: SLICES as u8, registers: Some([24, 240]) }
+    Cooperative { pending, promoted_parts: None, slices: SLICES as u8, registers: Some([24, 240]) }
 }
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {

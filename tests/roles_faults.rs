@@ -43,6 +43,8 @@ enum Needs {
     TwoReaders,
     Turns,
     Registers,
+    Parts,
+    SeveralParts,
 }
 
 impl Needs {
@@ -52,6 +54,8 @@ impl Needs {
             Self::Cluster => program.ring.multicast.is_some(),
             Self::TwoReaders => program.ring.readers() == 2,
             Self::Turns => program.ring.in_turns,
+            Self::Parts => program.promoted_parts > 0,
+            Self::SeveralParts => program.promoted_parts > 1,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
     }
@@ -180,6 +184,72 @@ const FAULTS: &[Named] = &[
     ("consumers wait for a full stage once a tile of D", Needs::Nothing, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::AwaitFull);
         p.roles.consumer.prologue.push(RoleStep::AwaitFull);
+    }),
+    ("a part is promoted before its products are there", Needs::Parts, |p| {
+        let body = &mut p.roles.consumer.body;
+        for i in 1..body.len() {
+            if matches!(body[i], RoleStep::Promote { .. }) {
+                body.swap(i - 1, i);
+            }
+        }
+    }),
+    ("a part is promoted twice", Needs::Parts, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::Promote { .. } => vec![step, step],
+            step => vec![step],
+        });
+    }),
+    ("the last part is never promoted", Needs::Parts, |p| {
+        let last = p.promoted_parts as u8 - 1;
+        p.roles.consumer.body.retain(|step| *step != RoleStep::Promote { part: last });
+    }),
+    ("the last part is promoted once a tile of D", Needs::Parts, |p| {
+        let step = RoleStep::Promote { part: p.promoted_parts as u8 - 1 };
+        p.roles.consumer.body.retain(|other| *other != step);
+        p.roles.consumer.epilogue.insert(0, step);
+    }),
+    ("every promotion is of part 0", Needs::SeveralParts, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::Promote { .. } => vec![RoleStep::Promote { part: 0 }],
+            step => vec![step],
+        });
+    }),
+    ("every product is of part 0", Needs::SeveralParts, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::MultiplyPart { .. } | RoleStep::Promote { .. } => {
+                vec![if matches!(step, RoleStep::Promote { .. }) {
+                    RoleStep::Promote { part: 0 }
+                } else {
+                    RoleStep::MultiplyPart { part: 0 }
+                }]
+            }
+            step => vec![step],
+        });
+    }),
+    ("the last part is left out", Needs::SeveralParts, |p| {
+        let last = p.promoted_parts as u8 - 1;
+        p.roles
+            .consumer
+            .body
+            .retain(|step| ![RoleStep::MultiplyPart { part: last }, RoleStep::Promote { part: last }].contains(step));
+    }),
+    ("all parts are multiplied before one is promoted", Needs::SeveralParts, |p| {
+        let body = &mut p.roles.consumer.body;
+        let promotions: Vec<_> = body.extract_if(.., |step| matches!(step, RoleStep::Promote { .. })).collect();
+        let at = body.iter().position(|step| matches!(step, RoleStep::Release { .. })).expect("a stage is let go");
+        body.splice(at..at, promotions);
+    }),
+    ("a stage is let go before its last part is multiplied", Needs::SeveralParts, |p| {
+        let body = &mut p.roles.consumer.body;
+        body.retain(|step| !matches!(step, RoleStep::Release { .. }));
+        let at = body.iter().position(|step| *step == RoleStep::Promote { part: 0 }).expect("a promotion");
+        body.insert(at, RoleStep::Release { behind: 0 });
+    }),
+    ("whole stages are multiplied into the accumulators", Needs::Parts, |p| {
+        replace(p, Role::Consumer, Section::Body, |step| match step {
+            RoleStep::MultiplyPart { .. } => vec![RoleStep::MultiplyStage],
+            step => vec![step],
+        });
     }),
     ("accumulators are put in order once a kernel", Needs::Nothing, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);

@@ -14,6 +14,11 @@ fn number(name: ShareName) -> f64 {
     f64::from((name.tile * 31 + name.k * 17 + name.share * 7 + owner * 5 + name.operand.index() as u32 * 3) % 23) / 8.0
 }
 
+/// Each part of a stage counts differently.
+fn weight(part: u8) -> f64 {
+    f64::from(part + 1)
+}
+
 #[derive(Default)]
 struct Numbers {
     d: HashMap<(u32, u32, u32, u32), [f64; 4]>,
@@ -28,10 +33,15 @@ impl Payload for Numbers {
         number(name)
     }
 
-    fn multiply(&mut self, warp: WarpName, first: bool, sums: &mut f64, [a, b]: [&[f64]; 2]) {
+    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut f64, [a, b]: [&[f64]; 2]) {
         let product = a.iter().sum::<f64>() * b.iter().sum::<f64>() * f64::from(1 + warp.warpgroup * 4 + warp.warp);
+        let product = part.map_or(product, |part| product * weight(part));
         // The order of additions is seen in the last bits.
         *sums = if first { product } else { *sums / 3.0 + product };
+    }
+
+    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &f64, sums: &mut f64) {
+        *sums = if first { 0.0 } else { *sums } / 3.0 + partial;
     }
 
     fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &f64) -> f64 {
@@ -52,7 +62,12 @@ fn wanted(program: &RingProgram, work: Work, block: u32, tile: u32, slice: u32, 
             (0..shares).map(|share| number(ShareName { tile, k, operand, block, share })).sum::<f64>()
         });
         let product = a * b * f64::from(1 + warp);
-        Some(sums.map_or(product, |sums: f64| sums / 3.0 + product))
+        if program.promoted_parts == 0 {
+            return Some(sums.map_or(product, |sums: f64| sums / 3.0 + product));
+        }
+        // Part after part, the first of them before anything; a warp of this payload has one number for all parts.
+        let after = |sums: Option<f64>, part| Some(if k == 0 { 0.0 } else { sums.unwrap_or(0.0) } / 3.0 + product * weight(part));
+        (0..program.promoted_parts as u8).fold(sums, after)
     });
     sums.map_or(0.0, |sums| sums + f64::from(slice))
 }
@@ -71,8 +86,8 @@ fn every_order_of_events_computes_the_same_bits() {
             staging_buffers: 2,
             staging_bytes: 1 << 10,
         };
-        for pending in [0, 1] {
-            let options = Cooperative { pending, slices: 2, registers: Some([24, 240]) };
+        for (pending, promoted_parts) in [(0, None), (1, None), (0, Some(1)), (0, Some(2))] {
+            let options = Cooperative { pending, promoted_parts, slices: 2, registers: Some([24, 240]) };
             let program = RingProgram::cooperative(ring, &options).expect("a ring");
             for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
                 let work = Work { tiles, k_tiles };

@@ -6,8 +6,9 @@ use falchion::{
     arch::ArchKind,
     desc::{
         AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knobs, Loop,
-        NoSpills, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA, WithAlignmentB,
-        WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock, WithTileOrdering, WithWarp,
+        NoPromotion, NoSpills, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA,
+        WithAlignmentB, WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock, WithTileOrdering,
+        WithWarp,
     },
     device::{
         Arguments, Gemm,
@@ -47,6 +48,7 @@ type Pipelined<Tile, WarpTile, A, C> = Config<
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     CooperativeSchedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -69,6 +71,7 @@ type Ring = Config<
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     CooperativeSchedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,

@@ -20,6 +20,8 @@ enum class RoleStepKind {
   AwaitFull,
   FenceOperands,
   MultiplyStage,
+  MultiplyPart,
+  Promote,
   CommitProducts,
   AwaitProducts,
   Release,
@@ -94,11 +96,11 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First>()          CopyTensor, MultiplyStage, Deposit, StoreTensor: nothing that waits;
+//   step<Kind, First>()          CopyTensor, MultiplyStage, MultiplyPart, Promote, Deposit, StoreTensor: nothing that waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its tiles along K;
-//   pin()                        holds the accumulators where they are, for the compiler's eyes.
+//   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
 struct State {
   using Ring = Ring_;
@@ -144,7 +146,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
         init(role.shared + Ring::full(stage), Ring::kFullArrivals);
         init(role.shared + Ring::empty(stage), Ring::kEmptyArrivals);
       }
-      for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
+      if constexpr (Ring::kTurns > 0) {
+        for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
+      }
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
     if (threadIdx.x == 0) asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -218,6 +222,7 @@ __device__ __forceinline__ void perform(Role& role) {
   if constexpr (I < List::kCount) {
     constexpr RoleStep step = List::step(I);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
+                  step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor) {
       role.template step<step.kind, step.first>();
     } else {

@@ -77,6 +77,8 @@ struct Consumer : Worker<Config, Params> {
   using Store = epilogue::TensorStore<Config, Params>;
 
   typename Store::Sums sums;
+  // What products write where stages are promoted: the tile of one instruction.
+  typename Mma::Accumulator partial[Mma::kRegisters];
   Store store;
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
@@ -85,30 +87,38 @@ struct Consumer : Worker<Config, Params> {
   }
 
   __device__ __forceinline__ void pin() {
+    if constexpr (Config::kPromotes) {
+      warp::keep(partial);
+    } else {
 #pragma unroll
-    for (int m = 0; m < Config::kRepeatsM; ++m)
+      for (int m = 0; m < Config::kRepeatsM; ++m)
 #pragma unroll
-      for (int n = 0; n < Config::kRepeatsN; ++n) warp::keep(sums[m][n]);
+        for (int n = 0; n < Config::kRepeatsN; ++n) warp::keep(sums[m][n]);
+    }
   }
 
   __device__ __forceinline__ bool next_tile() {
     if (!this->scheduler.take(this->tile)) return false;
     store.row = this->tile.row * Config::kTileM + part_m();
     store.column = this->tile.column * Config::kTileN + part_n();
-    // Where nothing is multiplied nothing overwrites the sums of the tile before.
-    if (this->params.tiles_k == 0) store.clear(sums);
+    // Where nothing is multiplied, or sums are added to, nothing overwrites those of the tile before.
+    if (Config::kPromotes || this->params.tiles_k == 0) store.clear(sums);
     return true;
   }
 
-  template <RoleStepKind Kind, int Slice>
+  template <RoleStepKind Kind, int Part>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
+    } else if constexpr (Kind == RoleStepKind::MultiplyPart) {
+      multiply(partial, operands(), Part % Config::kRepeatsM, Part / Config::kRepeatsM, false);
+    } else if constexpr (Kind == RoleStepKind::Promote) {
+      promote<Part>();
     } else if constexpr (Kind == RoleStepKind::Deposit) {
-      store.template deposit<Slice>(sums, this->staging(Slice));
+      store.template deposit<Part>(sums, this->staging(Part));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
-      store.template write<Slice>(this->staging(Slice));
+      store.template write<Part>(this->staging(Part));
     }
   }
 
@@ -117,16 +127,36 @@ struct Consumer : Worker<Config, Params> {
   __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
   __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
 
+  // All of a stage, into the sums.
   __device__ __forceinline__ void multiply() {
-    // Of one lane, so that the compiler sees that all lanes' are the same.
-    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * kStageRow, 0);
-    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * kStageRow, 0);
-    unsigned long long const a = warp::descriptor<typename Mma::A>(at_a), b = warp::descriptor<typename Mma::B>(at_b);
+    Operands const from = operands();
 #pragma unroll
     for (int n = 0; n < Config::kRepeatsN; ++n)
 #pragma unroll
-      for (int m = 0; m < Config::kRepeatsM; ++m)
-        Mma::multiply(sums[m][n], warp::further<typename Mma::A>(a, m * Mma::kM), warp::further<typename Mma::B>(b, n * Mma::kN), this->k != 0);
+      for (int m = 0; m < Config::kRepeatsM; ++m) multiply(sums[m][n], from, m, n, this->k != 0);
+  }
+
+  // Descriptors of the consumer's rows and columns of a stage.
+  struct Operands {
+    unsigned long long a, b;
+  };
+
+  __device__ __forceinline__ Operands operands() const {
+    // Of one lane, so that the compiler sees that all lanes' are the same.
+    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * kStageRow, 0);
+    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * kStageRow, 0);
+    return {warp::descriptor<typename Mma::A>(at_a), warp::descriptor<typename Mma::B>(at_b)};
+  }
+
+  // The tile of one instruction.
+  static __device__ __forceinline__ void multiply(typename Mma::Accumulator (&to)[Mma::kRegisters], Operands const& from, int m, int n, bool add) {
+    Mma::multiply(to, warp::further<typename Mma::A>(from.a, m * Mma::kM), warp::further<typename Mma::B>(from.b, n * Mma::kN), add);
+  }
+
+  template <int Part>
+  __device__ __forceinline__ void promote() {
+#pragma unroll
+    for (int i = 0; i < Mma::kRegisters; ++i) sums[Part % Config::kRepeatsM][Part / Config::kRepeatsM][i] += partial[i];
   }
 };
 

@@ -5,6 +5,7 @@ use super::{
     peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     protocol::{self, Session},
     record::{Circumstances, Line},
+    suite::Accumulate,
     timer::Launch,
 };
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::{default_description, default_gemm_configurations},
+        default_gemm_configuration::{default_description, default_gemm_configurations, promoted_description},
     },
     epilogue::SCALARS,
     error::Error,
@@ -151,9 +152,14 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         Some(_) => OpKind::TensorOp,
     };
     let (types, orders) = (types(problem)?, orders(problem));
-    let (_, others) = default_gemm_configurations(op, arch, types)?;
-    let default = default_description(op, arch, types, orders)?;
-    let mut desc = default.for_extents(others, (problem.m, problem.n), &arch.machine());
+    let mut desc = match problem.accumulate {
+        Some(Accumulate::Slow) if types.a.is_fp8() => promoted_description(op, arch, types, orders)?,
+        _ => {
+            let (_, others) = default_gemm_configurations(op, arch, types)?;
+            let default = default_description(op, arch, types, orders)?;
+            default.for_extents(others, (problem.m, problem.n), &arch.machine())
+        }
+    };
     if let Some(epilogue) = &problem.epilogue {
         desc.epilogue = epilogue.parse().map_err(measurement)?;
     }
@@ -178,9 +184,10 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     Ok(descs.len())
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted.
 fn configuration(d: &GemmDesc) -> String {
-    format!("{}_{}_s{}_b{}_{}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+    let promoted = if d.promotes() { "_promoted" } else { "" };
+    format!("{}_{}_s{}_b{}_{}{promoted}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
 }
 
 fn measurement(because: impl ToString) -> Error {

@@ -16,9 +16,9 @@ pub type Operand = MatrixType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Accumulate {
-    /// In the tensor core's own registers throughout.
+    /// In the tensor core's own sums throughout.
     Fast,
-    /// Promoted to f32 every 128 products.
+    /// Promoted to f32 every 128 products: [`promoted_description`](crate::device::default_gemm_configuration::promoted_description).
     Slow,
 }
 

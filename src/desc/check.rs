@@ -152,6 +152,9 @@ impl GemmDesc {
         if !matches!(self.schedule, ScheduleKind::Cooperative) {
             return Err(Refusal::NoChoice { field: "schedule", mainloop: self.mainloop.name(), nearest: "cooperative" });
         }
+        if let Err(refusal) = self.check_promotion() {
+            return Err(refusal);
+        }
         if let UnrollKind::By(groups) = self.unroll {
             if !matches!(self.mainloop, MainloopKind::SingleStage) {
                 return Err(Refusal::NoLoopToUnroll { groups, mainloop: self.mainloop.name() });

@@ -47,6 +47,7 @@ impl GemmDesc {
             hold!(within("swizzle", abreast, 1, 64));
         }
         hold!(within("blocks per multiprocessor", self.blocks_per_sm, 1, 1));
+        hold!(self.check_promotion());
         let choices = [
             ("the layout of A in shared memory", matches!(self.smem_a, SmemLayout::Auto), "auto"),
             ("the layout of B in shared memory", matches!(self.smem_b, SmemLayout::Auto), "auto"),

@@ -5,6 +5,7 @@
 
 use super::{
     derived::Typed,
+    promotion::{Promotion, PromotionKind},
     spills::{SpillKind, Spilling},
     words::Words,
 };
@@ -208,6 +209,8 @@ knobs! {
     Clusters(ClusterExtents) as WithClusters => cluster: Mn = <C::Clusters as ClusterExtents>::MN, flag "--cluster";
     /// How warpgroups share tiles: all in one, or whole tiles in turns. Cooperative but for the warp-specialized main loop.
     Scheduling(WarpgroupSchedule) as WithScheduling => schedule: ScheduleKind = <C::Scheduling as WarpgroupSchedule>::KIND, flag "--schedule";
+    /// How often sums of fp8 are promoted to f32: never, which is fast accumulation, or after each stage of 128 products.
+    Promoting(Promotion) as WithPromoting => promotion: PromotionKind = <C::Promoting as Promotion>::KIND, flag "--promotion";
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

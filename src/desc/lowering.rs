@@ -3,9 +3,10 @@
 use super::{
     derived::Typed,
     knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Scheduling, Spills, StageNumber, TileOrdering,
-        Unrolling, With,
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, Spills, StageNumber,
+        TileOrdering, Unrolling, With,
     },
+    promotion::{NoPromotion, PromoteEachStage},
     spills::{NoSpills, SpillsAllowed},
 };
 use crate::{
@@ -73,6 +74,8 @@ leaves! {
     MmaWarpSpecialized as Loop;
     CooperativeSchedule as Scheduling;
     PingpongSchedule as Scheduling;
+    NoPromotion as Promoting;
+    PromoteEachStage as Promoting;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

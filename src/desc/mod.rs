@@ -15,16 +15,18 @@ pub use derived::{OperandDesc, OperandKind};
 pub use explain::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
-    Interleaving, Knob, Knobs, Loop, Scheduling, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering, Unrolling,
-    Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters, WithEpilogueTree, WithInstruction,
-    WithInterleaving, WithLoop, WithScheduling, WithSharedA, WithSharedB, WithSpills, WithStageNumber, WithThreadblock,
-    WithTileOrdering, WithUnrolling, WithWarp,
+    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, Spills, StageNumber, Threadblock, TileOrdering,
+    Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters, WithEpilogueTree,
+    WithInstruction, WithInterleaving, WithLoop, WithPromoting, WithScheduling, WithSharedA, WithSharedB, WithSpills,
+    WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
+pub use promotion::{NoPromotion, PromoteEachStage, Promotion, PromotionKind};
 pub use request::{Choice, Origin, Request, Resolved};
 pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 
 mod lowering;
+mod promotion;
 mod request;
 mod spills;
 mod words;

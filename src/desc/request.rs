@@ -4,10 +4,16 @@
 //! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
 //! from flags.
 
-use super::knobs::{GemmDesc, Knobs};
+use super::{
+    knobs::{GemmDesc, Knobs},
+    promotion::PromotionKind,
+};
 use crate::{
     arch::{ArchKind, OpKind},
-    device::{Orders, default_gemm_configuration::default_gemm_configurations},
+    device::{
+        Orders,
+        default_gemm_configuration::{default_gemm_configurations, promoted},
+    },
     error::Error,
     layout::{MatrixType, Order},
     numeric::{Combined, ElementKind},
@@ -106,6 +112,8 @@ impl Request {
                 let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
                 let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
                 let (knobs, others) = default_gemm_configurations(op, arch, types)?;
+                // Tiles of which one consumer adds while the other multiplies.
+                let promotes = |(name, words): &(String, String)| name == "promotion" && words == PromotionKind::Stage.name();
                 // Who sets a knob sets it in the row that the documentation names.
                 let knobs = match self.extents.filter(|_| self.knobs.is_empty()) {
                     Some(extents) => {
@@ -113,6 +121,7 @@ impl Request {
                         let chosen = desc.for_extents(others, extents, &arch.machine());
                         if chosen.exchanged { chosen.exchange().knobs() } else { chosen.knobs() }
                     }
+                    None if types.a.is_fp8() && self.knobs.iter().any(promotes) => promoted(knobs),
                     None => knobs,
                 };
                 (types, orders, op, arch, knobs, Origin::Default, None)

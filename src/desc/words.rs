@@ -8,7 +8,7 @@
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
 
-use super::spills::SpillKind;
+use super::{promotion::PromotionKind, spills::SpillKind};
 use crate::{
     epilogue::EpilogueDesc,
     schedule::ScheduleKind,
@@ -70,6 +70,18 @@ impl Words for ScheduleKind {
     fn read(text: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
+    }
+
+    fn spell(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Words for PromotionKind {
+    const FORM: &'static str = "never|stage";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is never or stage".to_owned())
     }
 
     fn spell(&self) -> String {
@@ -249,6 +261,7 @@ mod tests {
         [InterleaveKind::Elements(2), InterleaveKind::Vector].into_iter().for_each(reads_back);
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
+        PromotionKind::ALL.into_iter().for_each(reads_back);
         for along in [Along::Mn, Along::K] {
             reads_back(SmemLayout::Padded { along, padding: 4 });
             reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });

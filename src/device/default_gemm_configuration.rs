@@ -5,13 +5,13 @@
 
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoSpills, With},
+    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, PromotionKind, With},
     epilogue::LinearCombination,
     layout::Order,
     numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
     refusal::Refusal,
-    schedule::{CooperativeSchedule, PingpongSchedule},
-    shape::{BlocksPerSm, ClusterShape, GemmShape, Stages, Vector128},
+    schedule::{CooperativeSchedule, PingpongSchedule, ScheduleKind},
+    shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Stages, Vector128},
     threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
     warp::{FullUnroll, VectorInterleave},
 };
@@ -98,6 +98,7 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     CooperativeSchedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -141,6 +142,7 @@ type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac
     BlocksPerSm<1>,
     ClusterShape<1, 1>,
     Schedule,
+    NoPromotion,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -201,5 +203,31 @@ pub fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -
 /// Those of [`default_gemm_configuration`]; the description itself is still to be checked, with what the caller changes in it.
 pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
     let knobs = default_gemm_configuration(op, arch, types)?;
+    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
+}
+
+/// Knobs of fp8 with sums promoted after each stage: two consumers on one tile, 128 x 128 each, so that the partial sums of an
+/// instruction of 64 x 128 fit beside their sums. While one consumer adds, the other multiplies; in turns nobody would.
+#[must_use]
+pub const fn promoted(knobs: Knobs) -> Knobs {
+    let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
+    Knobs {
+        threadblock: Mnk { m: 256, n: 128, ..tile },
+        warp: Mnk { m: 128, n: 128, ..warp },
+        instruction: Mnk { n: 128, ..instruction },
+        stages: 4,
+        schedule: ScheduleKind::Cooperative,
+        promotion: PromotionKind::Stage,
+        ..knobs
+    }
+}
+
+/// [`default_description`] with sums promoted after each stage.
+///
+/// # Errors
+///
+/// Those of [`default_description`].
+pub fn promoted_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
+    let knobs = promoted(default_gemm_configuration(op, arch, types)?);
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
 }

@@ -64,6 +64,7 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n  using Mma = ::WarpgroupMma;\n");
     text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
+    let _ = writeln!(text, "  static constexpr bool kPromotes = {};", d.promotes());
     for (fact, value) in facts {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }

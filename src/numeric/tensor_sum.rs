@@ -14,8 +14,8 @@ use crate::{
     sys::simd::{Vectorized, dispatch},
 };
 
-/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other. A
-/// [`promotion`](Instruction::promotion) is the kernel's and not made here.
+/// What tensor cores accumulate in. Integers, and what no tensor core here adds, are summed one product after the other. An
+/// instruction's [`promotion`](Instruction::promotion) is made: parts of so many products are summed from 0, each added to the sum.
 pub(crate) trait TensorSum: Accumulator {
     /// Rows of one operand along K.
     type Panel: Send + Sync;
@@ -115,7 +115,7 @@ struct FusedSums<'s, T> {
     sums: &'s mut [T],
 }
 
-impl<T: Copy + Into<f32> + FromStep> Vectorized for FusedSums<'_, T> {
+impl<T: Accumulator + Into<f32> + FromStep> Vectorized for FusedSums<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
@@ -147,14 +147,16 @@ impl FromStep for F16 {
     }
 }
 
-impl<T: Copy + Into<f32> + FromStep> FusedSums<'_, T> {
+impl<T: Accumulator + Into<f32> + FromStep> FusedSums<'_, T> {
     #[inline(always)]
     fn steps_of<const PRODUCTS: usize>(self) {
         let depth = self.a.depth.max(1);
         let (columns, steps) = (self.b.values.len() / depth, depth / PRODUCTS);
+        let part_steps = self.instruction.promotion().map(|every| (every as usize / PRODUCTS).max(1));
         for (i, sums) in self.sums.chunks_exact_mut(columns.max(1)).enumerate() {
             for (j, sum) in sums.iter_mut().enumerate() {
-                let mut x: f32 = (*sum).into();
+                // What is promoted is summed from 0, part by part.
+                let mut x = if part_steps.is_some() { 0.0 } else { (*sum).into() };
                 for step in 0..steps {
                     let (at_a, at_b) = (i * depth + step * PRODUCTS, j * depth + step * PRODUCTS);
                     let finite = self.a.finite[i * steps + step] && self.b.finite[j * steps + step] && x.is_finite();
@@ -169,8 +171,16 @@ impl<T: Copy + Into<f32> + FromStep> FusedSums<'_, T> {
                             self.instruction.step(x, a, b)
                         }
                     };
+                    if let Some(part_steps) = part_steps
+                        && ((step + 1).is_multiple_of(part_steps) || step + 1 == steps)
+                    {
+                        *sum = sum.plus(T::from_step(x));
+                        x = 0.0;
+                    }
                 }
-                *sum = T::from_step(x);
+                if part_steps.is_none() {
+                    *sum = T::from_step(x);
+                }
             }
         }
     }
@@ -236,7 +246,8 @@ mod tests {
     use super::*;
     use crate::{arch::ArchKind, numeric::Combined};
 
-    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`.
+    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`,
+    /// promoted parts of it added in order.
     #[test]
     fn sums_have_the_bits_of_steps() {
         use ElementKind::{Bf16, E4m3, E5m2, F16 as Half, F32, Tf32};
@@ -264,8 +275,11 @@ mod tests {
         {
             let c = if accumulator == Half { Half } else { F32 };
             for arch in ArchKind::ALL {
-                let Some(instruction) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
+                let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
                 for round in 0..40 {
+                    // Two steps, and the one that is left.
+                    let promoted = accumulator == F32 && round % 2 == 1;
+                    let instruction = if promoted { own.promoted_every(2 * own.products()) } else { own };
                     let depth = 3 * instruction.products() as usize;
                     let [of_a, of_b] =
                         [a, b].map(|kind| (0..8 * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>());
@@ -278,7 +292,14 @@ mod tests {
                     f32::accumulate(Some(&instruction), &pa, &pb, &mut sums);
                     for (at, sum) in sums.iter().enumerate() {
                         let row = |of: &[f32], i: usize| of[i * depth..][..depth].to_vec();
-                        let wanted = instruction.step(before[at], &row(&of_a, at / 8), &row(&of_b, at % 8));
+                        let (x, y) = (row(&of_a, at / 8), row(&of_b, at % 8));
+                        let wanted = match instruction.promotion() {
+                            None => instruction.step(before[at], &x, &y),
+                            Some(every) => {
+                                let parts = x.chunks(every as usize).zip(y.chunks(every as usize));
+                                parts.fold(before[at], |sum, (x, y)| sum + instruction.step(0.0, x, y))
+                            }
+                        };
                         assert_eq!(sum.to_bits(), wanted.to_bits(), "{instruction:?}: {sum} and {wanted}");
                         compared += 1;
                     }

@@ -16,6 +16,9 @@ pub struct Cooperative {
     /// Groups of products that a warp leaves under way when it goes on to the next tile along K. A stage is let go that many tiles
     /// later.
     pub pending: u8,
+    /// In how many parts, an instruction's tile each, a consumer multiplies a stage where each stage is promoted; `None` where products
+    /// are summed in the accumulators throughout.
+    pub promoted_parts: Option<u8>,
     /// In how many slices a warpgroup stores its part of a tile of D.
     pub slices: u8,
     /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
@@ -29,7 +32,8 @@ impl Cooperative {
     /// Whether there are such schedules over this ring.
     ///
     /// # Errors
-    /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps. `slices` no multiple of
+    /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages are
+    /// promoted. No part of a stage. `slices` no multiple of
     /// the staging buffers: a slice would not find its buffer at the same place in each tile. Registers that a thread cannot be left
     /// with, or more than the block has.
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
@@ -42,6 +46,13 @@ impl Cooperative {
                 least: 0,
                 most: u64::from(ring.stages).saturating_sub(1),
             });
+        }
+        if self.promoted_parts.is_some() && pending > 0 {
+            // Sums are added once they are there.
+            return Err(Refusal::OutOfRange { field: "pending where stages are promoted", value: pending, least: 0, most: 0 });
+        }
+        if self.promoted_parts == Some(0) {
+            return Err(Refusal::OutOfRange { field: "parts of a stage", value: 0, least: 1, most: u64::from(u8::MAX) });
         }
         if slices == 0 {
             return Err(Refusal::OutOfRange { field: "slices", value: 0, least: 1, most: u64::from(u8::MAX) });
@@ -116,15 +127,25 @@ impl Cooperative {
 
     fn consumer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         let pending = self.pending;
-        let body = vec![
-            RoleStep::AwaitFull,
-            RoleStep::FenceOperands,
-            RoleStep::MultiplyStage,
-            RoleStep::CommitProducts,
-            RoleStep::AwaitProducts { pending },
-            RoleStep::Release { behind: pending },
-            RoleStep::Advance,
-        ];
+        let mut body = vec![RoleStep::AwaitFull];
+        match self.promoted_parts {
+            None => body.extend([
+                RoleStep::FenceOperands,
+                RoleStep::MultiplyStage,
+                RoleStep::CommitProducts,
+                RoleStep::AwaitProducts { pending },
+            ]),
+            Some(parts) => body.extend((0..parts).flat_map(|part| {
+                [
+                    RoleStep::FenceOperands,
+                    RoleStep::MultiplyPart { part },
+                    RoleStep::CommitProducts,
+                    RoleStep::AwaitProducts { pending: 0 },
+                    RoleStep::Promote { part },
+                ]
+            })),
+        }
+        body.extend([RoleStep::Release { behind: pending }, RoleStep::Advance]);
         let in_turns = ring.in_turns;
         let mut epilogue = Vec::new();
         if in_turns {
@@ -169,7 +190,7 @@ mod tests {
         staging_buffers: 2,
         staging_bytes: 8 << 10,
     };
-    const LEGAL: Cooperative = Cooperative { pending: 1, slices: 4, registers: Some([24, 240]) };
+    const LEGAL: Cooperative = Cooperative { pending: 1, promoted_parts: None, slices: 4, registers: Some([24, 240]) };
 
     #[test]
     fn registers_are_those_that_the_block_has() {
@@ -195,6 +216,14 @@ mod tests {
     fn schedules_that_are_none_are_refused_in_a_sentence() {
         for (options, sentence) in [
             (Cooperative { pending: 4, ..LEGAL }, "pending = 4 is not from 0 to 3; the nearest is 3"),
+            (
+                Cooperative { promoted_parts: Some(2), ..LEGAL },
+                "pending where stages are promoted = 1 is not from 0 to 0; the nearest is 0",
+            ),
+            (
+                Cooperative { promoted_parts: Some(0), pending: 0, ..LEGAL },
+                "parts of a stage = 0 is not from 1 to 255; the nearest is 1",
+            ),
             (Cooperative { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
             (Cooperative { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
         ] {

@@ -61,6 +61,17 @@ pub enum RoleStep {
     FenceOperands,
     /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them.
     MultiplyStage,
+    /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
+    /// partial sums, whichever part it is; what they held is overwritten.
+    MultiplyPart {
+        /// Which part of the consumer's tile: along M first.
+        part: u8,
+    },
+    /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first tile along K.
+    Promote {
+        /// Which part.
+        part: u8,
+    },
     /// The products begun since the last commit become one group.
     CommitProducts,
     /// Waits until at most `pending` of the warp's groups of products are under way.
@@ -124,6 +135,8 @@ impl Spelled for RoleStep {
             Self::AwaitFull => "AwaitFull",
             Self::FenceOperands => "FenceOperands",
             Self::MultiplyStage => "MultiplyStage",
+            Self::MultiplyPart { .. } => "MultiplyPart",
+            Self::Promote { .. } => "Promote",
             Self::CommitProducts => "CommitProducts",
             Self::AwaitProducts { .. } => "AwaitProducts",
             Self::Release { .. } => "Release",
@@ -142,6 +155,7 @@ impl Spelled for RoleStep {
             Self::RegistersDown { count } | Self::RegistersUp { count } => (count, 0),
             Self::CopyTensor { operand } => (operand.index() as u8, 0),
             Self::AwaitProducts { pending } | Self::AwaitStores { pending } => (pending, 0),
+            Self::MultiplyPart { part } | Self::Promote { part } => (part, 0),
             Self::Release { behind } => (behind, 0),
             Self::Deposit { slice } | Self::StoreTensor { slice } => (slice, 0),
             _ => (0, 0),
@@ -156,6 +170,8 @@ impl fmt::Display for RoleStep {
             Self::CopyTensor { operand } => write!(f, "({})", operand.name()),
             Self::RegistersDown { .. }
             | Self::RegistersUp { .. }
+            | Self::MultiplyPart { .. }
+            | Self::Promote { .. }
             | Self::AwaitProducts { .. }
             | Self::Release { .. }
             | Self::AwaitStores { .. }

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
+//! | `promotion` | of fp8: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
 //! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
@@ -58,15 +59,6 @@ const PRODUCER_REGISTERS: u8 = 24;
 
 /// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
 const PENDING: u8 = 1;
-
-/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
-/// `tests/kernels_compile` finds no spills where the copy engine stores D; where threads do, some kernels spill a little.
-const OVERHEAD: u32 = 40;
-
-/// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes
-/// later does not count. Measured: of 3 consumers, which are launched with 128, NVRTC 13 wants 130 for an instruction of 104
-/// accumulators, 138 for 112 and 146 for 120 (C7602).
-const BESIDE_ACCUMULATORS: u32 = 26;
 
 /// A description of this family in values of its components.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -177,7 +169,13 @@ impl WarpSpecialized {
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, slices, d.arch.machine().shared_bytes_each_of(1)), ..bare };
-        let options = Cooperative { pending: PENDING, slices: slices as u8, registers: Self::registers(&ring) };
+        let parts = match d.promotes() {
+            true if repeats.m * repeats.n > MOST_PARTS => return Err(Self::too_many_parts(d, repeats.m)),
+            true => Some((repeats.m * repeats.n) as u8),
+            false => None,
+        };
+        let pending = if d.promotes() { 0 } else { PENDING };
+        let options = Cooperative { pending, promoted_parts: parts, slices: slices as u8, registers: Self::registers(&ring) };
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
         hold!(this.shared_evenly());
         hold!(ring.check());
@@ -224,6 +222,13 @@ impl WarpSpecialized {
             ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
         };
         within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
+    }
+
+    /// A part of a stage is a step of the schedule.
+    const fn too_many_parts(d: &GemmDesc, repeats_m: u32) -> Refusal {
+        let least = (repeats_m * d.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
+        let field = "instruction N where stages are promoted";
+        Refusal::OutOfRange { field, value: d.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
     }
 
     /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
@@ -341,33 +346,13 @@ impl WarpSpecialized {
     pub const fn copies(&self, operand: OperandKind) -> u32 {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
     }
-
-    /// Accumulators of a thread, in registers.
-    pub const fn accumulators(&self) -> u32 {
-        self.repeats.m * self.repeats.n * self.mma.instruction().registers()
-    }
-
-    /// Registers that a thread of a consumer needs.
-    pub const fn registers_needed(&self) -> u32 {
-        self.accumulators() + OVERHEAD
-    }
-
-    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without.
-    pub const fn instruction_registers(&self) -> u32 {
-        self.mma.instruction().registers() + BESIDE_ACCUMULATORS
-    }
-
-    /// Registers that it has.
-    pub const fn registers_available(&self) -> u32 {
-        match self.options.registers {
-            Some([_, consumer]) => consumer as u32,
-            None => self.ring.launch_registers(),
-        }
-    }
 }
 
 /// The most columns of an instruction.
 const MOST_COLUMNS: u64 = 256;
+
+/// The most parts in which a stage is promoted.
+const MOST_PARTS: u32 = u8::MAX as u32;
 
 /// Warpgroups that take tiles in turns.
 const PARTNERS: u32 = 2;

@@ -5,6 +5,7 @@
 //! memory. [`swizzle`] says which block computes which tile. On Hopper the copy engine moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
+mod consumer_registers;
 pub mod mma;
 pub mod mma_multistage;
 pub mod mma_pipelined;

@@ -119,15 +119,15 @@ pub struct Accumulation {
 const TF32_READ: f64 = 1.0 / 1024.0;
 
 impl Accumulation {
-    /// The accumulation of `k` products by a kernel. On tensor cores fp8 is taken not to be promoted: what is, is off by less.
+    /// The accumulation of `k` products by a kernel, promoted where its description says so.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
         // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after the other.
         let slices = d.warps().k.max(1) as usize;
         let longest = k.min(k.div_ceil(d.threadblock.k.max(1) as usize).saturating_mul(d.warp.k as usize));
         let simt = Self::chained(d.accumulator, longest + slices - 1);
-        let own = match (d.op, Instruction::of(d.combined(), d.arch)) {
+        let own = match (d.op, d.matrix_instruction()) {
             (OpKind::TensorOp, Some(instruction)) => {
-                Self::stepped(&instruction, longest).then(&Self::chained(d.accumulator, slices - 1))
+                Self::by(&instruction, longest).then(&Self::chained(d.accumulator, slices - 1))
             }
             (OpKind::TensorOp, None) if !d.accumulator.is_integer() => Self { relative: f64::INFINITY, ..simt },
             _ => simt,
@@ -182,7 +182,12 @@ impl Accumulation {
     fn then(self, sums: &Self) -> Self {
         Self {
             largest_whole: self.largest_whole.min(sums.largest_whole),
-            relative: self.relative + sums.relative + self.relative * sums.relative,
+            // Where nothing is added, infinity times 0 would be no number.
+            relative: if sums.relative == 0.0 {
+                self.relative
+            } else {
+                self.relative + sums.relative + self.relative * sums.relative
+            },
             absolute: self.absolute * (1.0 + sums.relative) + sums.absolute,
             ..self
         }

@@ -62,6 +62,7 @@ impl Coverage {
             seen.insert(format!("repeats along M {}", components.repeats.m > 1));
             seen.insert(format!("stages {}", d.stages));
             seen.insert(format!("staging {} {:?}", components.ring.staging_buffers, components.slice_swizzle));
+            seen.insert(format!("promoted {}", d.promotes()));
             seen.insert(format!("by the engine {}", d.align_c * d.c.bytes() == 16));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle)));
         }
@@ -76,7 +77,8 @@ impl Coverage {
         wanted.extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
         wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
         for more in [false, true] {
-            wanted.extend(["repeats along N", "repeats along M", "by the engine"].map(|what| format!("{what} {more}")));
+            wanted
+                .extend(["repeats along N", "repeats along M", "by the engine", "promoted"].map(|what| format!("{what} {more}")));
         }
         wanted.extend(["staging 1 Bytes128", "staging 2 Bytes128", "staging 2 Bytes64", "staging 2 Bytes32"].map(str::to_owned));
         wanted.retain(|wanted| !seen.contains(wanted));

@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SpillKind},
+    desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
     layout::Order,
     numeric::{COMBINATIONS, Combined, ComputeKind},
     schedule::ScheduleKind,
@@ -66,6 +66,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
         cluster: Mn { m: 1, n: 1 },
         schedule: ScheduleKind::Cooperative,
+        promotion: PromotionKind::Never,
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),

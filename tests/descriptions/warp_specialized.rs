@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SpillKind},
+    desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
     device::default_gemm_configuration::default_gemm_configuration,
     layout::Order,
     numeric::{Combined, ComputeKind, TENSOR_OP_COMBINATIONS},
@@ -69,6 +69,7 @@ fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u3
         blocks_per_sm: 1,
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        promotion: if types.a.is_fp8() && random.once_in(2) { PromotionKind::Stage } else { PromotionKind::Never },
         interleave: InterleaveKind::Vector,
         unroll: UnrollKind::Full,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },

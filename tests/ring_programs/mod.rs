@@ -25,11 +25,16 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 }
 
 pub fn options(pending: u8) -> Cooperative {
-    Cooperative { pending, slices: 4, registers: Some([24, 240]) }
+    Cooperative { pending, promoted_parts: None, slices: 4, registers: Some([24, 240]) }
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
     RingProgram::cooperative(ring(stages, shared), &options(pending)).expect("a ring")
+}
+
+/// Each stage in so many parts, each of which is promoted.
+pub fn promoting(parts: u8) -> Cooperative {
+    Cooperative { promoted_parts: Some(parts), ..options(0) }
 }
 
 /// Every shape of ring that mutants are made of.
@@ -47,6 +52,14 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name = format!("in turns, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
         let turns = Pipeline { in_turns: true, ..ring(stages, shared) };
         subjects.push((name, RingProgram::cooperative(turns, &options(pending)).expect("a ring")));
+    }
+    for (stages, parts, in_turns, shared) in
+        [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
+    {
+        let name =
+            format!("{parts} promoted parts, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
+        let ring = Pipeline { in_turns, ..ring(stages, shared) };
+        subjects.push((name, RingProgram::cooperative(ring, &promoting(parts)).expect("a ring")));
     }
     let plain = Cooperative { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), RingProgram::cooperative(ring(3, None), &plain).expect("a ring")));

@@ -27,6 +27,10 @@ pub struct RolesExplanation {
     pub repeats: [u32; 2],
     /// Registers of a thread that hold accumulators.
     pub accumulators: u32,
+    /// Registers of a thread that hold partial sums, where sums are promoted.
+    pub partial_sums: u32,
+    /// Products after which sums are promoted to f32; none where they are not.
+    pub promoted_every: Option<u32>,
     /// Registers that a thread of a consumer needs, estimated.
     pub registers: u32,
     /// Registers that it has.
@@ -109,6 +113,8 @@ impl RolesExplanation {
             instruction: d.instruction,
             repeats: pair(repeats),
             accumulators: components.accumulators(),
+            partial_sums: components.partial_sums(),
+            promoted_every: d.promotes().then_some(d.threadblock.k),
             registers: components.registers_needed(),
             registers_available: components.registers_available(),
             registers_at_launch: ring.launch_registers(),
@@ -156,6 +162,16 @@ impl RolesExplanation {
         let [cluster_m, cluster_n] = self.cluster;
         if cluster_m * cluster_n > 1 {
             facts.insert(1, ("cluster", format!("{cluster_m} x {cluster_n} blocks")));
+        }
+        if let Some(every) = self.promoted_every {
+            let partial = self.partial_sums;
+            facts.insert(
+                3,
+                (
+                    "promotion",
+                    format!("sums are added to those in f32 every {every} of K, from {partial} registers of partial sums"),
+                ),
+            );
         }
         facts.splice(0..0, exchanged_fact(self.exchanged));
         facts

@@ -51,6 +51,10 @@ pub enum RingFault {
     Stale { who: Who, wanted: ShareName, found: ShareName },
     OperandsNotFenced { who: Who },
     OutOfOrder { who: Who, k: u32, after: u32 },
+    PartOverwritten { who: Who, part: u8, lost: u8 },
+    PartAgain { who: Who, part: u8 },
+    PartUnderWay { who: Who, part: u8 },
+    NothingToPromote { who: Who, part: u8, found: Option<u8> },
     ProductsUnderWay { who: Who, slice: u8 },
     Unfinished { who: Who, multiplied: u32, wanted: u32 },
     StagingRead { who: Who, slice: u8 },
@@ -97,6 +101,20 @@ impl fmt::Display for RingFault {
                 write!(f, "{who} multiplies into accumulators that are not in order with its products")
             }
             Self::OutOfOrder { who, k, after } => write!(f, "{who} multiplies tile {k} along K after {after} others"),
+            Self::PartOverwritten { who, part, lost } => {
+                write!(f, "{who} multiplies part {part} of a stage over part {lost}, which is not promoted")
+            }
+            Self::PartAgain { who, part } => write!(f, "{who} multiplies part {part} of a stage again"),
+            Self::PartUnderWay { who, part } => {
+                write!(f, "{who} promotes part {part} of a stage while products that were not waited for write it")
+            }
+            Self::NothingToPromote { who, part, found } => {
+                write!(f, "{who} promotes part {part} of a stage and finds ")?;
+                match found {
+                    None => f.write_str("nothing that is not promoted yet"),
+                    Some(found) => write!(f, "part {found}"),
+                }
+            }
             Self::ProductsUnderWay { who, slice } => {
                 write!(f, "{who} deposits slice {slice} while products that were not waited for write its accumulators")
             }

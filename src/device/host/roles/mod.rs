@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | a copy writes a stage | `CopyTensor` | when the scheduler lets it land; its bytes are counted then |
 //! | an arrival at another block | `Release` | when the scheduler lets it land |
-//! | products read a stage and write accumulators | `MultiplyStage` | the `AwaitProducts` that covers their group |
+//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
 //! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //!
 //! A step that touches what another has begun and not ended is a [`RingFault`]. So are bytes that nobody let in, a stage that is not
@@ -23,6 +23,7 @@ mod machine;
 mod memory;
 mod payload;
 mod program;
+mod promotion;
 mod ring;
 mod scheduler;
 mod steps;

@@ -55,8 +55,11 @@ pub trait Payload {
     type Slice;
     /// Reads a share from global memory.
     fn read(&mut self, name: ShareName) -> Self::Share;
-    /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the accumulators.
-    fn multiply(&mut self, warp: WarpName, first: bool, sums: &mut Self::Sums, operands: [&[Self::Share]; 2]);
+    /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the accumulators. Where stages are
+    /// promoted, `sums` are the partial sums, which are always overwritten, and `part` is the part that is multiplied.
+    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Self::Sums, operands: [&[Self::Share]; 2]);
+    /// Accumulators of a part += its partial sums; before the `first` tile along K accumulators are 0.
+    fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Self::Sums, sums: &mut Self::Sums);
     /// A warp's slice, from its accumulators; those are zeros where `zero`, because there was nothing to multiply.
     fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Self::Sums) -> Self::Slice;
     /// Writes a slice of a consumer to global memory, from what its warps deposited.
@@ -72,7 +75,8 @@ impl Payload for Names {
     type Sums = ();
     type Slice = ();
     fn read(&mut self, _: ShareName) {}
-    fn multiply(&mut self, _: WarpName, _: bool, (): &mut (), _: [&[()]; 2]) {}
+    fn multiply(&mut self, _: WarpName, _: Option<u8>, _: bool, (): &mut (), _: [&[()]; 2]) {}
+    fn promote(&mut self, _: WarpName, _: u8, _: bool, (): &(), (): &mut ()) {}
     fn deposit(&mut self, _: WarpName, _: SliceName, _: bool, (): &()) {}
     fn store(&mut self, _: u32, _: u32, _: SliceName, _: [&(); WARPS as usize]) {}
 }

@@ -35,6 +35,8 @@ pub struct RingProgram {
     pub destinations: Map,
     /// (0, rank) to the share of the shared operand that a block copies.
     pub share: Map,
+    /// Parts in which a consumer multiplies a stage where each stage is promoted; 0 where none is.
+    pub promoted_parts: u32,
     /// Slices in which a consumer stores its part of a tile of D.
     pub slices: u32,
     /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
@@ -82,6 +84,7 @@ impl RingProgram {
             released: ranks(blocks),
             destinations: ranks(blocks),
             share: ranks(1),
+            promoted_parts: options.promoted_parts.map_or(0, u32::from),
             slices: u32::from(options.slices),
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         })

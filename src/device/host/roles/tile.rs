@@ -13,7 +13,11 @@ impl<P: Payload> Machine<'_, P> {
     pub(super) fn perform_own(&mut self, mover: usize, step: RoleStep) -> Result<Moved, RingFault> {
         match step {
             RoleStep::FenceOperands => self.warps[mover].touched = false,
-            RoleStep::MultiplyStage => self.multiply(mover)?,
+            RoleStep::MultiplyStage if self.program.promoted_parts == 0 => self.multiply(mover, None)?,
+            RoleStep::MultiplyPart { part } if u32::from(part) < self.program.promoted_parts => {
+                self.multiply(mover, Some(part))?
+            }
+            RoleStep::Promote { part } => self.promote(mover, part)?,
             RoleStep::CommitProducts => {
                 let warp = &mut self.warps[mover];
                 warp.groups.push_back(core::mem::take(&mut warp.products));
@@ -57,9 +61,11 @@ impl<P: Payload> Machine<'_, P> {
         Ok(Moved::Done)
     }
 
-    pub(super) fn multiply(&mut self, mover: usize) -> Result<(), RingFault> {
+    /// Begins to multiply a stage, or one part of it.
+    pub(super) fn multiply(&mut self, mover: usize, part: Option<u8>) -> Result<(), RingFault> {
         let who = self.who(mover);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        let parts = self.program.promoted_parts;
         let (warp, ring) = (&mut self.warps[mover], &self.program.ring);
         if warp.registers < self.program.consumer_registers {
             return Err(RingFault::Registers { who, has: warp.registers, needs: self.program.consumer_registers });
@@ -72,6 +78,10 @@ impl<P: Payload> Machine<'_, P> {
         if warp.k != after {
             return Err(RingFault::OutOfOrder { who, k: warp.k, after });
         }
+        let is_last = match part {
+            None => true,
+            Some(part) => warp.begins_part(who, part, parts)?,
+        };
         let shares = &mut self.blocks[who.name.block as usize].stages[stage as usize];
         let mut data = [Vec::new(), Vec::new()];
         for operand in OperandKind::BOTH {
@@ -85,14 +95,21 @@ impl<P: Payload> Machine<'_, P> {
                     return Err(RingFault::Stale { who, wanted, found });
                 }
                 place.reading |= bit;
-                place.unread &= !bit;
+                if is_last {
+                    place.unread &= !bit;
+                }
                 data[operand.index()].push(held.clone());
             }
         }
-        warp.summed = (warp.tile, after + 1);
         warp.products.push(stage);
-        self.tally.products += 1;
-        self.payload.multiply(who.name, first, &mut warp.sums, data.each_ref().map(|shares| &shares[..]));
+        let data = data.each_ref().map(|shares| &shares[..]);
+        if part.is_none() {
+            warp.summed = (warp.tile, after + 1);
+            self.payload.multiply(who.name, part, first, &mut warp.sums, data);
+        } else {
+            self.payload.multiply(who.name, part, true, &mut warp.partial, data);
+        }
+        self.tally.products += u64::from(is_last);
         Ok(())
     }
 

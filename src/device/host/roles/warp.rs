@@ -47,6 +47,13 @@ pub(super) struct Warp<P: Payload> {
     /// Which tile of D the accumulators are of, and how many products they hold.
     pub summed: (u32, u32),
     pub sums: P::Sums,
+    /// Which part of the current stage the partial sums are of, until they are promoted.
+    pub held: Option<u8>,
+    pub partial: P::Sums,
+    /// Parts of the current stage that products have begun to read.
+    pub parts: Vec<u8>,
+    /// How many of them are promoted.
+    pub promoted: u32,
     /// Buffers that stores read which belong to no group yet; groups under way.
     pub stores: Vec<u32>,
     pub store_groups: VecDeque<Vec<u32>>,
@@ -73,6 +80,10 @@ impl<P: Payload> Warp<P> {
             groups: VecDeque::new(),
             summed: (u32::MAX, 0),
             sums: P::Sums::default(),
+            held: None,
+            partial: P::Sums::default(),
+            parts: Vec::new(),
+            promoted: 0,
             stores: Vec::new(),
             store_groups: VecDeque::new(),
         }

@@ -49,6 +49,7 @@ pub(super) fn product<T: Combination>(
         let mut numbers = Numbers {
             program,
             typed,
+            // Promotion is the schedule's.
             instruction: Instruction::of(desc.combined(), desc.arch),
             scheduler,
             cluster,

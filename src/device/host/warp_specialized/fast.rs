@@ -21,7 +21,7 @@ const TILES_ABREAST: u32 = 8;
 /// Computes D.
 pub(super) fn product<T: Combination>(typed: &Typed<'_, T>, source: Source<&[Stored<T>]>, d: &mut [Stored<T>]) {
     let (problem, block) = (&typed.problem, typed.desc.threadblock);
-    let instruction = Instruction::of(typed.desc.combined(), typed.desc.arch);
+    let instruction = typed.desc.matrix_instruction();
     let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let area = block.m as usize * block.n as usize;
     let most = (BUDGET_BYTES / (area * size_of::<T::Accumulator>())).max(1);

@@ -18,7 +18,7 @@ use crate::{
     },
     error::Error,
     index::at,
-    numeric::{Combination, Element, Instruction, TensorSum, Widen},
+    numeric::{Accumulator, Combination, Element, Instruction, TensorSum, Widen},
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
     warp::mma_warpgroup::ROWS,
 };
@@ -130,10 +130,12 @@ impl<T: Combination> Numbers<'_, '_, T> {
         T::Accumulator::panel(self.instruction.as_ref(), operand, reading.depth(), &numbers)
     }
 
-    fn add_stage(&self, warp: WarpName, sums: &mut Sums<T>, [a, b]: [&[Arc<Vec<u8>>]; 2]) -> Result<(), Fault> {
+    /// Adds a stage's products to sums; those of one part alone where one is given.
+    fn add_stage(&self, warp: WarpName, part: Option<u8>, sums: &mut Sums<T>, [a, b]: [&[Arc<Vec<u8>>]; 2]) -> Result<(), Fault> {
         let (repeats, n) = (self.program.components.repeats, self.program.desc.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
-        let piece = (WARP_ROWS * n) as usize;
+        let piece = self.piece();
+        let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
         sums.resize((repeats.m * repeats.n) as usize * piece, T::Accumulator::default());
         let of_a: Vec<_> = (0..repeats.m)
             .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
@@ -141,12 +143,17 @@ impl<T: Combination> Numbers<'_, '_, T> {
             .collect();
         for across in 0..repeats.n {
             let b = self.panel::<<T::B as Element>::Storage>(OperandKind::B, b, (column / n + across, 0, n));
-            for (down, a) in of_a.iter().enumerate() {
-                let at = (down * repeats.n as usize + across as usize) * piece;
+            for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
+                let at = (down * repeats.n + across) as usize * piece;
                 T::Accumulator::accumulate(self.instruction.as_ref(), a, &b, &mut sums[at..at + piece]);
             }
         }
         Ok(())
+    }
+
+    /// Sums of a warp in one instruction's tile.
+    fn piece(&self) -> usize {
+        (WARP_ROWS * self.program.desc.instruction.n) as usize
     }
 
     fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {
@@ -164,14 +171,27 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         self.or_wrong(share)
     }
 
-    fn multiply(&mut self, warp: WarpName, first: bool, sums: &mut Sums<T>, operands: [&[Self::Share]; 2]) {
+    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Sums<T>, operands: [&[Self::Share]; 2]) {
         if first {
             sums.clear();
         }
         // After a fault, stages may be empty.
         if self.wrong.is_none() {
-            let added = self.add_stage(warp, sums, operands).map_err(Error::from);
+            let added = self.add_stage(warp, part, sums, operands).map_err(Error::from);
             self.or_wrong(added);
+        }
+    }
+
+    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Sums<T>, sums: &mut Sums<T>) {
+        let (repeats, piece) = (self.program.components.repeats, self.piece());
+        let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
+        sums.resize((repeats.m * repeats.n) as usize * piece, T::Accumulator::default());
+        let range = number as usize * piece..(number as usize + 1) * piece;
+        // After a fault there may be no partial sums.
+        if let (Some(sums), Some(partial)) = (sums.get_mut(range.clone()), partial.get(range)) {
+            for (sum, &partial) in sums.iter_mut().zip(partial) {
+                *sum = if first { T::Accumulator::default() } else { *sum }.plus(partial);
+            }
         }
     }
 

@@ -1,0 +1,81 @@
+//! Promotion: what becomes of a tensor core's own sums of fp8, which keep 13 bits of fraction.
+
+use super::knobs::GemmDesc;
+use crate::{
+    numeric::{ElementKind, Instruction},
+    refusal::Refusal,
+};
+
+/// How often sums of fp8 are promoted to f32, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+pub enum PromotionKind {
+    /// The tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
+    Never,
+    /// The sum of each stage, 128 products, is added to one in f32 and begun anew.
+    Stage,
+}
+
+impl PromotionKind {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::Never, Self::Stage];
+
+    /// The name, as the command line spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Stage => "stage",
+        }
+    }
+}
+
+/// How often sums of fp8 are promoted to f32, as a type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say how often sums are promoted",
+    note = "write NoPromotion or PromoteEachStage"
+)]
+pub trait Promotion: 'static {
+    /// The same choice, as a value.
+    const KIND: PromotionKind;
+}
+
+/// [`PromotionKind::Never`].
+#[derive(Clone, Copy, Debug)]
+pub struct NoPromotion;
+
+/// [`PromotionKind::Stage`].
+#[derive(Clone, Copy, Debug)]
+pub struct PromoteEachStage;
+
+impl Promotion for NoPromotion {
+    const KIND: PromotionKind = PromotionKind::Never;
+}
+
+impl Promotion for PromoteEachStage {
+    const KIND: PromotionKind = PromotionKind::Stage;
+}
+
+impl GemmDesc {
+    /// Whether sums are promoted.
+    pub const fn promotes(&self) -> bool {
+        matches!(self.promotion, PromotionKind::Stage)
+    }
+
+    /// How the tensor cores of this kernel add, promotion included; `None` where [`Instruction::of`] has no row.
+    pub const fn matrix_instruction(&self) -> Option<Instruction> {
+        match Instruction::of(self.combined(), self.arch) {
+            Some(instruction) if self.promotes() => Some(instruction.promoted_every(self.threadblock.k)),
+            instruction => instruction,
+        }
+    }
+
+    /// Whether there is something to promote: sums of fp8 in f32, by a main loop whose consumers have whole stages to themselves.
+    pub(super) const fn check_promotion(&self) -> Result<(), Refusal> {
+        let fp8 = self.a.is_fp8() && self.accumulator.is(ElementKind::F32);
+        if self.promotes() && !(fp8 && self.mainloop.has_roles()) {
+            let field = if self.mainloop.has_roles() { "promotion of other sums than those of fp8 in f32" } else { "promotion" };
+            return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: PromotionKind::Never.name() });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! The registers of a consumer: what it needs, and what it has.
+
+use super::WarpSpecialized;
+
+/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
+/// `tests/kernels_compile` finds no spills where the copy engine stores D; where threads do, some kernels spill a little.
+const OVERHEAD: u32 = 40;
+
+/// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes
+/// later does not count. Measured: of 3 consumers, which are launched with 128, NVRTC 13 wants 130 for an instruction of 104
+/// accumulators, 138 for 112 and 146 for 120 (C7602).
+const BESIDE_ACCUMULATORS: u32 = 26;
+
+impl WarpSpecialized {
+    /// Accumulators of a thread, in registers.
+    pub const fn accumulators(&self) -> u32 {
+        self.repeats.m * self.repeats.n * self.mma.instruction().registers()
+    }
+
+    /// Registers that a thread of a consumer needs.
+    pub const fn registers_needed(&self) -> u32 {
+        self.accumulators() + self.partial_sums() + OVERHEAD
+    }
+
+    /// Registers of a thread that hold partial sums, where stages are promoted: one instruction's.
+    pub const fn partial_sums(&self) -> u32 {
+        if self.options.promoted_parts.is_some() { self.mma.instruction().registers() } else { 0 }
+    }
+
+    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without.
+    pub const fn instruction_registers(&self) -> u32 {
+        self.mma.instruction().registers() + BESIDE_ACCUMULATORS
+    }
+
+    /// Registers that it has.
+    pub const fn registers_available(&self) -> u32 {
+        match self.options.registers {
+            Some([_, consumer]) => consumer as u32,
+            None => self.ring.launch_registers(),
+        }
+    }
+}
