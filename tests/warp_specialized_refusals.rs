@@ -29,7 +29,7 @@ use proptest::{prelude::*, sample::select};
 
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// The default of bf16, changed.
+/// bf16, two warpgroups on a tile of 128 x 256, changed.
 fn changed(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
     of(ElementKind::Bf16, ElementKind::F32, TURNED, change)
 }
@@ -38,6 +38,10 @@ fn of(ab: ElementKind, accumulator: ElementKind, orders: [Order; 3], change: imp
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
     let types = Combined { a: ab, b: ab, accumulator, c };
     let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let bytes = ab.bytes();
+    d.threadblock = Mnk::new(128, 256, 128 / bytes);
+    (d.warp, d.instruction) = (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
+    (d.stages, d.schedule) = (4, ScheduleKind::Cooperative);
     change(&mut d);
     d
 }
@@ -78,7 +82,7 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
             "alignment of" if field.ends_with('B') => e.align_b = x,
             "alignment of" => e.align_c = x,
             // The number of consumers follows from the tiles.
-            "warpgroups that" => return false,
+            "warpgroups that" | "warpgroups of" => return false,
             _ => panic!("a field that is no knob: {field}"),
         }
         true
@@ -127,7 +131,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.op = OpKind::Simt), "OnTensorCores", &["op = simt", "nearest is tensorop"], true),
         (changed(|d| d.b = ElementKind::F16), "NoSuchCombination", &["bf16 by f16"], false),
         (changed(|d| (d.a, d.b, d.accumulator, d.c) = (F64, F64, F64, F64)), "OfOtherUnits", &["f64 by f64", "on tensor cores", "op simt"], false),
-        (changed(|d| d.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warpgroups of a tile that pingpong gives to one = 2", "nearest is 1"], true),
+        (changed(|d| d.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warpgroups of a tile that pingpong gives to one = 2", "nearest is 1"], false),
         (changed(|d| d.instruction.m = 16), "OutOfRange", &["instruction M = 16", "64 to 64", "nearest is 64"], true),
         (changed(|d| d.instruction.k = 8), "OutOfRange", &["instruction K = 8", "16 to 16", "nearest is 16"], true),
         (changed(|d| d.instruction.n = 264), "OutOfRange", &["instruction N = 264", "8 to 256", "nearest is 256"], true),
@@ -214,16 +218,17 @@ fn a_kernel_with_roles_is_no_program_of_one_schedule() {
 fn the_operand_that_is_named_is_the_user_s() {
     let matrix = |element, order| Some(MatrixType { element, order });
     let (i8, i32) = (ElementKind::I8, ElementKind::I32);
-    for (a, b, named) in [(Order::Col, Order::Col, "A of i8"), (Order::Row, Order::Row, "B of i8")] {
+    for (knob, named) in [("align_a", "alignment of A"), ("align_b", "alignment of B")] {
         for c in [Order::Row, Order::Col] {
             let request = Request {
-                a: matrix(i8, a),
-                b: matrix(i8, b),
+                a: matrix(i8, Order::Row),
+                b: matrix(i8, Order::Col),
                 c: matrix(i32, c),
                 op: Some(OpKind::TensorOp),
+                knobs: vec![(knob.to_owned(), "4".to_owned())],
                 ..Request::default()
             };
-            let sentence = request.resolve(ArchKind::Sm90).expect_err("along MN").to_string();
+            let sentence = request.resolve(ArchKind::Sm90).expect_err("less than a vector").to_string();
             assert!(sentence.starts_with(named), "{sentence}");
         }
     }

@@ -90,7 +90,8 @@ impl<'a, P: Payload> Machine<'a, P> {
         let ring = &program.ring;
         ring.check().map_err(|refusal| RingFault::NoRing { refusal })?;
         let (blocks, registers) = (ring.blocks(), ring.launch_registers());
-        if blocks * (1 + ring.consumers) * WARPS > FLIGHTS {
+        // The last of as many warps as a word has bits shares its bit with what is under way: both are left behind, or neither.
+        if blocks * (1 + ring.consumers) * WARPS > FLIGHTS + 1 {
             return Err(RingFault::TooManyWarps { blocks });
         }
         let mut warps = Vec::new();
