@@ -44,6 +44,39 @@ fn the_readmes_figures_are_the_tables() {
     }
 }
 
+/// The README's rows of Hopper's tensor cores: TFLOP/s, and shares of the peer to two places, or one where they are above 2.
+#[test]
+fn the_readmes_figures_of_hopper_are_the_tables() {
+    let lines =
+        |text: &str| -> Vec<Value> { text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect() };
+    let (squares, odd) =
+        (lines(include_str!("../docs/performance/hopper.jsonl")), lines(include_str!("../docs/performance/hopper_odd.jsonl")));
+    let find = |lines: &[Value], element: &str, size: u64| {
+        let is = |line: &&Value| {
+            ["m", "n", "k"].iter().all(|extent| line[extent] == size)
+                && line["a"] == format!("{element}:row")
+                && line["b"] == format!("{element}:col")
+                && line["lda"].is_null()
+                && line["accumulate"].is_null()
+        };
+        lines.iter().find(is).cloned().unwrap_or_else(|| panic!("{element} {size} is not in the table"))
+    };
+    let elements = ["bf16", "f16", "e4m3 to bf16", "i8 to i32", "tf32"];
+    let rows: Vec<Vec<&str>> = rows(include_str!("../README.md")).filter(|row| elements.contains(&row[0])).collect();
+    assert_eq!(rows.len(), elements.len());
+    for row in rows {
+        let element = row[0].split(' ').next().unwrap_or_default();
+        for (size, figures) in [(4096, &row[1..3]), (8192, &row[3..5])] {
+            let line = find(&squares, element, size);
+            assert_eq!(figures[0], format!("{:.0}", number(&line["ours_tflops"])), "{size} {row:?}");
+            assert_eq!(figures[1], format!("{:.2}", number(&line["ratio"])), "{size} {row:?}");
+        }
+        let ratio = find(&odd, element, 4095)["ratio"].clone();
+        let said = ratio.as_f64().map_or("it refuses".to_owned(), |ratio| format!("{ratio:.1}"));
+        assert_eq!(row[5], said, "{row:?}");
+    }
+}
+
 /// The page of the suite is what its lines make.
 #[cfg(feature = "bench-cublaslt")]
 #[test]
