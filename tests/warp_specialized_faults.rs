@@ -237,6 +237,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             warp: mnk(warp),
             instruction: Mnk { n, ..d.instruction },
             cluster: Mn { m: cluster.0, n: cluster.1 },
+            schedule: falchion::schedule::ScheduleKind::Cooperative,
             stages: 3,
             ..d
         }

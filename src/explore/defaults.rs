@@ -55,6 +55,7 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
         some("stages", "3 4 5 6 7 8"),
         some("swizzle", "1 grouped:4 grouped:8 hilbert"),
         some("cluster", "1x1 2x1 1x2 4x1 1x4"),
+        some("schedule", "cooperative pingpong"),
     ]
 }
 
