@@ -46,7 +46,7 @@ pub struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configuration`] for these types.
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configurations`] for these types.
     Default,
     /// The description given.
     Description,
