@@ -332,13 +332,16 @@ pub(crate) fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) 
     format!("static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n")
 }
 
+/// Tiles down and across whose order has a fingerprint.
+const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
+
 /// Those of maps by the names of their twins, and of the order of tiles.
 pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
     let mut text = String::new();
     for (name, map) in maps {
         text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
     }
-    for (rows, columns) in [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)] {
+    for (rows, columns) in ORDERED {
         let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");
         text.push_str(&fingerprint_assertion(&twin, "order", order(rows, columns).as_ref()));
     }

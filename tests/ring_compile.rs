@@ -7,13 +7,13 @@ mod ring_kernel;
 
 use falchion::{
     desc::OperandKind,
-    schedule::Cooperative,
+    schedule::RoleOptions,
     threadblock::{Pipeline, SharedOperand},
 };
 use ring_kernel::{SLICES, compile, program, report, ring};
 
-fn options(pending: u8) -> Cooperative {
-    Cooperative { pending, promoted_parts: None, slices: SLICES as u8, registers: Some([24, 240]) }
+fn options(pending: u8) -> RoleOptions {
+    RoleOptions { pending, promoted_parts: None, slices: SLICES as u8, registers: Some([24, 240]) }
 }
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {

@@ -21,10 +21,10 @@ fn nothing_that_ships_is_accused() {
             for shared in [None, Some(A), Some(B)] {
                 let together = program(stages, pending, shared);
                 let turns = Pipeline { in_turns: true, ..together.ring };
-                let turns = RingProgram::cooperative(turns, &options(pending)).expect("a ring");
+                let turns = RingProgram::of(turns, &options(pending)).expect("a ring");
                 // Of which those that promote wait for all products: `pending` is how many parts they have.
-                let promoted = RingProgram::cooperative(together.ring, &promoting(1 + pending)).expect("a ring");
-                let in_turns = RingProgram::cooperative(turns.ring, &promoting(1 + pending)).expect("a ring");
+                let promoted = RingProgram::of(together.ring, &promoting(1 + pending)).expect("a ring");
+                let in_turns = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
                 let programs = [&together, &turns, &promoted, &in_turns];
                 for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
                     let work = Work { tiles: 1 + seed % 5, k_tiles: seed / 5 % 21 };

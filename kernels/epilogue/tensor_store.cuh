@@ -10,7 +10,7 @@ namespace epilogue {
 // The map (row, column) of a slice to an offset in its staging buffer, in bytes: a box of the copy engine.
 template <class Config>
 struct StagingMap {
-  static constexpr int kRows = 64;
+  static constexpr int kRows = Config::Mma::kM;
   static constexpr int kColumns = Config::kSliceColumns;
   static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
 

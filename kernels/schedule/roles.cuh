@@ -45,9 +45,6 @@ namespace schedule::roles {
 // How long a wait may sleep before it looks again, in nanoseconds. No limit: it looks again.
 constexpr unsigned kSuspendNanoseconds = 10'000'000;
 
-// Warps of a warpgroup.
-constexpr unsigned kWarps = 4;
-
 // Addresses are of the shared window of this block.
 __device__ __forceinline__ void init(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -147,7 +144,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
         init(role.shared + Ring::empty(stage), Ring::kEmptyArrivals);
       }
       if constexpr (Ring::kTurns > 0) {
-        for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), kWarps);
+        for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), Ring::kTurnArrivals);
       }
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
@@ -207,7 +204,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
     if (role.leads()) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(First) : "memory");
   } else if constexpr (Kind == RoleStepKind::Meet) {
     // Barrier 0 is the block's.
-    asm volatile("bar.sync %0, 128;" ::"r"(1 + role.consumer) : "memory");
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + role.consumer), "n"(Ring::kWarpgroup) : "memory");
   } else if constexpr (Kind == RoleStepKind::FenceProxy) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   } else {

@@ -8,9 +8,6 @@
 
 namespace threadblock {
 
-// Bytes of K in a stage, and from one row of a stage's tile to the next.
-constexpr unsigned kStageRow = 128;
-
 // What both roles know.
 template <class Config, class Params>
 struct Worker : schedule::roles::State<typename Config::Ring> {
@@ -58,7 +55,7 @@ struct Producer : Worker<Config, Params> {
     int const k = this->k * Config::kTileK;
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
-      unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * kStageRow;
+      unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
       int const at = origin + int(mn);
       Corner<2> const corner = Operand::kAlongK ? Corner<2>{{k, at}} : Corner<2>{{at, k}};
       if constexpr (Operand::kShares > 1) {
@@ -143,8 +140,8 @@ struct Consumer : Worker<Config, Params> {
 
   __device__ __forceinline__ Operands operands() const {
     // Of one lane, so that the compiler sees that all lanes' are the same.
-    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * kStageRow, 0);
-    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * kStageRow, 0);
+    unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * Config::kStageRow, 0);
+    unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * Config::kStageRow, 0);
     return {warp::descriptor<typename Mma::A>(at_a), warp::descriptor<typename Mma::B>(at_b)};
   }
 

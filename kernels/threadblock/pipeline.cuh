@@ -73,16 +73,18 @@ struct PipelineLayout {
   }
 };
 
-// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase.
+// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase; rows 2 and 3 the same, at once.
 template <class Ring>
 struct RingPosition {
-  static constexpr int kRows = 2;
+  static constexpr int kRows = 4;
   static constexpr int kColumns = 2 * Ring::kStages;
 
   static constexpr __device__ unsigned at(int row, int column) {
     typename Ring::Position position{};
-    for (int t = 0; t < column; ++t) position.advance();
-    return row == 0 ? position.stage : position.phase;
+    if (row >= 2) position.skip(column);
+    else
+      for (int t = 0; t < column; ++t) position.advance();
+    return row % 2 == 0 ? position.stage : position.phase;
   }
 };
 

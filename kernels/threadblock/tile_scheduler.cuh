@@ -11,7 +11,25 @@ __device__ __forceinline__ unsigned rank_in_cluster() {
   return rank;
 }
 
-// Clusters take rectangles of kClusterM x kClusterN tiles in the order of the swizzle, each the next one after all clusters'.
+// The tile of block `rank` in a rectangle of kClusterM x kClusterN tiles: the one of that number, of so many down and across.
+template <class Config>
+__device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+  Tile const rectangle = tile_of<typename Config::Order>(number, rows, columns);
+  return Tile{rectangle.row * Config::kClusterM + rank % Config::kClusterM, rectangle.column * Config::kClusterN + rank / Config::kClusterM};
+}
+
+// The map (rank, rectangle) to the number of a tile, row after row.
+template <class Config, int Rows, int Columns>
+struct ClusterTiles {
+  static constexpr int kRows = Config::kClusterM * Config::kClusterN;
+  static constexpr int kColumns = Rows * Columns;
+  static __device__ constexpr unsigned at(int rank, int number) {
+    Tile const tile = tile_of_rank<Config>(number, rank, Rows, Columns);
+    return tile.row * Columns * Config::kClusterN + tile.column;
+  }
+};
+
+// Clusters take rectangles in the order of the swizzle, each the next one after all clusters'.
 template <class Config>
 struct TileScheduler {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
@@ -34,8 +52,7 @@ struct TileScheduler {
   // The next tile; false where there is none. It may lie beyond D where D is no whole number of rectangles.
   __device__ __forceinline__ bool take(Tile& tile) {
     if (next >= rows * columns) return false;
-    Tile const rectangle = tile_of<typename Config::Order>(next, rows, columns);
-    tile = Tile{rectangle.row * Config::kClusterM + rank % Config::kClusterM, rectangle.column * Config::kClusterN + rank / Config::kClusterM};
+    tile = tile_of_rank<Config>(next, rank, rows, columns);
     next += step;
     return true;
   }

@@ -1,12 +1,15 @@
 //! The text of a kernel whose warpgroups have roles.
 
-use super::{ENTRY, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprints_of, order_header};
+use super::{
+    ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion, fingerprints_of,
+    order_header,
+};
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::host::Map,
     epilogue::tensor_store::StagingMap,
-    threadblock::{Along, PipelineLayout, RingPosition, TileOrder, WarpSpecialized},
-    warp::mma_warpgroup::AccumulatorMap,
+    threadblock::{Along, ClusterTiles, PipelineLayout, RingPosition, TileOrder, TileScheduler, WarpSpecialized},
+    warp::mma_warpgroup::{AccumulatorMap, STAGE_BYTES},
 };
 use core::fmt::Write;
 use std::sync::Arc;
@@ -35,6 +38,7 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
         ("kTileM", d.threadblock.m),
         ("kTileN", d.threadblock.n),
         ("kTileK", d.threadblock.k),
+        ("kStageRow", STAGE_BYTES),
         ("kWarpM", d.warp.m),
         ("kWarpN", d.warp.n),
         ("kConsumersM", components.consumers.m),
@@ -88,10 +92,15 @@ fn mirrored(components: &WarpSpecialized) -> Vec<(&'static str, Map)> {
 pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_fingerprints: bool) -> TranslationUnit {
     let mut source = String::from("#include \"config.cuh\"\n#include \"device/cuda/warp_specialized.cuh\"\n");
     if with_fingerprints {
-        let kind = d.swizzle;
+        let (order, cluster) = (d.swizzle, d.cluster);
         source.push_str(&fingerprints_of(&mirrored(components), &|rows, columns| -> Map {
-            Arc::new(TileOrder { kind, rows, columns })
+            Arc::new(TileOrder { kind: order, rows, columns })
         }));
+        for (rows, columns) in ORDERED {
+            let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
+            let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });
+            source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
+        }
     }
     let blocks = components.ring.blocks();
     let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };

@@ -33,4 +33,4 @@ pub use swizzle::{
 pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
 pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 pub use thread_map::ThreadMap;
-pub use tile_scheduler::TileScheduler;
+pub use tile_scheduler::{ClusterTiles, TileScheduler};

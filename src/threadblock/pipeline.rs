@@ -33,11 +33,13 @@ pub const WARPS: u32 = 4;
 /// The most stages a ring has. No limit of the hardware.
 pub const MOST_STAGES: u32 = 16;
 /// The most consumers: with the producer, 512 threads.
-const MOST_CONSUMERS: u32 = 3;
+pub const MOST_CONSUMERS: u32 = 3;
 /// Registers of a multiprocessor, all of which one block may have.
 pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
-/// The most registers that a thread can be left with; fewer are multiples of 8.
-pub const MOST_REGISTERS: u32 = 248;
+/// The fewest registers that a thread can be left with.
+pub const LEAST_REGISTERS: u32 = 24;
+/// The most; between them lie multiples of 8.
+const MOST_REGISTERS: u32 = 248;
 /// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
 /// 2^20 bytes that a barrier can count.
 const MOST_BYTES: u32 = 1 << 18;
@@ -209,6 +211,14 @@ impl Pipeline {
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
+    /// Registers that each thread of a consumer can take where those of the producer keep so many: the most that the block has, a
+    /// multiple of 8.
+    pub const fn registers_beside(&self, producer: u32) -> u32 {
+        let consumers = if self.consumers == 0 { 1 } else { self.consumers };
+        let share = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / consumers / 8 * 8;
+        if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
+    }
+
     /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.
     const fn extent(&self, region: Region) -> (u32, u32, u32) {
         let stage = self.expect_bytes();
@@ -253,7 +263,7 @@ impl Pipeline {
 
     /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
     pub fn header(&self) -> String {
-        let facts: [(&str, u32); 12] = [
+        let facts: [(&str, u32); 14] = [
             ("kStages", self.stages),
             ("kBytesA", self.stage_bytes[0]),
             ("kBytesB", self.stage_bytes[1]),
@@ -266,6 +276,8 @@ impl Pipeline {
             ("kStagingBytes", self.staging_bytes),
             ("kFullArrivals", self.full_arrivals()),
             ("kEmptyArrivals", self.empty_arrivals()),
+            ("kTurnArrivals", WARPS),
+            ("kWarpgroup", WARPS * 32),
         ];
         let mut text = String::from("struct RingFacts {\n");
         for (name, value) in facts {
@@ -300,7 +312,8 @@ impl IndexMap for PipelineLayout {
     }
 }
 
-/// Tile number `t` of two turns around the ring, after which all repeats: row 0 its stage, row 1 its phase.
+/// Tile number `t` of two turns around the ring, after which all repeats: row 0 its stage, row 1 its phase. A kernel comes there
+/// step by step, as in these rows, or at once, as in rows 2 and 3, which are the same.
 #[derive(Clone, Copy, Debug)]
 pub struct RingPosition {
     /// Stages.
@@ -317,7 +330,7 @@ impl RingPosition {
 
 impl IndexMap for RingPosition {
     fn domain(&self) -> Coord {
-        at(2, self.stages.saturating_mul(2))
+        at(4, self.stages.saturating_mul(2))
     }
 
     fn codomain(&self) -> u32 {
@@ -326,7 +339,7 @@ impl IndexMap for RingPosition {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let (stage, phase) = self.of(u64::from(point.column));
-        [stage, phase].get(point.row as usize).copied()
+        [stage, phase, stage, phase].get(point.row as usize).copied()
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::{SwizzleKind, TileOrder};
 use crate::{
-    index::{IndexMap, at},
+    index::{Coord, IndexMap, at},
     shape::Mn,
 };
 
@@ -45,14 +45,35 @@ impl TileScheduler {
 
     /// The (row, column) of the tile that block `rank` of a cluster takes as its number `i`; `None` after the last.
     pub fn tile(&self, cluster: u32, rank: u32, i: u32) -> Option<(u32, u32)> {
-        let order = TileOrder { kind: self.order, rows: self.rows, columns: self.columns };
         let number = cluster.checked_add(i.checked_mul(self.clusters)?)?;
-        if number >= self.rows * self.columns {
-            return None;
-        }
+        self.tile_of(number, rank)
+    }
+
+    /// The tile of block `rank` in rectangle `number`; `None` after the last.
+    fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
+        let order = TileOrder { kind: self.order, rows: self.rows, columns: self.columns };
         let rectangle = order.at(at(0, number))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
         Some((row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
+    }
+}
+
+/// (rank, rectangle) to the number of a tile, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterTiles(pub TileScheduler);
+
+impl IndexMap for ClusterTiles {
+    fn domain(&self) -> Coord {
+        at(self.0.cluster.m * self.0.cluster.n, self.0.rows * self.0.columns)
+    }
+
+    fn codomain(&self) -> u32 {
+        self.domain().row * self.domain().column
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (row, column) = self.0.tile_of(point.column, point.row)?;
+        Some(row * self.0.columns * self.0.cluster.n + column)
     }
 }
 

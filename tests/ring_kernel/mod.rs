@@ -6,7 +6,7 @@ use falchion::{
     device::cuda::report::Report,
     index::fingerprint,
     mirror::KERNELS,
-    schedule::Cooperative,
+    schedule::RoleOptions,
     sys::nvrtc::{Compiled, Nvrtc, Program},
     threadblock::{Pipeline, SharedOperand},
 };
@@ -155,7 +155,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
 }
 
 /// The kernel's text.
-pub fn program(ring: &Pipeline, options: &Cooperative) -> Program {
+pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
     let roles = options.roles(ring).expect("roles");
     let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
@@ -184,7 +184,7 @@ pub fn program(ring: &Pipeline, options: &Cooperative) -> Program {
 }
 
 /// The kernel, compiled.
-pub fn compile(ring: &Pipeline, options: &Cooperative) -> Compiled {
+pub fn compile(ring: &Pipeline, options: &RoleOptions) -> Compiled {
     let nvrtc = Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     nvrtc.compile(&program(ring, options)).unwrap_or_else(|error| panic!("{ring:?}: {error}"))
 }

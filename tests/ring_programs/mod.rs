@@ -4,7 +4,7 @@
 use falchion::{
     desc::OperandKind,
     device::host::roles::{RingFault, RingProgram, Work, check},
-    schedule::Cooperative,
+    schedule::RoleOptions,
     threadblock::{Pipeline, SharedOperand},
 };
 
@@ -24,17 +24,17 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
     }
 }
 
-pub fn options(pending: u8) -> Cooperative {
-    Cooperative { pending, promoted_parts: None, slices: 4, registers: Some([24, 240]) }
+pub fn options(pending: u8) -> RoleOptions {
+    RoleOptions { pending, promoted_parts: None, slices: 4, registers: Some([24, 240]) }
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
-    RingProgram::cooperative(ring(stages, shared), &options(pending)).expect("a ring")
+    RingProgram::of(ring(stages, shared), &options(pending)).expect("a ring")
 }
 
 /// Each stage in so many parts, each of which is promoted.
-pub fn promoting(parts: u8) -> Cooperative {
-    Cooperative { promoted_parts: Some(parts), ..options(0) }
+pub fn promoting(parts: u8) -> RoleOptions {
+    RoleOptions { promoted_parts: Some(parts), ..options(0) }
 }
 
 /// Every shape of ring that mutants are made of.
@@ -51,7 +51,7 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     for (stages, pending, shared) in [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))] {
         let name = format!("in turns, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
         let turns = Pipeline { in_turns: true, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::cooperative(turns, &options(pending)).expect("a ring")));
+        subjects.push((name, RingProgram::of(turns, &options(pending)).expect("a ring")));
     }
     for (stages, parts, in_turns, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
@@ -59,13 +59,13 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name =
             format!("{parts} promoted parts, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
         let ring = Pipeline { in_turns, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::cooperative(ring, &promoting(parts)).expect("a ring")));
+        subjects.push((name, RingProgram::of(ring, &promoting(parts)).expect("a ring")));
     }
-    let plain = Cooperative { registers: None, ..options(1) };
-    subjects.push(("registers as launched".to_owned(), RingProgram::cooperative(ring(3, None), &plain).expect("a ring")));
+    let plain = RoleOptions { registers: None, ..options(1) };
+    subjects.push(("registers as launched".to_owned(), RingProgram::of(ring(3, None), &plain).expect("a ring")));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
-    let one = Cooperative { slices: 3, registers: None, ..options(0) };
-    subjects.push(("one consumer, one buffer".to_owned(), RingProgram::cooperative(one_buffer, &one).expect("a ring")));
+    let one = RoleOptions { slices: 3, registers: None, ..options(0) };
+    subjects.push(("one consumer, one buffer".to_owned(), RingProgram::of(one_buffer, &one).expect("a ring")));
     subjects
 }
 

@@ -6,13 +6,10 @@ use super::{loaded::Loaded, tensor_map};
 use crate::{
     desc::{GemmDesc, OperandKind},
     error::Error,
-    layout::Order,
     mirror::{TensorGemmParams, TensorMap},
-    numeric::ElementKind,
     refusal::Refusal,
     sys::driver::{Grid, max_active_clusters},
-    threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
-    warp::mma_warpgroup::ROWS,
+    threadblock::WarpSpecialized,
 };
 use cudarc::driver::CudaStream;
 
@@ -67,11 +64,10 @@ impl Persistent {
         if rectangles > most {
             return Err(Refusal::TooManyTiles { tiles: rectangles, most }.into());
         }
-        let d = self.slices(desc, call)?;
         let params = TensorGemmParams {
-            a: if call.depth == 0 { NOTHING } else { self.operand(desc, OperandKind::A, call.m, call.depth, call.a)? },
-            b: if call.depth == 0 { NOTHING } else { self.operand(desc, OperandKind::B, call.n, call.depth, call.b)? },
-            d,
+            a: self.operand(desc, OperandKind::A, (call.m, call.depth), call.a)?,
+            b: self.operand(desc, OperandKind::B, (call.n, call.depth), call.b)?,
+            d: self.slices(desc, call)?,
             c: call.c.map_or(0, |c| c.address),
             d_address: call.d.address,
             ldc: call.c.map_or(0, |c| c.leading) as i64,
@@ -90,45 +86,31 @@ impl Persistent {
         Ok((Self::grid(&self.components, clusters), params))
     }
 
-    /// The map of an operand, whose boxes are what one copy moves.
+    /// The map of an operand; nothing where none is read.
     fn operand(
         &self,
         desc: &GemmDesc,
         operand: OperandKind,
-        mn: usize,
-        depth: usize,
+        extents: (usize, usize),
         placed: Placed,
     ) -> Result<TensorMap, Error> {
-        let tile = self.components.tile(operand);
-        let element = if operand == OperandKind::A { desc.a } else { desc.b };
-        let rows_along_k = tile.along().is(Along::K);
-        let order = if rows_along_k { Order::Row } else { Order::Col };
-        // Seen as MN x K, which is row-major where K is contiguous.
-        let matrix =
-            TensorMatrix::new(operand.name(), bits_alone(element), order, (mn as u64, depth as u64), placed.leading as u64);
-        let map = matrix.map((self.components.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)?;
+        if extents.1 == 0 {
+            return Ok(NOTHING);
+        }
+        let (element, extents) = (desc.operand(operand).element, (extents.0 as u64, extents.1 as u64));
+        let map = self.components.operand_map(operand, element, extents, placed.leading as u64)?;
         tensor_map(&map, placed.address)
     }
 
-    /// The map of D, whose boxes are slices; nothing where threads store them.
+    /// The map of D; nothing where threads store it.
     fn slices(&self, desc: &GemmDesc, call: &Call) -> Result<TensorMap, Error> {
         if desc.align_c * desc.c.bytes() < 16 {
             return Ok(NOTHING);
         }
-        let extents = (call.m as u64, call.n as u64);
-        let matrix = TensorMatrix::new("D", desc.c, Order::Row, extents, call.d.leading as u64);
-        let map = matrix.map((ROWS, self.components.slice_columns), self.components.slice_swizzle)?;
+        let map = self.components.slice_map(desc.c, (call.m as u64, call.n as u64), call.d.leading as u64)?;
         tensor_map(&map, call.d.address)
     }
 }
 
-/// No map: of an operand that is not copied.
+/// No map: of a matrix that the engine does not copy.
 const NOTHING: TensorMap = TensorMap { word: [0; 16] };
-
-/// Elements as the engine is to move them: the bits of tf32 as they are.
-const fn bits_alone(element: ElementKind) -> ElementKind {
-    match element {
-        ElementKind::Tf32 => ElementKind::F32,
-        other => other,
-    }
-}

@@ -5,7 +5,7 @@ use crate::{
     desc::OperandKind,
     device::host::Map,
     index::{Coord, IndexMap, Tabled, at},
-    schedule::{Cooperative, Roles},
+    schedule::{RoleOptions, Roles},
     threadblock::{Pipeline, RingPosition},
 };
 use std::sync::Arc;
@@ -63,11 +63,11 @@ impl IndexMap for EachRank {
 }
 
 impl RingProgram {
-    /// The program of a ring and its cooperative schedules.
+    /// The program of a ring and the schedules over it.
     ///
     /// # Errors
-    /// Those of [`Cooperative::roles`].
-    pub fn cooperative(ring: Pipeline, options: &Cooperative) -> Result<Self, Refusal> {
+    /// Those of [`RoleOptions::roles`].
+    pub fn of(ring: Pipeline, options: &RoleOptions) -> Result<Self, Refusal> {
         let roles = options.roles(&ring)?;
         let blocks = ring.blocks();
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));

@@ -100,7 +100,7 @@ impl WarpSpecializedProgram {
         });
         Ok(Self {
             desc: *desc,
-            ring: RingProgram::cooperative(components.ring, &components.options)?,
+            ring: RingProgram::of(components.ring, &components.options)?,
             operands: OperandKind::BOTH.map(|operand| OperandMaps::of(desc, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)

@@ -9,8 +9,8 @@
 //!
 //! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is what a *warpgroup* computes: a
 //! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Under the cooperative schedule all consumers multiply one
-//! tile, each its part; under ping-pong two take whole tiles in turns, so that one multiplies while the other stores. Everything else follows: [`WarpSpecialized`] is the
-//! description in values of the components.
+//! tile, each its part; under ping-pong two take whole tiles in turns, so that one multiplies while the other stores. Everything
+//! else follows: [`WarpSpecialized`] is the description in values of the components.
 //!
 //! | knob | here |
 //! |---|---|
@@ -25,25 +25,26 @@
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
+mod copies;
+mod shapes;
+
+use self::shapes::{MOST_COLUMNS, MOST_PARTS};
 use super::{
-    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorMapDesc, TensorMatrix, TensorSwizzle,
-    pipeline::{MOST_STAGING, REGISTERS, WARPS},
+    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
+    pipeline::{LEAST_REGISTERS, MOST_STAGING},
     tensor_map::{
-        CHUNK_BYTES, MOST_BOX,
-        check::{hold, multiple, within},
+        CHUNK_BYTES,
+        check::{hold, multiple},
     },
 };
 use crate::{
-    arch::{ArchKind, OpKind, PORTABLE_CLUSTER},
+    arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
-    layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
-    schedule::{Cooperative, Roles, ScheduleKind},
+    schedule::{RoleOptions, Roles, ScheduleKind},
     shape::Mn,
-    warp::mma_warpgroup::{
-        MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEP_BYTES, Swizzle, WgmmaAccumulator, WgmmaInput,
-    },
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
 
 /// A producer and consumers over a ring of stages.
@@ -53,9 +54,6 @@ pub struct MmaWarpSpecialized;
 impl Mma for MmaWarpSpecialized {
     const KIND: MainloopKind = MainloopKind::WarpSpecialized;
 }
-
-/// Registers that each thread of the producer keeps.
-const PRODUCER_REGISTERS: u8 = 24;
 
 /// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
 const PENDING: u8 = 1;
@@ -72,7 +70,7 @@ pub struct WarpSpecialized {
     /// What a consumer does with a stage; its tiles are the block's.
     pub mma: MmaWarpgroup,
     /// What the schedules leave open.
-    pub options: Cooperative,
+    pub options: RoleOptions,
     /// Columns of D in a slice, which has the rows of an instruction.
     pub slice_columns: u32,
     /// How a slice lies in its staging buffer, and the copy engine finds it.
@@ -102,9 +100,6 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
         Err(_) => Err(refused),
     }
 }
-
-/// The largest extent of a threadblock tile along M and N.
-const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
     /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
@@ -175,60 +170,11 @@ impl WarpSpecialized {
             false => None,
         };
         let pending = if d.promotes() { 0 } else { PENDING };
-        let options = Cooperative { pending, promoted_parts: parts, slices: slices as u8, registers: Self::registers(&ring) };
+        let options = RoleOptions { pending, promoted_parts: parts, slices: slices as u8, registers: Self::registers(&ring) };
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
         hold!(this.shared_evenly());
         hold!(ring.check());
         Ok(this)
-    }
-
-    const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
-        let (tb, warp, instruction) = (d.threadblock, d.warp, d.instruction);
-        let (bytes, integers) = (d.a.bytes(), d.a.is_integer());
-        let depth = (STAGE_BYTES / bytes) as u64;
-        let step = (STEP_BYTES / bytes) as u64;
-        let of_n = if integers && instruction.n > 32 { 16 } else { 8 };
-        let rules = [
-            ("instruction M", instruction.m as u64, ROWS as u64, ROWS as u64),
-            ("instruction K", instruction.k as u64, step, step),
-            ("instruction N", instruction.n as u64, 8, MOST_COLUMNS),
-            ("warp K", warp.k as u64, depth, depth),
-            ("threadblock K", tb.k as u64, depth, depth),
-            ("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64),
-            ("warp N", warp.n as u64, 8, MOST_TILE as u64),
-            ("threadblock M", tb.m as u64, ROWS as u64, MOST_TILE as u64),
-            ("threadblock N", tb.n as u64, 8, MOST_TILE as u64),
-            ("cluster M", d.cluster.m as u64, 1, PORTABLE_CLUSTER as u64),
-            ("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { PORTABLE_CLUSTER as u64 }),
-        ];
-        let mut i = 0;
-        while i < rules.len() {
-            let (field, value, least, most) = rules[i];
-            hold!(within(field, value, least, most));
-            i += 1;
-        }
-        hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
-        hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
-        let mut columns = instruction.n;
-        while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
-            columns += instruction.n;
-        }
-        hold!(multiple("warp N", warp.n as u64, columns as u64, MOST_TILE as u64));
-        hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
-        hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
-        let (field, most) = match d.schedule {
-            ScheduleKind::Cooperative => ("warpgroups that multiply", MOST_CONSUMERS),
-            ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
-        };
-        within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
-    }
-
-    /// A part of a stage is a step of the schedule.
-    const fn too_many_parts(d: &GemmDesc, repeats_m: u32) -> Refusal {
-        let least = (repeats_m * d.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
-        let field = "instruction N where stages are promoted";
-        Refusal::OutOfRange { field, value: d.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
     }
 
     /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
@@ -257,32 +203,12 @@ impl WarpSpecialized {
         1
     }
 
-    /// Each block of a cluster copies as many whole boxes of the shared operand.
-    const fn shared_evenly(&self) -> Result<(), Refusal> {
-        let Some(SharedOperand { operand, blocks }) = self.ring.multicast else { return Ok(()) };
-        let (field, legal) = match operand {
-            OperandKind::A => ("cluster N", "the numbers of blocks that share threadblock M in whole boxes"),
-            OperandKind::B => ("cluster M", "the numbers of blocks that share threadblock N in whole boxes"),
-        };
-        let tile = self.tile(operand);
-        let boxes = tile.mn() / tile.multiple();
-        let mut nearest = blocks;
-        while !boxes.is_multiple_of(nearest) {
-            nearest -= 1;
-        }
-        if nearest == blocks {
-            return Ok(());
-        }
-        Err(Refusal::NotOneOf { field, value: blocks as u64, legal, nearest: nearest as u64 })
-    }
-
     /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
     const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
         if ring.consumers < 2 {
             return None;
         }
-        let left = (REGISTERS / (WARPS * 32) - PRODUCER_REGISTERS as u32) / ring.consumers / 8 * 8;
-        Some([PRODUCER_REGISTERS, if left < MOST_CONSUMER { left as u8 } else { MOST_CONSUMER as u8 }])
+        Some([LEAST_REGISTERS as u8, ring.registers_beside(LEAST_REGISTERS) as u8])
     }
 
     /// What each role does.
@@ -297,71 +223,10 @@ impl WarpSpecialized {
             _ => self.mma.b(),
         }
     }
-
-    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has, the share in equal parts.
-    pub const fn box_mn(&self, operand: OperandKind) -> u32 {
-        let tile = self.tile(operand);
-        if tile.along().is(Along::Mn) {
-            return tile.multiple();
-        }
-        let share = tile.mn() / self.ring.shares(operand);
-        let mut parts = share.div_ceil(MOST_BOX as u32);
-        while !share.is_multiple_of(parts * tile.multiple()) {
-            parts += 1;
-        }
-        share / parts
-    }
-
-    /// What the copy engine is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
-    /// moves. The bits of tf32 move as they are.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`TensorMatrix::map`].
-    pub const fn operand_map(
-        &self,
-        operand: OperandKind,
-        element: ElementKind,
-        (mn, depth): (u64, u64),
-        leading: u64,
-    ) -> Result<TensorMapDesc, Refusal> {
-        let tile = self.tile(operand);
-        let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
-        // Row-major where K is contiguous.
-        let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
-        let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
-        matrix.map((self.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)
-    }
-
-    /// What the copy engine is told of an m x n D: its boxes are slices.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`TensorMatrix::map`].
-    pub const fn slice_map(&self, c: ElementKind, extents: (u64, u64), leading: u64) -> Result<TensorMapDesc, Refusal> {
-        TensorMatrix::new("D", c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
-    }
-
-    /// Copies of one block for each stage.
-    pub const fn copies(&self, operand: OperandKind) -> u32 {
-        self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
-    }
 }
-
-/// The most columns of an instruction.
-const MOST_COLUMNS: u64 = 256;
-
-/// The most parts in which a stage is promoted.
-const MOST_PARTS: u32 = u8::MAX as u32;
 
 /// Warpgroups that take tiles in turns.
 const PARTNERS: u32 = 2;
-
-/// The most consumers: with the producer, 512 threads.
-const MOST_CONSUMERS: u64 = 3;
-
-/// The most registers that a consumer takes.
-const MOST_CONSUMER: u32 = 240;
 
 impl GemmDesc {
     /// The components of a description whose warpgroups have roles; `None` of another, and of one that is refused.

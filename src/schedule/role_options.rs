@@ -1,18 +1,16 @@
-//! The cooperative schedules: all consumers multiply one tile of D, each its own rows.
+//! The schedules of a producer and its consumers over a ring, and what they leave open. The ring says whether all consumers multiply
+//! one tile of D, each its own part, or take whole tiles in turns.
 
 use super::{RoleStep, Roles, Schedule};
 use crate::{
     Refusal,
     desc::OperandKind,
-    threadblock::{
-        Pipeline,
-        pipeline::{MOST_REGISTERS, REGISTERS, WARPS},
-    },
+    threadblock::{Pipeline, pipeline::LEAST_REGISTERS},
 };
 
-/// What the cooperative schedules leave open.
+/// What the schedules of a ring leave open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Cooperative {
+pub struct RoleOptions {
     /// Groups of products that a warp leaves under way when it goes on to the next tile along K. A stage is let go that many tiles
     /// later.
     pub pending: u8,
@@ -25,17 +23,13 @@ pub struct Cooperative {
     pub registers: Option<[u8; 2]>,
 }
 
-/// The fewest registers that a thread can be left with.
-const LEAST_REGISTERS: u32 = 24;
-
-impl Cooperative {
+impl RoleOptions {
     /// Whether there are such schedules over this ring.
     ///
     /// # Errors
-    /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages are
-    /// promoted. No part of a stage. `slices` no multiple of
-    /// the staging buffers: a slice would not find its buffer at the same place in each tile. Registers that a thread cannot be left
-    /// with, or more than the block has.
+    /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages
+    /// are promoted. No part of a stage. `slices` no multiple of the staging buffers: a slice would not find its buffer at the same
+    /// place in each tile. Registers that a thread cannot be left with, or more than the block has.
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
         let (pending, slices, buffers) =
             (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
@@ -73,10 +67,9 @@ impl Cooperative {
     /// The producer gives registers away, and consumers take no more than those.
     fn check_registers(ring: &Pipeline, [producer, consumer]: [u32; 2]) -> Result<(), Refusal> {
         let launch = ring.launch_registers();
-        let left = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / ring.consumers.max(1);
         for (field, value, least, most) in [
             ("registers of the producer", producer, LEAST_REGISTERS, launch),
-            ("registers of a consumer", consumer, launch, (left / 8 * 8).min(MOST_REGISTERS)),
+            ("registers of a consumer", consumer, launch, ring.registers_beside(producer)),
         ] {
             let [value, least, most] = [value, least, most].map(u64::from);
             if !(least..=most).contains(&value) {
@@ -190,7 +183,7 @@ mod tests {
         staging_buffers: 2,
         staging_bytes: 8 << 10,
     };
-    const LEGAL: Cooperative = Cooperative { pending: 1, promoted_parts: None, slices: 4, registers: Some([24, 240]) };
+    const LEGAL: RoleOptions = RoleOptions { pending: 1, promoted_parts: None, slices: 4, registers: Some([24, 240]) };
 
     #[test]
     fn registers_are_those_that_the_block_has() {
@@ -207,7 +200,7 @@ mod tests {
                 "registers of a consumer = 168 is not from 128 to 160; the nearest is 160",
             ),
         ] {
-            let refusal = Cooperative { registers: Some(registers), ..LEGAL }.check(&ring).expect_err(sentence);
+            let refusal = RoleOptions { registers: Some(registers), ..LEGAL }.check(&ring).expect_err(sentence);
             assert_eq!(refusal.sentence().as_str(), sentence);
         }
     }
@@ -215,17 +208,17 @@ mod tests {
     #[test]
     fn schedules_that_are_none_are_refused_in_a_sentence() {
         for (options, sentence) in [
-            (Cooperative { pending: 4, ..LEGAL }, "pending = 4 is not from 0 to 3; the nearest is 3"),
+            (RoleOptions { pending: 4, ..LEGAL }, "pending = 4 is not from 0 to 3; the nearest is 3"),
             (
-                Cooperative { promoted_parts: Some(2), ..LEGAL },
+                RoleOptions { promoted_parts: Some(2), ..LEGAL },
                 "pending where stages are promoted = 1 is not from 0 to 0; the nearest is 0",
             ),
             (
-                Cooperative { promoted_parts: Some(0), pending: 0, ..LEGAL },
+                RoleOptions { promoted_parts: Some(0), pending: 0, ..LEGAL },
                 "parts of a stage = 0 is not from 1 to 255; the nearest is 1",
             ),
-            (Cooperative { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
-            (Cooperative { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
+            (RoleOptions { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
+            (RoleOptions { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
         ] {
             assert_eq!(options.roles(&RING).expect_err(sentence).sentence().as_str(), sentence);
         }

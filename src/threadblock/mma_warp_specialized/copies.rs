@@ -1,0 +1,62 @@
+//! What the copy engine is told: the boxes of the operands, and of D.
+
+use super::WarpSpecialized;
+use crate::{
+    desc::OperandKind,
+    layout::Order,
+    numeric::ElementKind,
+    refusal::Refusal,
+    threadblock::{Along, TensorMapDesc, TensorMatrix, TensorSwizzle, tensor_map::MOST_BOX},
+    warp::mma_warpgroup::ROWS,
+};
+
+impl WarpSpecialized {
+    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has, the share in equal parts.
+    pub const fn box_mn(&self, operand: OperandKind) -> u32 {
+        let tile = self.tile(operand);
+        if tile.along().is(Along::Mn) {
+            return tile.multiple();
+        }
+        let share = tile.mn() / self.ring.shares(operand);
+        let mut parts = share.div_ceil(MOST_BOX as u32);
+        while !share.is_multiple_of(parts * tile.multiple()) {
+            parts += 1;
+        }
+        share / parts
+    }
+
+    /// Copies of one block for each stage.
+    pub const fn copies(&self, operand: OperandKind) -> u32 {
+        self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
+    }
+
+    /// What the copy engine is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
+    /// moves. The bits of tf32 move as they are.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn operand_map(
+        &self,
+        operand: OperandKind,
+        element: ElementKind,
+        (mn, depth): (u64, u64),
+        leading: u64,
+    ) -> Result<TensorMapDesc, Refusal> {
+        let tile = self.tile(operand);
+        let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
+        // Row-major where K is contiguous.
+        let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
+        let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
+        matrix.map((self.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)
+    }
+
+    /// What the copy engine is told of an m x n D: its boxes are slices.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TensorMatrix::map`].
+    pub const fn slice_map(&self, c: ElementKind, extents: (u64, u64), leading: u64) -> Result<TensorMapDesc, Refusal> {
+        TensorMatrix::new("D", c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
+    }
+}

@@ -1,0 +1,98 @@
+//! The tiles that a kernel is made for, and those that a cluster shares.
+
+use super::WarpSpecialized;
+use crate::{
+    arch::PORTABLE_CLUSTER,
+    desc::{GemmDesc, OperandKind},
+    refusal::Refusal,
+    schedule::ScheduleKind,
+    threadblock::{
+        SharedOperand,
+        pipeline::MOST_CONSUMERS,
+        tensor_map::{
+            CHUNK_BYTES,
+            check::{hold, multiple, within},
+        },
+    },
+    warp::mma_warpgroup::{ROWS, STAGE_BYTES, STEP_BYTES},
+};
+
+/// The most columns of an instruction.
+pub(super) const MOST_COLUMNS: u64 = 256;
+
+/// The most parts in which a stage is promoted.
+pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
+
+/// The largest extent of a threadblock tile along M and N.
+const MOST_TILE: u32 = 512;
+
+impl WarpSpecialized {
+    /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
+    pub(super) const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
+        let (tb, warp, instruction) = (d.threadblock, d.warp, d.instruction);
+        let (bytes, integers) = (d.a.bytes(), d.a.is_integer());
+        let depth = (STAGE_BYTES / bytes) as u64;
+        let step = (STEP_BYTES / bytes) as u64;
+        let of_n = if integers && instruction.n > 32 { 16 } else { 8 };
+        let rules = [
+            ("instruction M", instruction.m as u64, ROWS as u64, ROWS as u64),
+            ("instruction K", instruction.k as u64, step, step),
+            ("instruction N", instruction.n as u64, 8, MOST_COLUMNS),
+            ("warp K", warp.k as u64, depth, depth),
+            ("threadblock K", tb.k as u64, depth, depth),
+            ("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64),
+            ("warp N", warp.n as u64, 8, MOST_TILE as u64),
+            ("threadblock M", tb.m as u64, ROWS as u64, MOST_TILE as u64),
+            ("threadblock N", tb.n as u64, 8, MOST_TILE as u64),
+            ("cluster M", d.cluster.m as u64, 1, PORTABLE_CLUSTER as u64),
+            ("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { PORTABLE_CLUSTER as u64 }),
+        ];
+        let mut i = 0;
+        while i < rules.len() {
+            let (field, value, least, most) = rules[i];
+            hold!(within(field, value, least, most));
+            i += 1;
+        }
+        hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
+        hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
+        // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
+        let mut columns = instruction.n;
+        while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
+            columns += instruction.n;
+        }
+        hold!(multiple("warp N", warp.n as u64, columns as u64, MOST_TILE as u64));
+        hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
+        hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
+        let (field, most) = match d.schedule {
+            ScheduleKind::Cooperative => ("warpgroups that multiply", MOST_CONSUMERS as u64),
+            ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
+        };
+        within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
+    }
+
+    /// A part of a stage is a step of the schedule.
+    pub(super) const fn too_many_parts(d: &GemmDesc, repeats_m: u32) -> Refusal {
+        let least = (repeats_m * d.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
+        let field = "instruction N where stages are promoted";
+        Refusal::OutOfRange { field, value: d.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
+    }
+
+    /// Each block of a cluster copies as many whole boxes of the shared operand.
+    pub(super) const fn shared_evenly(&self) -> Result<(), Refusal> {
+        let Some(SharedOperand { operand, blocks }) = self.ring.multicast else { return Ok(()) };
+        let (field, legal) = match operand {
+            OperandKind::A => ("cluster N", "the numbers of blocks that share threadblock M in whole boxes"),
+            OperandKind::B => ("cluster M", "the numbers of blocks that share threadblock N in whole boxes"),
+        };
+        let tile = self.tile(operand);
+        let boxes = tile.mn() / tile.multiple();
+        let mut nearest = blocks;
+        while !boxes.is_multiple_of(nearest) {
+            nearest -= 1;
+        }
+        if nearest == blocks {
+            return Ok(());
+        }
+        Err(Refusal::NotOneOf { field, value: blocks as u64, legal, nearest: nearest as u64 })
+    }
+}
