@@ -51,6 +51,9 @@ impl TileScheduler {
 
     /// The tile of block `rank` in rectangle `number`; `None` after the last.
     fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
+        if number >= self.rows * self.columns {
+            return None;
+        }
         let order = TileOrder { kind: self.order, rows: self.rows, columns: self.columns };
         let rectangle = order.at(at(0, number))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
