@@ -87,7 +87,7 @@ fn every_order_of_events_computes_the_same_bits() {
             staging_bytes: 1 << 10,
         };
         for (pending, promoted_parts) in [(0, None), (1, None), (0, Some(1)), (0, Some(2))] {
-            let options = RoleOptions { pending, promoted_parts, slices: 2, registers: Some([24, 240]) };
+            let options = RoleOptions { pending, promoted_parts, slices: 2, by_threads: false, registers: Some([24, 240]) };
             let program = RingProgram::of(ring, &options).expect("a ring");
             for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
                 let work = Work { tiles, k_tiles };

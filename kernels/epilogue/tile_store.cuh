@@ -48,11 +48,17 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // Epilogue and store of the thread's accumulators; (row, column) is the tile's first element of D.
+  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of D.
   template <class Params>
   __device__ __forceinline__ void store(Params const& params, int row, int column) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
     if (Config::kWarpsK > 1 && thread >= Config::kThreadsPerSlice) return;
+    write(warp_mma, params, params.d, row, column);
+  }
+
+  // Epilogue and store of a thread's accumulators; D is at an address.
+  template <class Params>
+  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, int row, int column) {
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
@@ -62,7 +68,7 @@ struct TileStore {
     int const left_m = params.m - row - warp_mma.mn_a, left_n = params.n - column - warp_mma.mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
     C const* source = reinterpret_cast<C const*>(params.c) + first_row * params.ldc + first_column;
-    C* destination = reinterpret_cast<C*>(params.d) + first_row * params.ldd + first_column;
+    C* destination = reinterpret_cast<C*>(d_address) + first_row * params.ldd + first_column;
 #pragma unroll
     for (int i = 0; i < Config::A::kThreadMn; ++i) {
       int const m = WarpMma::MapA::of_element(i);

@@ -24,6 +24,7 @@ enum class RoleStepKind {
   Promote,
   CommitProducts,
   AwaitProducts,
+  MeetWarp,
   Release,
   Advance,
   AwaitStores,
@@ -31,7 +32,8 @@ enum class RoleStepKind {
   Deposit,
   FenceProxy,
   StoreTensor,
-  CommitStores
+  CommitStores,
+  StoreThreads
 };
 
 struct RoleStep {
@@ -93,7 +95,8 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First>()          CopyTensor, MultiplyStage, MultiplyPart, Promote, Deposit, StoreTensor: nothing that waits;
+//   step<Kind, First>()          CopyTensor, MultiplyStage, MultiplyPart, Promote, Deposit, StoreTensor, StoreThreads: nothing that
+//                                waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its tiles along K;
@@ -187,6 +190,8 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::AwaitProducts) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(First) : "memory");
     role.pin();
+  } else if constexpr (Kind == RoleStepKind::MeetWarp) {
+    __syncwarp();
   } else if constexpr (Kind == RoleStepKind::Release) {
     // Of an earlier tile of D nothing is left to be let go.
     bool const of_this_tile = First == 0 || role.k >= First;
@@ -220,7 +225,8 @@ __device__ __forceinline__ void perform(Role& role) {
     constexpr RoleStep step = List::step(I);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
-                  step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor) {
+                  step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
+                  step.kind == RoleStepKind::StoreThreads) {
       role.template step<step.kind, step.first>();
     } else {
       synchronize<step.kind, step.first>(role);

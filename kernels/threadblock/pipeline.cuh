@@ -65,7 +65,9 @@ struct PipelineLayout {
     switch (row) {
       case 0: return Ring::a(i);
       case 1: return Ring::b(i);
-      case 2: return Ring::staging(i / Ring::kStagingBuffers, i % Ring::kStagingBuffers);
+      case 2:
+        if constexpr (Ring::kStagingBuffers > 0) return Ring::staging(i / Ring::kStagingBuffers, i % Ring::kStagingBuffers);
+        return index::kLeftOut;
       case 3: return Ring::full(i);
       case 4: return Ring::empty(i);
       default: return Ring::turn(i);

@@ -35,4 +35,14 @@ struct SmemTile {
   }
 };
 
+// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in elements. Operand is one box.
+template <class Operand>
+struct BoxedTile {
+  static constexpr int kRows = Operand::kMn;
+  static constexpr int kColumns = Operand::kTileK;
+  static __device__ __forceinline__ constexpr int at(int mn, int k) {
+    return mn / Operand::kTileMn * (Operand::kTileMn * Operand::kTileK) + SmemTile<Operand>::at(mn % Operand::kTileMn, k);
+  }
+};
+
 }  // namespace threadblock

@@ -36,7 +36,7 @@ struct WarpPlace {
 // The map (thread, fragment element) to M of A's tile, or N of B's.
 template <class Config, class Operand, bool AlongM>
 struct FragmentMap {
-  static constexpr int kRows = Config::kThreads;
+  static constexpr int kRows = Config::kThreadsPerSlice * Config::kWarpsK;
   static constexpr int kColumns = Operand::kThreadMn;
 
   // The thread's part, and the element's: their sum is the map.
@@ -83,6 +83,10 @@ struct MmaSimt {
     from_a = shared + A::kStageOffset + threadblock::SmemTile<A>::base(mn_a, k) * int(sizeof(typename A::Element));
     from_b = shared + B::kStageOffset + threadblock::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
   }
+
+  // Without a stage yet.
+  __device__ __forceinline__ explicit MmaSimt(int thread)
+      : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)), from_a(nullptr), from_b(nullptr) {}
 
   // On to the next stage, so many bytes away.
   __device__ __forceinline__ void advance(int bytes) {

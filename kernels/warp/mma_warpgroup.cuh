@@ -25,7 +25,7 @@ struct AccumulatorMap {
 
 // The map (thread, element of A in registers) to m * K + k, of one instruction.
 template <int ElementBytes>
-struct FragmentMap {
+struct WarpgroupFragmentMap {
   static constexpr int kPacked = 4 / ElementBytes;
   static constexpr int kK = 32 / ElementBytes;
   static constexpr int kRows = kWarpgroup;

@@ -207,8 +207,15 @@ impl GemmDesc {
         WARP.saturating_mul(warps.m).saturating_mul(warps.n)
     }
 
-    /// How the lanes of a warp share its tile.
+    /// How the lanes of a warp share its tile: as a thread's tile says, where that is a knob.
     pub const fn lanes(&self) -> LaneArrangement {
+        if self.mainloop.has_roles() && matches!(self.op, OpKind::Simt) {
+            let (warp, thread) = (self.warp, self.instruction);
+            return LaneArrangement {
+                m: at_least_one(warp.m / at_least_one(thread.m)),
+                n: at_least_one(warp.n / at_least_one(thread.n)),
+            };
+        }
         LaneArrangement::of(self.warp.m, self.warp.n)
     }
 

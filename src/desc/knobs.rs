@@ -185,7 +185,7 @@ knobs! {
     Threadblock(Shape) as WithThreadblock => threadblock: Mnk = <C::Threadblock as Shape>::MNK, flag "--threadblock";
     /// Tile of C that a warp computes, and its share of the depth.
     Warp(Shape) as WithWarp => warp: Mnk = <C::Warp as Shape>::MNK, flag "--warp";
-    /// What one instruction computes; 1x1x1 on the CUDA cores.
+    /// What one instruction computes; 1x1x1 on the CUDA cores, but for the warp-specialized main loop, where it is what a thread computes.
     Instruction(Shape) as WithInstruction => instruction: Mnk = <C::Instruction as Shape>::MNK, flag "--instruction";
     /// How tiles come from global to shared memory.
     Loop(Mma) as WithLoop => mainloop: MainloopKind = <C::Loop as Mma>::KIND, flag "--mainloop";

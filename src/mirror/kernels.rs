@@ -24,6 +24,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/mma_pipelined.cuh", include_str!("../../kernels/threadblock/mma_pipelined.cuh")),
     ("threadblock/mma_single_stage.cuh", include_str!("../../kernels/threadblock/mma_single_stage.cuh")),
     ("threadblock/mma_warp_specialized.cuh", include_str!("../../kernels/threadblock/mma_warp_specialized.cuh")),
+    ("threadblock/mma_warp_specialized/simt.cuh", include_str!("../../kernels/threadblock/mma_warp_specialized/simt.cuh")),
     ("threadblock/pipeline.cuh", include_str!("../../kernels/threadblock/pipeline.cuh")),
     ("threadblock/smem_layout.cuh", include_str!("../../kernels/threadblock/smem_layout.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../../kernels/threadblock/swizzle.cuh")),

@@ -84,7 +84,7 @@ impl Refusal {
             Self::OnTensorCores { mainloop, op } => s
                 .say("the ")
                 .say(mainloop)
-                .say(" main loop multiplies on tensor cores; op = ")
+                .say(" main loop multiplies all but f32 on tensor cores; op = ")
                 .say(op.name())
                 .say(", the nearest is tensorop"),
             Self::HasRoles { mainloop } => s

@@ -5,7 +5,10 @@ use super::{RoleStep, Roles, Schedule};
 use crate::{
     Refusal,
     desc::OperandKind,
-    threadblock::{Pipeline, pipeline::LEAST_REGISTERS},
+    threadblock::{
+        Pipeline,
+        pipeline::{LEAST_REGISTERS, MOST_STAGING},
+    },
 };
 
 /// What the schedules of a ring leave open.
@@ -17,8 +20,10 @@ pub struct RoleOptions {
     /// In how many parts, an instruction's tile each, a consumer multiplies a stage where each stage is promoted; `None` where products
     /// are summed in the accumulators throughout.
     pub promoted_parts: Option<u8>,
-    /// In how many slices a warpgroup stores its part of a tile of D.
+    /// In how many slices a warpgroup stores its part of a tile of D; 0 where threads store.
     pub slices: u8,
+    /// Whether each thread multiplies and stores a tile of its own: products are done when they are performed, and nothing is staged.
+    pub by_threads: bool,
     /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
     pub registers: Option<[u8; 2]>,
 }
@@ -29,7 +34,7 @@ impl RoleOptions {
     /// # Errors
     /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages
     /// are promoted. No part of a stage. `slices` no multiple of the staging buffers: a slice would not find its buffer at the same
-    /// place in each tile. Registers that a thread cannot be left with, or more than the block has.
+    /// place in each tile. Where threads multiply: anything pending, promoted or sliced. Registers that a thread cannot be left with, or more than the block has.
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
         let (pending, slices, buffers) =
             (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
@@ -48,7 +53,21 @@ impl RoleOptions {
         if self.promoted_parts == Some(0) {
             return Err(Refusal::OutOfRange { field: "parts of a stage", value: 0, least: 1, most: u64::from(u8::MAX) });
         }
-        if slices == 0 {
+        if self.by_threads {
+            let parts = u64::from(self.promoted_parts.unwrap_or(0));
+            for (field, value) in [
+                ("pending where threads multiply", pending),
+                ("parts of a stage where threads multiply", parts),
+                ("slices where threads store", slices),
+            ] {
+                if value != 0 {
+                    return Err(Refusal::OutOfRange { field, value, least: 0, most: 0 });
+                }
+            }
+        } else if ring.staging_buffers == 0 {
+            let most = u64::from(MOST_STAGING);
+            return Err(Refusal::OutOfRange { field: "staging buffers of slices", value: 0, least: 1, most });
+        } else if slices == 0 {
             return Err(Refusal::OutOfRange { field: "slices", value: 0, least: 1, most: u64::from(u8::MAX) });
         }
         if !slices.is_multiple_of(buffers) {
@@ -122,6 +141,8 @@ impl RoleOptions {
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
         match self.promoted_parts {
+            // Products wait for what they read, and lanes of a warp for each other.
+            _ if self.by_threads => body.extend([RoleStep::MultiplyStage, RoleStep::MeetWarp]),
             None => body.extend([
                 RoleStep::FenceOperands,
                 RoleStep::MultiplyStage,
@@ -150,6 +171,9 @@ impl RoleOptions {
         if in_turns {
             epilogue.push(RoleStep::SkipLater);
         }
+        if self.by_threads {
+            epilogue.push(RoleStep::StoreThreads);
+        }
         // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let slices: Vec<_> = (0..self.slices).collect();
         for batch in slices.chunks(ring.staging_buffers.max(1) as usize) {
@@ -165,7 +189,7 @@ impl RoleOptions {
             body,
             epilogue,
             // Shared memory has to stay until it has been read.
-            closing: vec![RoleStep::AwaitStores { pending: 0 }],
+            closing: if self.by_threads { Vec::new() } else { vec![RoleStep::AwaitStores { pending: 0 }] },
         }
     }
 }
@@ -183,7 +207,8 @@ mod tests {
         staging_buffers: 2,
         staging_bytes: 8 << 10,
     };
-    const LEGAL: RoleOptions = RoleOptions { pending: 1, promoted_parts: None, slices: 4, registers: Some([24, 240]) };
+    const LEGAL: RoleOptions =
+        RoleOptions { pending: 1, promoted_parts: None, slices: 4, by_threads: false, registers: Some([24, 240]) };
 
     #[test]
     fn registers_are_those_that_the_block_has() {
@@ -219,9 +244,24 @@ mod tests {
             ),
             (RoleOptions { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
             (RoleOptions { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
+            (
+                RoleOptions { by_threads: true, ..LEGAL },
+                "pending where threads multiply = 1 is not from 0 to 0; the nearest is 0",
+            ),
+            (
+                RoleOptions { by_threads: true, pending: 0, promoted_parts: Some(2), ..LEGAL },
+                "parts of a stage where threads multiply = 2 is not from 0 to 0; the nearest is 0",
+            ),
+            (
+                RoleOptions { by_threads: true, pending: 0, ..LEGAL },
+                "slices where threads store = 4 is not from 0 to 0; the nearest is 0",
+            ),
         ] {
             assert_eq!(options.roles(&RING).expect_err(sentence).sentence().as_str(), sentence);
         }
+        let bare = Pipeline { staging_buffers: 0, staging_bytes: 0, ..RING };
+        let says = LEGAL.roles(&bare).expect_err("no buffer").sentence();
+        assert_eq!(says.as_str(), "staging buffers of slices = 0 is not from 1 to 8; the nearest is 1");
         assert!(LEGAL.roles(&Pipeline { stages: 0, ..RING }).is_err());
     }
 }

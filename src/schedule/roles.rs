@@ -59,7 +59,8 @@ pub enum RoleStep {
     AwaitFull,
     /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
     FenceOperands,
-    /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them.
+    /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
+    /// each lane is done with its own part when it goes on.
     MultiplyStage,
     /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
     /// partial sums, whichever part it is; what they held is overwritten.
@@ -79,6 +80,8 @@ pub enum RoleStep {
         /// How many may be.
         pending: u8,
     },
+    /// The lanes of the warp meet: what they multiplied they have read.
+    MeetWarp,
     /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
     /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
     Release {
@@ -108,6 +111,8 @@ pub enum RoleStep {
     },
     /// The stores begun since the last commit become one group.
     CommitStores,
+    /// The threads of the warp bring their accumulators through the epilogue to D.
+    StoreThreads,
 }
 
 impl Spelled for RoleStep {
@@ -139,6 +144,7 @@ impl Spelled for RoleStep {
             Self::Promote { .. } => "Promote",
             Self::CommitProducts => "CommitProducts",
             Self::AwaitProducts { .. } => "AwaitProducts",
+            Self::MeetWarp => "MeetWarp",
             Self::Release { .. } => "Release",
             Self::Advance => "Advance",
             Self::AwaitStores { .. } => "AwaitStores",
@@ -147,6 +153,7 @@ impl Spelled for RoleStep {
             Self::FenceProxy => "FenceProxy",
             Self::StoreTensor { .. } => "StoreTensor",
             Self::CommitStores => "CommitStores",
+            Self::StoreThreads => "StoreThreads",
         }
     }
 

@@ -1,6 +1,6 @@
 //! The registers of a consumer: what it needs, and what it has.
 
-use super::WarpSpecialized;
+use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
 /// `tests/kernels_compile` finds no spills where the copy engine stores D; where threads do, some kernels spill a little.
@@ -14,22 +14,39 @@ const BESIDE_ACCUMULATORS: u32 = 26;
 impl WarpSpecialized {
     /// Accumulators of a thread, in registers.
     pub const fn accumulators(&self) -> u32 {
-        self.repeats.m * self.repeats.n * self.mma.instruction().registers()
+        match &self.mma {
+            ConsumerMma::Warpgroup(mma) => self.repeats.m * self.repeats.n * mma.instruction().registers(),
+            ConsumerMma::Threads(tiles) => tiles.thread.m * tiles.thread.n,
+        }
     }
 
     /// Registers that a thread of a consumer needs.
     pub const fn registers_needed(&self) -> u32 {
-        self.accumulators() + self.partial_sums() + OVERHEAD
+        self.accumulators() + self.partial_sums() + self.fragments() + OVERHEAD
     }
 
     /// Registers of a thread that hold partial sums, where stages are promoted: one instruction's.
     pub const fn partial_sums(&self) -> u32 {
-        if self.options.promoted_parts.is_some() { self.mma.instruction().registers() } else { 0 }
+        match (&self.mma, self.options.promoted_parts) {
+            (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
+            _ => 0,
+        }
     }
 
-    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without.
+    /// Registers of a thread that hold fragments, where threads multiply: those of one k and of the next.
+    const fn fragments(&self) -> u32 {
+        match &self.mma {
+            ConsumerMma::Warpgroup(_) => 0,
+            ConsumerMma::Threads(tiles) => 2 * (tiles.thread.m + tiles.thread.n),
+        }
+    }
+
+    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without. Threads need none.
     pub const fn instruction_registers(&self) -> u32 {
-        self.mma.instruction().registers() + BESIDE_ACCUMULATORS
+        match &self.mma {
+            ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
+            ConsumerMma::Threads(_) => 0,
+        }
     }
 
     /// Registers that it has.

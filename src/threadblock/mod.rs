@@ -24,9 +24,9 @@ pub use mma::{Mainloop, MainloopKind, Mma};
 pub use mma_multistage::MmaMultistage;
 pub use mma_pipelined::MmaPipelined;
 pub use mma_single_stage::MmaSingleStage;
-pub use mma_warp_specialized::{MmaWarpSpecialized, WarpSpecialized};
+pub use mma_warp_specialized::{ConsumerMma, MmaWarpSpecialized, StageTile, ThreadTiles, WarpSpecialized};
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
-pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
+pub use smem_layout::{Along, BoxedTile, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
 pub use swizzle::{
     GroupedSwizzle, HILBERT_SIDE, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder,
 };

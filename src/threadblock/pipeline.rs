@@ -66,7 +66,7 @@ pub struct Pipeline {
     pub in_turns: bool,
     /// What a cluster shares; `None` without clusters.
     pub multicast: Option<SharedOperand>,
-    /// Buffers of each consumer through which it stores D, used in turn.
+    /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it from registers.
     pub staging_buffers: u32,
     /// Bytes of one of them.
     pub staging_bytes: u32,
@@ -124,12 +124,13 @@ impl Pipeline {
             None => 2,
         };
         let [a, b] = self.stage_bytes;
+        let (least_staging, most_staging) = if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
             ("stages", self.stages, 2, MOST_STAGES),
             ("consumers", self.consumers, 1, MOST_CONSUMERS),
             ("blocks of a cluster", blocks, 2, PORTABLE_CLUSTER),
-            ("staging buffers", self.staging_buffers, 1, MOST_STAGING),
-            ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES, MOST_BYTES),
+            ("staging buffers", self.staging_buffers, 0, MOST_STAGING),
+            ("bytes of a staging buffer", self.staging_bytes, least_staging, most_staging),
             ("bytes of A in a stage", a, ALIGNMENT_BYTES, MOST_BYTES),
             ("bytes of B in a stage", b, ALIGNMENT_BYTES, MOST_BYTES),
         ];

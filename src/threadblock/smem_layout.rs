@@ -215,6 +215,34 @@ const fn spread(mn: u32, element_bytes: u32, together: u32) -> u32 {
     odd.saturating_mul(piece).saturating_sub(row) / element_bytes
 }
 
+/// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in elements.
+///
+/// ```text
+/// offset = mn / box_mn * (elements of a box) + (offset of (mn mod box_mn, k) in a box)
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BoxedTile {
+    /// One box.
+    pub one: SmemTile,
+    /// Extent of all along M or N.
+    pub mn: u32,
+}
+
+impl IndexMap for BoxedTile {
+    fn domain(&self) -> Coord {
+        Coord { row: self.mn, column: self.one.k }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.mn / at_least_one(self.one.mn) * self.one.elements()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let extent = at_least_one(self.one.mn);
+        Some(point.row / extent * self.one.elements() + self.one.offset(point.row % extent, point.column))
+    }
+}
+
 impl IndexMap for SmemTile {
     fn domain(&self) -> Coord {
         Coord { row: self.mn, column: self.k }

@@ -107,7 +107,7 @@ impl FragmentMap {
 
 impl IndexMap for FragmentMap {
     fn domain(&self) -> Coord {
-        Coord { row: self.facts.threads, column: self.facts.thread_mn() }
+        Coord { row: self.warps.m * self.warps.n * self.warps.k * WARP, column: self.facts.thread_mn() }
     }
 
     fn codomain(&self) -> u32 {

@@ -3,21 +3,12 @@
 #include "config.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
 
-// The maps that have a Rust twin, by the names of src/device/host/warp_specialized.
-namespace maps {
-using smem_a = warp::OperandTile<Config::Mma::A>;
-using smem_b = warp::OperandTile<Config::Mma::B>;
-using accumulator = warp::AccumulatorMap<Config::Mma::kN>;
-using staging = epilogue::StagingMap<Config>;
-using ring = threadblock::PipelineLayout<Config::Ring>;
-using position = threadblock::RingPosition<Config::Ring>;
-}  // namespace maps
-
 extern __shared__ __align__(1024) char shared_memory[];
 
 namespace device {
 
-template <class Config, class Params>
+// Consumer<Config, Params> multiplies and stores.
+template <class Config, template <class, class> class Consumer, class Params>
 __device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
   unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_memory));
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
@@ -29,7 +20,7 @@ __device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
     threadblock::Producer<Config, Params> producer(params, shared, 0, thread);
     schedule::roles::run<typename Config::Roles::Producer>(producer);
   } else {
-    threadblock::Consumer<Config, Params> consumer(params, shared, group - 1, thread);
+    Consumer<Config, Params> consumer(params, shared, group - 1, thread);
     schedule::roles::run<typename Config::Roles::Consumer>(consumer);
   }
 }

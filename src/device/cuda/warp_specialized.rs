@@ -104,7 +104,7 @@ impl Persistent {
 
     /// The map of D; nothing where threads store it.
     fn slices(&self, desc: &GemmDesc, call: &Call) -> Result<TensorMap, Error> {
-        if desc.align_c * desc.c.bytes() < 16 {
+        if self.components.options.by_threads || desc.align_c * desc.c.bytes() < 16 {
             return Ok(NOTHING);
         }
         let map = self.components.slice_map(desc.c, (call.m as u64, call.n as u64), call.d.leading as u64)?;

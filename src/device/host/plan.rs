@@ -13,6 +13,7 @@ use super::{
 use crate::{
     desc::OperandKind,
     index::{at, laws},
+    shape::Mnk,
     threadblock::thread_map::WARP,
     warp::mma_simt::warp_place,
 };
@@ -133,6 +134,15 @@ impl Plan {
             }
         }
         Ok(Self { shares })
+    }
+
+    /// All of a block's tile as one product, rows and columns in order, k ascending.
+    pub fn of_one_product(block: Mnk) -> Self {
+        let panel = |extent: u32| Panel {
+            stored: (0..extent).collect(),
+            elements: (0..block.k).flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k })).collect(),
+        };
+        Self { shares: vec![Share { panels: [panel(block.m), panel(block.n)], slice: 0 }] }
     }
 
     /// Whether each slice is one product, its rows and columns stored in order.

@@ -6,7 +6,7 @@ use crate::{
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
-    threadblock::{Along, TensorMapDesc, TensorMatrix, TensorSwizzle, tensor_map::MOST_BOX},
+    threadblock::{Along, TensorMapDesc, TensorMatrix, tensor_map::MOST_BOX},
     warp::mma_warpgroup::ROWS,
 };
 
@@ -14,8 +14,8 @@ impl WarpSpecialized {
     /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has, the share in equal parts.
     pub const fn box_mn(&self, operand: OperandKind) -> u32 {
         let tile = self.tile(operand);
-        if tile.along().is(Along::Mn) {
-            return tile.multiple();
+        if let Some(mn) = tile.boxed() {
+            return mn;
         }
         let share = tile.mn() / self.ring.shares(operand);
         let mut parts = share.div_ceil(MOST_BOX as u32);
@@ -48,7 +48,7 @@ impl WarpSpecialized {
         // Row-major where K is contiguous.
         let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
         let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
-        matrix.map((self.box_mn(operand), tile.k()), TensorSwizzle::Bytes128)
+        matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
     /// What the copy engine is told of an m x n D: its boxes are slices.

@@ -27,8 +27,11 @@
 
 mod copies;
 mod shapes;
+mod simt;
+mod stage;
 
 use self::shapes::{MOST_COLUMNS, MOST_PARTS};
+pub use self::stage::{ConsumerMma, StageTile, ThreadTiles};
 use super::{
     Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
     pipeline::{LEAST_REGISTERS, MOST_STAGING},
@@ -63,15 +66,15 @@ const PENDING: u8 = 1;
 pub struct WarpSpecialized {
     /// The ring, with the staging of D behind it.
     pub ring: Pipeline,
-    /// Consumers along M and N of the block's tile.
+    /// Consumers along M and N of the block's tile; where threads multiply, warps make up the grid, and these are their fours and 1.
     pub consumers: Mn,
-    /// Instructions' tiles along M and N of a consumer's tile.
+    /// Instructions' tiles along M and N of a consumer's tile; where threads multiply, 1 and 1.
     pub repeats: Mn,
     /// What a consumer does with a stage; its tiles are the block's.
-    pub mma: MmaWarpgroup,
+    pub mma: ConsumerMma,
     /// What the schedules leave open.
     pub options: RoleOptions,
-    /// Columns of D in a slice, which has the rows of an instruction.
+    /// Columns of D in a slice, which has the rows of an instruction; 0 where threads store.
     pub slice_columns: u32,
     /// How a slice lies in its staging buffer, and the copy engine finds it.
     pub slice_swizzle: TensorSwizzle,
@@ -103,12 +106,15 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
 
 impl WarpSpecialized {
     /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
-    /// elements of its width no other way. Where the two differ, what the kernel reads is the operand's transpose.
+    /// elements of its width no other way; threads read along MN. Where the two differ, what the kernel reads is the operand's transpose.
     pub const fn along(d: &GemmDesc, operand: OperandKind) -> Along {
         let (element, k_contiguous) = match operand {
             OperandKind::A => (d.a, d.layout_a.is_row()),
             OperandKind::B => (d.b, !d.layout_b.is_row()),
         };
+        if matches!(d.op, OpKind::Simt) {
+            return Along::Mn;
+        }
         match WgmmaInput::of(element) {
             Some(input) if !k_contiguous && input.reads_along_mn() => Along::Mn,
             _ => Along::K,
@@ -125,13 +131,14 @@ impl WarpSpecialized {
         if !matches!(d.arch, ArchKind::Sm90) {
             return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
         }
-        if !matches!(d.op, OpKind::TensorOp) {
-            return Err(Refusal::OnTensorCores { mainloop: d.mainloop.name(), op: d.op });
+        if matches!(d.op, OpKind::Simt) {
+            return Self::of_threads(d);
         }
         if !d.combined().is_of(d.op) {
             return Err(d.combined().refused_by(d.op));
         }
         hold!(Self::shapes(d));
+        hold!(Self::cluster_shape(d));
         let (a, b) = match (tile(d, OperandKind::A), tile(d, OperandKind::B)) {
             (Ok(a), Ok(b)) => (a, b),
             (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
@@ -155,11 +162,7 @@ impl WarpSpecialized {
             stage_bytes: [a.bytes(), b.bytes()],
             consumers: if in_turns { PARTNERS } else { count },
             in_turns,
-            multicast: match (d.cluster.m, d.cluster.n) {
-                (1, 1) => None,
-                (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
-                (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
-            },
+            multicast: Self::multicast(d),
             staging_buffers: 1,
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
         };
@@ -170,7 +173,9 @@ impl WarpSpecialized {
             false => None,
         };
         let pending = if d.promotes() { 0 } else { PENDING };
-        let options = RoleOptions { pending, promoted_parts: parts, slices: slices as u8, registers: Self::registers(&ring) };
+        let registers = Self::registers(&ring);
+        let options = RoleOptions { pending, promoted_parts: parts, slices: slices as u8, by_threads: false, registers };
+        let mma = ConsumerMma::Warpgroup(mma);
         let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
         hold!(this.shared_evenly());
         hold!(ring.check());
@@ -203,6 +208,15 @@ impl WarpSpecialized {
         1
     }
 
+    /// What a cluster shares.
+    const fn multicast(d: &GemmDesc) -> Option<SharedOperand> {
+        match (d.cluster.m, d.cluster.n) {
+            (1, 1) => None,
+            (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
+            (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
+        }
+    }
+
     /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
     const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
         if ring.consumers < 2 {
@@ -217,10 +231,23 @@ impl WarpSpecialized {
     }
 
     /// An operand's tile of a stage.
-    pub const fn tile(&self, operand: OperandKind) -> OperandTile {
-        match (operand, self.mma.a()) {
-            (OperandKind::A, OperandA::Shared(tile)) => tile,
-            _ => self.mma.b(),
+    pub const fn tile(&self, operand: OperandKind) -> StageTile {
+        self.mma.tile(operand)
+    }
+
+    /// What a warpgroup does with a stage; `None` where threads multiply.
+    pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
+        match &self.mma {
+            ConsumerMma::Warpgroup(mma) => Some(mma),
+            ConsumerMma::Threads(_) => None,
+        }
+    }
+
+    /// What threads do with a stage; `None` where warpgroups multiply.
+    pub const fn threads(&self) -> Option<&ThreadTiles> {
+        match &self.mma {
+            ConsumerMma::Warpgroup(_) => None,
+            ConsumerMma::Threads(tiles) => Some(tiles),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) const MOST_COLUMNS: u64 = 256;
 pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 
 /// The largest extent of a threadblock tile along M and N.
-const MOST_TILE: u32 = 512;
+pub(super) const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
     /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
@@ -44,8 +44,6 @@ impl WarpSpecialized {
             ("warp N", warp.n as u64, 8, MOST_TILE as u64),
             ("threadblock M", tb.m as u64, ROWS as u64, MOST_TILE as u64),
             ("threadblock N", tb.n as u64, 8, MOST_TILE as u64),
-            ("cluster M", d.cluster.m as u64, 1, PORTABLE_CLUSTER as u64),
-            ("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { PORTABLE_CLUSTER as u64 }),
         ];
         let mut i = 0;
         while i < rules.len() {
@@ -68,6 +66,13 @@ impl WarpSpecialized {
             ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
         };
         within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
+    }
+
+    /// Whether there are such clusters.
+    pub(super) const fn cluster_shape(d: &GemmDesc) -> Result<(), Refusal> {
+        let most = PORTABLE_CLUSTER as u64;
+        hold!(within("cluster M", d.cluster.m as u64, 1, most));
+        within("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { most })
     }
 
     /// A part of a stage is a step of the schedule.

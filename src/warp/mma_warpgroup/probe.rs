@@ -96,7 +96,7 @@ impl MmaWarpgroup {
         let fragment = FragmentMap { input: self.instruction().a() };
         let mut maps: Vec<(String, &dyn IndexMap)> = vec![
             (format!("warp::AccumulatorMap<{}>", accumulators.n()), &accumulators),
-            (format!("warp::FragmentMap<{}>", fragment.input.bytes()), &fragment),
+            (format!("warp::WarpgroupFragmentMap<{}>", fragment.input.bytes()), &fragment),
         ];
         let b = self.b();
         let mut tiles = vec![("Mma::B", b)];

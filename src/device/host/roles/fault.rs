@@ -119,7 +119,7 @@ impl fmt::Display for RingFault {
                 write!(f, "{who} deposits slice {slice} while products that were not waited for write its accumulators")
             }
             Self::Unfinished { who, multiplied, wanted } => {
-                write!(f, "{who} deposits sums of {multiplied} tiles along K, of {wanted}")
+                write!(f, "{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")
             }
             Self::StagingRead { who, slice } => write!(f, "{who} deposits slice {slice} where a store still reads"),
             Self::NotDeposited { who, wanted, found } => {

@@ -27,6 +27,7 @@ mod promotion;
 mod ring;
 mod scheduler;
 mod steps;
+mod threads;
 mod tile;
 mod warp;
 

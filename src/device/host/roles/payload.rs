@@ -64,6 +64,8 @@ pub trait Payload {
     fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Self::Sums) -> Self::Slice;
     /// Writes a slice of a consumer to global memory, from what its warps deposited.
     fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; WARPS as usize]);
+    /// Writes a warp's part of a tile of D to global memory, from its accumulators, as [`deposit`](Self::deposit) has them.
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Self::Sums);
 }
 
 /// Nothing but the names.
@@ -79,4 +81,5 @@ impl Payload for Names {
     fn promote(&mut self, _: WarpName, _: u8, _: bool, (): &(), (): &mut ()) {}
     fn deposit(&mut self, _: WarpName, _: SliceName, _: bool, (): &()) {}
     fn store(&mut self, _: u32, _: u32, _: SliceName, _: [&(); WARPS as usize]) {}
+    fn store_threads(&mut self, _: WarpName, _: u32, _: bool, (): &()) {}
 }

@@ -6,7 +6,7 @@ use crate::{
     device::host::Map,
     index::{Coord, IndexMap, Tabled, at},
     schedule::{RoleOptions, Roles},
-    threadblock::{Pipeline, RingPosition},
+    threadblock::{Pipeline, RingPosition, pipeline::WARPS},
 };
 use std::sync::Arc;
 
@@ -37,8 +37,10 @@ pub struct RingProgram {
     pub share: Map,
     /// Parts in which a consumer multiplies a stage where each stage is promoted; 0 where none is.
     pub promoted_parts: u32,
-    /// Slices in which a consumer stores its part of a tile of D.
+    /// Slices in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
     pub slices: u32,
+    /// Whether threads multiply and store.
+    pub by_threads: bool,
     /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
     pub consumer_registers: u32,
 }
@@ -85,7 +87,8 @@ impl RingProgram {
             destinations: ranks(blocks),
             share: ranks(1),
             promoted_parts: options.promoted_parts.map_or(0, u32::from),
-            slices: u32::from(options.slices),
+            slices: if options.by_threads { WARPS } else { u32::from(options.slices) },
+            by_threads: options.by_threads,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         })
     }

@@ -40,6 +40,7 @@ impl<P: Payload> Machine<'_, P> {
                     }
                 }
             }
+            RoleStep::MeetWarp if self.program.by_threads => self.meet_lanes(mover),
             RoleStep::Deposit { slice } => self.deposit(mover, slice)?,
             RoleStep::FenceProxy => {
                 let name = self.warps[mover].name;
@@ -50,6 +51,7 @@ impl<P: Payload> Machine<'_, P> {
                 }
             }
             RoleStep::StoreTensor { slice } => self.store(mover, slice)?,
+            RoleStep::StoreThreads if self.program.by_threads => self.store_threads(mover)?,
             RoleStep::CommitStores => {
                 let warp = &mut self.warps[mover];
                 if warp.leads() {
@@ -70,7 +72,7 @@ impl<P: Payload> Machine<'_, P> {
         if warp.registers < self.program.consumer_registers {
             return Err(RingFault::Registers { who, has: warp.registers, needs: self.program.consumer_registers });
         }
-        if warp.touched {
+        if warp.touched && !self.program.by_threads {
             return Err(RingFault::OperandsNotFenced { who });
         }
         let (bit, first) = (warp.bit(), warp.k == 0);

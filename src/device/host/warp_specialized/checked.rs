@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     numeric::{Combination, Instruction},
     refusal::Refusal,
-    threadblock::TileScheduler,
+    threadblock::{Along, TileScheduler},
 };
 use std::borrow::Cow;
 
@@ -74,8 +74,8 @@ pub(super) fn product<T: Combination>(
     }
 }
 
-/// An operand where the copy engine takes it: in place, or, where its rows do not begin at multiples of 16 bytes, copied so that
-/// they do.
+/// An operand where the copy engine takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
+/// lies along the other index than the kernel reads it.
 fn placed<'a, T: Combination>(
     program: &WarpSpecializedProgram,
     typed: &Typed<'_, T>,
@@ -89,19 +89,30 @@ fn placed<'a, T: Combination>(
     };
     let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
     let maps = &program.operands[operand.index()];
-    let (map, bytes) = match map(leading) {
-        Err(Refusal::TensorStride { nearest, .. }) => {
-            let width = element.bytes() as usize;
-            let (lines, row) = if desc.operand(operand).k_contiguous { (mn, problem.k) } else { (problem.k, mn) };
-            let mut copied = vec![0; lines * nearest as usize * width];
-            for (to, from) in copied.chunks_exact_mut(nearest as usize * width).zip(bytes.chunks(leading * width)) {
-                to[..row * width].copy_from_slice(&from[..row * width]);
+    let along_k = program.components.tile(operand).along().is(Along::K);
+    let turned = along_k != desc.operand(operand).k_contiguous;
+    let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
+    let (map, bytes) = match map(if turned { row } else { leading }) {
+        Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
+        Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => return Err(refusal.into()),
+        known => {
+            let pitch = match known {
+                Err(Refusal::TensorStride { nearest, .. }) => nearest as usize,
+                _ => row,
+            };
+            let (width, along, across) = if turned { (1, leading, 1) } else { (row, 1, leading) };
+            let size = element.bytes() as usize;
+            let mut copied = vec![0; lines * pitch * size];
+            for (line, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
+                // Whole rows where they are rows; else element by element.
+                for (i, to) in to[..row * size].chunks_exact_mut(width * size).enumerate() {
+                    let from = (line * across + i * along) * size;
+                    to.copy_from_slice(&bytes[from..from + width * size]);
+                }
             }
-            (map(nearest as usize)?, Cow::Owned(copied))
+            (map(pitch)?, Cow::Owned(copied))
         }
-        map => (map?, Cow::Borrowed(bytes)),
     };
-    let along_k = desc.operand(operand).k_contiguous;
     let mut map = map;
     map.swizzle = maps.copy_swizzle;
     map.box_dims[usize::from(along_k)] = maps.box_mn;

@@ -4,28 +4,33 @@
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`roles`](super::roles), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
-//!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`). Every
+//!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`), or read, summed and stored thread by thread (`threads.rs`). Every
 //!   element of D has to be written once.
-//! - **fast** (`fast.rs`): the same sums in the same order, parallel over rows of tiles, without a ring: the bits are the same.
+//! - **fast** (`fast.rs`): the same sums in the same order, parallel over rows of tiles, without a ring: the bits are the same. On the
+//!   CUDA cores (`chains.rs`) sums are chains of fused multiply-adds, and the panels and wide products of the other main loops make them.
 
+mod chains;
 mod checked;
 mod fast;
 mod numbers;
 mod program;
 mod reading;
 mod slices;
+mod threads;
 
 use super::{
     Mode,
     run::{HostKernel, Inputs, Problem, Typed, with_types},
 };
 use crate::{
+    arch::OpKind,
     desc::GemmDesc,
     device::arguments::Source,
     error::Error,
     numeric::{Combination, Element},
 };
 pub use program::{OperandMaps, StoreMaps, TakenTiles, WarpSpecializedProgram};
+pub use threads::ThreadMaps;
 
 /// What an element of C or D is in memory.
 type Stored<T> = <<T as Combination>::C as Element>::Storage;
@@ -68,6 +73,9 @@ impl HostKernel for Fast<'_> {
         source: Source<&[Stored<T>]>,
         d: &mut [Stored<T>],
     ) -> Result<(), Error> {
+        if matches!(self.0.op, OpKind::Simt) {
+            return chains::product(typed, source, d);
+        }
         fast::product(typed, source, d);
         Ok(())
     }

@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     index::at,
     numeric::{Accumulator, Combination, Element, Instruction, TensorSum, Widen},
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
+    threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
     warp::mma_warpgroup::ROWS,
 };
 use bytemuck::AnyBitPattern;
@@ -51,7 +51,8 @@ pub(super) struct Numbers<'r, 'a, T: Combination> {
     pub wrong: Option<Error>,
 }
 
-/// Sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each.
+/// Sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
+/// thread.
 type Sums<T> = Vec<<T as Combination>::Accumulator>;
 
 impl<T: Combination> Numbers<'_, '_, T> {
@@ -64,7 +65,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
     }
 
     /// The tile of D that a block takes as its number `i`.
-    fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
+    pub(super) fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
         (self.program.tiles)(&self.scheduler, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "tiles", row: rank, column: i })
     }
 
@@ -86,7 +87,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
         let block = self.program.desc.threadblock;
         let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
-        let along_k = self.program.desc.operand(operand).k_contiguous;
+        let along_k = self.program.components.tile(operand).along().is(Along::K);
         let mut told = 0;
         for copy in 0..maps.corner.domain().column {
             let point = at(name.share, copy);
@@ -177,7 +178,11 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         }
         // After a fault, stages may be empty.
         if self.wrong.is_none() {
-            let added = self.add_stage(warp, part, sums, operands).map_err(Error::from);
+            let added = match &self.program.threads {
+                Some(maps) => self.add_by_threads(maps, warp, sums, operands),
+                None => self.add_stage(warp, part, sums, operands),
+            };
+            let added = added.map_err(Error::from);
             self.or_wrong(added);
         }
     }
@@ -208,6 +213,13 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         if self.wrong.is_none() {
             let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
             let written = place.and_then(|place| self.write(place, parts));
+            self.or_wrong(written);
+        }
+    }
+
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Sums<T>) {
+        if let (Some(maps), None) = (&self.program.threads, &self.wrong) {
+            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(sums.as_slice()));
             self.or_wrong(written);
         }
     }

@@ -1,13 +1,14 @@
 //! A description of the family, unfolded: its ring, its maps, its numbers.
 
+use super::threads::ThreadMaps;
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::host::{Map, roles::RingProgram},
     epilogue::tensor_store::StagingMap,
     index::{Tabled, at},
     refusal::Refusal,
-    threadblock::{TensorSwizzle, TileScheduler, WarpSpecialized},
-    warp::mma_warpgroup::{AccumulatorMap, ROWS, STAGE_BYTES, STEPS, Swizzle},
+    threadblock::{StageTile, TensorSwizzle, TileScheduler, WarpSpecialized},
+    warp::mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
 };
 use std::sync::Arc;
 
@@ -69,6 +70,8 @@ pub struct WarpSpecializedProgram {
     pub staging: Map,
     /// From there to D.
     pub store: StoreMaps,
+    /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps above belong but for those of boxes.
+    pub threads: Option<ThreadMaps>,
     /// Which tiles of D a block takes.
     pub tiles: TakenTiles,
     /// Clusters that stay, where there are tiles for so many.
@@ -83,6 +86,11 @@ fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
 }
 
+/// The map of no points.
+fn nowhere() -> Map {
+    table(0, 0, 0, |_, _| None)
+}
+
 impl WarpSpecializedProgram {
     /// The program of a description.
     ///
@@ -93,8 +101,9 @@ impl WarpSpecializedProgram {
         let components = WarpSpecialized::of(desc)?;
         let [block, warp] = [desc.threadblock, desc.warp];
         let consumers = components.consumers;
+        let threads = ThreadMaps::of(desc, &components);
         let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
-        let across = warp.n / components.slice_columns;
+        let across = warp.n.checked_div(components.slice_columns).unwrap_or(1);
         let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
             Some(slice / across * ROWS * warp.n + slice % across * components.slice_columns)
         });
@@ -105,13 +114,16 @@ impl WarpSpecializedProgram {
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
             }),
-            accumulator: Arc::new(Tabled::of(&AccumulatorMap::of(&components.mma.instruction()))),
+            accumulator: components
+                .warpgroup()
+                .map_or_else(nowhere, |mma| Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction())))),
             slice: slice.clone(),
             staging: staging.clone(),
             store: StoreMaps { slice, staging, swizzle: components.slice_swizzle },
             tiles: Arc::new(TileScheduler::tile),
             clusters: CLUSTERS,
             components,
+            threads,
         })
     }
 }
@@ -121,21 +133,30 @@ impl OperandMaps {
         let tile = components.tile(operand);
         let (shares, copies, box_mn) = (components.ring.shares(operand), components.copies(operand), components.box_mn(operand));
         let corner = |share, copy| Some(share * (tile.mn() / shares) + copy * box_mn);
+        let landing = |share, copy| Some(corner(share, copy)? * tile.row_bytes());
+        let boxes = Self {
+            box_mn,
+            copy_swizzle: tile.swizzle(),
+            tile_k: desc.threadblock.k,
+            corner: table(shares, copies, tile.mn(), corner),
+            landing: table(shares, copies, tile.bytes(), landing),
+            start: nowhere(),
+            leading: 0,
+            stride: 0,
+            swizzle: Swizzle::None,
+        };
+        let StageTile::Warpgroup(tile) = tile else { return boxes };
         let extent = instruction_mn(desc, operand);
         let of_tile = |mn| tile.descriptor(0, mn).ok();
         let first = of_tile(0);
         Self {
-            box_mn,
-            copy_swizzle: TensorSwizzle::Bytes128,
-            tile_k: desc.threadblock.k,
-            corner: table(shares, copies, tile.mn(), corner),
-            landing: table(shares, copies, tile.bytes(), |share, copy| Some(corner(share, copy)? * STAGE_BYTES)),
             start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
                 Some(of_tile(number * extent)?.start() + tile.step_bytes(step).ok()?)
             }),
             leading: first.map_or(0, |descriptor| descriptor.leading()),
             stride: first.map_or(0, |descriptor| descriptor.stride()),
             swizzle: tile.swizzle(),
+            ..boxes
         }
     }
 }

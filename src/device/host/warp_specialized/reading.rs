@@ -5,6 +5,7 @@ use crate::{
     desc::OperandKind,
     device::host::Fault,
     index::at,
+    threadblock::StageTile,
     warp::mma_warpgroup::{MatrixDescriptor, STEPS, bytes_read},
 };
 
@@ -22,7 +23,11 @@ impl Reading {
     ///
     /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
-        let (maps, tile) = (&program.operands[operand.index()], program.components.tile(operand));
+        let maps = &program.operands[operand.index()];
+        // Threads have maps of their own.
+        let StageTile::Warpgroup(tile) = program.components.tile(operand) else {
+            return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() });
+        };
         let (extent, input) = (instruction_mn(&program.desc, operand), tile.input());
         let depth = STEPS * input.k();
         let count = maps.start.domain().row;

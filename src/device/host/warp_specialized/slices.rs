@@ -45,7 +45,8 @@ impl<T: Combination> Numbers<'_, '_, T> {
     pub(super) fn slice_of(&self, place: Place, sums: Option<&[T::Accumulator]>) -> Result<Deposit<T>, Error> {
         let (program, n) = (self.program, self.program.desc.instruction.n);
         let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
-        let held = AccumulatorMap::of(&program.components.mma.instruction());
+        let instruction = program.components.warpgroup().map(|mma| mma.instruction());
+        let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
         let down = first.0 / ROWS;
         let (mut bytes, mut accumulators, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         let all = (0..program.components.repeats.n)
@@ -59,7 +60,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
             let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.slice_columns) else {
                 continue;
             };
-            let (m, in_n) = held.place(thread, i).ok_or(left_out)?;
+            let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
             let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
             let sum = sums.and_then(|sums| sums.get(number as usize)).copied().unwrap_or_default();
             accumulators.push(Widen::<T::Epilogue>::widen(sum));
@@ -75,7 +76,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
     }
 
     /// An element of C; zero outside.
-    fn source_at(&self, row: usize, column: usize) -> T::Epilogue {
+    pub(super) fn source_at(&self, row: usize, column: usize) -> T::Epilogue {
         let problem = &self.typed.problem;
         let element = match self.source {
             _ if row >= problem.m || column >= problem.n => None,
@@ -147,7 +148,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
     }
 
     /// Counts an element of D as written.
-    fn count(&mut self, row: u64, column: u64) -> Result<(), Fault> {
+    pub(super) fn count(&mut self, row: u64, column: u64) -> Result<(), Fault> {
         let inside = (column as usize) < self.typed.problem.n;
         match self.written.get_mut(row as usize * self.typed.problem.n + column as usize).filter(|_| inside) {
             Some(times) if !*times => {

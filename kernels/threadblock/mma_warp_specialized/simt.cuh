@@ -1,0 +1,60 @@
+// Twin of src/threadblock/mma_warp_specialized/simt.rs: consumers whose threads multiply and store, each its own tile.
+#pragma once
+#include "epilogue/tile_store.cuh"
+#include "threadblock/mma_warp_specialized.cuh"
+#include "warp/mma_simt.cuh"
+
+namespace threadblock {
+
+template <class Config, class Params>
+struct SimtConsumer : Worker<Config, Params> {
+  using A = typename Config::A;
+  using B = typename Config::B;
+
+  warp::MmaSimt<Config> warp_mma;
+  // Where the thread's part of a stage begins, in bytes.
+  unsigned const part_a, part_b;
+
+  __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
+      : Worker<Config, Params>(params, shared, consumer, thread),
+        warp_mma((Config::Ring::kTurns > 0 ? 0 : consumer * Config::Ring::kWarpgroup) + thread),
+        part_a(BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
+        part_b(BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
+    if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
+  }
+
+  __device__ __forceinline__ bool next_tile() {
+    if (!this->scheduler.take(this->tile)) return false;
+#pragma unroll
+    for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) warp_mma.sums[i] = 0;
+    return true;
+  }
+
+  template <RoleStepKind Kind, int>
+  __device__ __forceinline__ void step() {
+    if constexpr (Kind == RoleStepKind::MultiplyStage) {
+      warp_mma.from_a = at(this->stage_a() + part_a);
+      warp_mma.from_b = at(this->stage_b() + part_b);
+      warp_mma.template load<0>();
+      multiply();
+    } else {
+      static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
+      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->tile.row * Config::kTileM, this->tile.column * Config::kTileN);
+    }
+  }
+
+ private:
+  // K-groups from one on: while it is multiplied the next is loaded.
+  template <int Group = 0>
+  __device__ __forceinline__ void multiply() {
+    if constexpr (Group + 1 < Config::kWarpK) warp_mma.template load<Group + 1>();
+    warp_mma.template multiply<Group>();
+    if constexpr (Group + 1 < Config::kWarpK) multiply<Group + 1>();
+  }
+
+  static __device__ __forceinline__ char const* at(unsigned shared_address) {
+    return static_cast<char const*>(__cvta_shared_to_generic(shared_address));
+  }
+};
+
+}  // namespace threadblock

@@ -1,0 +1,39 @@
+//! Steps of consumers whose threads multiply: a lane is done with a stage when it goes on, its warp when the lanes have met.
+
+use super::{
+    RingFault,
+    machine::Machine,
+    payload::{Payload, SliceName},
+};
+use crate::schedule::RoleStep;
+
+impl<P: Payload> Machine<'_, P> {
+    /// No lane of the warp reads a stage any more.
+    pub(super) fn meet_lanes(&mut self, mover: usize) {
+        let warp = &mut self.warps[mover];
+        let (bit, block) = (warp.bit(), &mut self.blocks[warp.name.block as usize]);
+        for stage in warp.products.drain(..) {
+            block.stages[stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
+        }
+    }
+
+    /// The threads of the warp store what they hold.
+    pub(super) fn store_threads(&mut self, mover: usize) -> Result<(), RingFault> {
+        let who = self.who(mover);
+        let warp = &self.warps[mover];
+        let multiplied = if warp.summed.0 == warp.tile { warp.summed.1 } else { 0 };
+        if multiplied != self.work.k_tiles {
+            return Err(RingFault::Unfinished { who, multiplied, wanted: self.work.k_tiles });
+        }
+        let name = SliceName { tile: warp.tile, slice: who.name.warp };
+        self.payload.store_threads(who.name, warp.tile, multiplied == 0, &warp.sums);
+        self.tally.stores += 1;
+        let index = self.slice_index(who.name, name);
+        match index.and_then(|index| self.stored.get_mut(index)) {
+            Some(times) if *times == 0 => *times = 1,
+            Some(_) => return Err(RingFault::StoredTwice { who, slice: name }),
+            None => return Err(RingFault::ForeignStep { who, step: RoleStep::StoreThreads }),
+        }
+        Ok(())
+    }
+}
