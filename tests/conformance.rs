@@ -122,6 +122,37 @@ fn the_fast_host_conforms_where_warpgroups_have_roles() {
     }
 }
 
+/// Kernels whose threads multiply what the copy engine brings.
+fn by_threads() -> descriptions::Wanted {
+    descriptions::Wanted { family: descriptions::Family::Threads, ..descriptions::Wanted::default() }
+}
+
+#[test]
+fn the_fast_host_conforms_where_threads_multiply() {
+    let cases = Cases { descriptions: 100, problems_each: 6, most_work: 8_000_000, wanted: by_threads() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4f3);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 600 && distinct(&drawn) >= 90);
+        assert_eq!(Coverage::missing_threads(&drawn), Vec::<String>::new());
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_device_conforms_where_threads_multiply() {
+    let cases = Cases { descriptions: 60, problems_each: 12, most_work: 24_000_000, wanted: by_threads() };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x0c0d_a0f3);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 700 && distinct(&drawn) >= 50);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
 #[cfg(feature = "cuda")]
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]

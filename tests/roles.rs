@@ -8,11 +8,11 @@ use falchion::{
     schedule::{Role, RoleStep, Section},
     threadblock::Pipeline,
 };
-use ring_programs::{A, B, caught, kind, options, program, promoting, subjects};
+use ring_programs::{A, B, by_threads, caught, kind, options, program, promoting, subjects};
 use std::{collections::BTreeMap, time::Instant};
 
-/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, consumers together and in turns, k tiles
-/// 0..=20, 1..=5 tiles of D: no fault.
+/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, consumers together and in turns, on tensor cores
+/// and by threads, k tiles 0..=20, 1..=5 tiles of D: no fault.
 #[test]
 fn nothing_that_ships_is_accused() {
     let (mut runs, mut total, start) = (0, Tally::default(), Instant::now());
@@ -25,7 +25,8 @@ fn nothing_that_ships_is_accused() {
                 // Of which those that promote wait for all products: `pending` is how many parts they have.
                 let promoted = RingProgram::of(together.ring, &promoting(1 + pending)).expect("a ring");
                 let in_turns = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
-                let programs = [&together, &turns, &promoted, &in_turns];
+                let threads = [by_threads(together.ring), by_threads(turns.ring)];
+                let programs = [&together, &turns, &promoted, &in_turns, &threads[0], &threads[1]];
                 for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
                     let work = Work { tiles: 1 + seed % 5, k_tiles: seed / 5 % 21 };
                     let tally = check(program, work, u64::from(seed)).unwrap_or_else(|fault| {
@@ -54,7 +55,7 @@ fn nothing_that_ships_is_accused() {
         total.most_under_way,
         start.elapsed().as_secs_f64()
     );
-    assert_eq!(runs, 6 * 2 * 3 * 840);
+    assert_eq!(runs, 6 * 2 * 3 * 6 * 210);
     assert!(total.most_under_way >= 20);
 }
 
@@ -87,7 +88,7 @@ fn every_step_of_every_role_is_needed() {
 fn commute(first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
         AwaitFull, AwaitProducts, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect, FenceBarrierInit, FenceOperands,
-        MeetBlock, PassTurn, Promote, Release, SkipEarlier, SkipLater, StoreTensor,
+        MeetBlock, PassTurn, Promote, Release, SkipEarlier, SkipLater, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) => Some("bytes may land before they are announced: the phase waits for the arrival"),
@@ -96,7 +97,7 @@ fn commute(first: RoleStep, second: RoleStep) -> Option<&'static str> {
         (SkipEarlier, AwaitTurn) | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
             Some("one is about the ring, one about turns")
         }
-        (SkipLater, AwaitProducts { .. } | AwaitStores { .. }) => Some("one is about the ring, one about turns"),
+        (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => Some("one is about the ring, one about turns"),
         (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
         (Promote { .. }, Release { .. }) => Some("one is about registers, one about stages"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),

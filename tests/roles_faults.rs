@@ -45,6 +45,8 @@ enum Needs {
     Registers,
     Parts,
     SeveralParts,
+    Warpgroups,
+    Threads,
 }
 
 impl Needs {
@@ -56,6 +58,8 @@ impl Needs {
             Self::Turns => program.ring.in_turns,
             Self::Parts => program.promoted_parts > 0,
             Self::SeveralParts => program.promoted_parts > 1,
+            Self::Warpgroups => !program.by_threads,
+            Self::Threads => program.by_threads,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
     }
@@ -141,7 +145,7 @@ const FAULTS: &[Named] = &[
     }),
     ("shared copies go to the other block alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, point| Some(1 - point.row))),
     ("shared copies go to block 0 alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, _| Some(0))),
-    ("a stage is let go one tile early", Needs::Nothing, |p| {
+    ("a stage is let go one tile early", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::AwaitProducts { pending } => vec![RoleStep::AwaitProducts { pending: pending + 1 }],
             step => vec![step],
@@ -251,47 +255,47 @@ const FAULTS: &[Named] = &[
             step => vec![step],
         });
     }),
-    ("accumulators are put in order once a kernel", Needs::Nothing, |p| {
+    ("accumulators are put in order once a kernel", Needs::Warpgroups, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         p.roles.consumer.opening.push(RoleStep::FenceOperands);
     }),
-    ("one store more may be under way", Needs::Nothing, |p| {
+    ("one store more may be under way", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::AwaitStores { pending } => vec![RoleStep::AwaitStores { pending: pending + 1 }],
             step => vec![step],
         });
     }),
-    ("one store may be under way at the end", Needs::Nothing, |p| {
+    ("one store may be under way at the end", Needs::Warpgroups, |p| {
         p.roles.consumer.closing = vec![RoleStep::AwaitStores { pending: 1 }]
     }),
-    ("the warps meet once a slice, after the store", Needs::Nothing, |p| {
+    ("the warps meet once a slice, after the store", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::Meet => vec![],
             RoleStep::CommitStores => vec![step, RoleStep::Meet],
             step => vec![step],
         });
     }),
-    ("the proxy's fence comes after the meeting", Needs::Nothing, |p| {
+    ("the proxy's fence comes after the meeting", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::FenceProxy => vec![],
             RoleStep::StoreTensor { .. } => vec![RoleStep::FenceProxy, step],
             step => vec![step],
         });
     }),
-    ("every store is of slice 0", Needs::Nothing, |p| {
+    ("every store is of slice 0", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::StoreTensor { .. } => vec![RoleStep::StoreTensor { slice: 0 }],
             step => vec![step],
         });
     }),
-    ("slices are deposited in another group than they are stored in", Needs::Nothing, |p| {
+    ("slices are deposited in another group than they are stored in", Needs::Warpgroups, |p| {
         let (buffers, slices) = (p.ring.staging_buffers as u8, p.slices as u8);
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::Deposit { slice } => vec![RoleStep::Deposit { slice: (slice + buffers) % slices }],
             step => vec![step],
         });
     }),
-    ("all slices are deposited before one is stored", Needs::Nothing, |p| {
+    ("all slices are deposited before one is stored", Needs::Warpgroups, |p| {
         let (deposits, stores): (Vec<_>, Vec<_>) = p
             .roles
             .consumer
@@ -299,6 +303,26 @@ const FAULTS: &[Named] = &[
             .iter()
             .partition(|step| !matches!(step, RoleStep::StoreTensor { .. } | RoleStep::CommitStores));
         p.roles.consumer.epilogue = [deposits, stores].concat();
+    }),
+    ("lanes meet once a tile of D", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
+        p.roles.consumer.epilogue.push(RoleStep::MeetWarp);
+    }),
+    ("a stage is let go before the lanes have met", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
+        p.roles.consumer.body.push(RoleStep::MeetWarp);
+    }),
+    ("threads store before they have multiplied", Needs::Threads, |p| {
+        p.roles.consumer.epilogue.retain(|step| *step != RoleStep::StoreThreads);
+        p.roles.consumer.prologue.push(RoleStep::StoreThreads);
+    }),
+    ("threads store twice", Needs::Threads, |p| p.roles.consumer.epilogue.push(RoleStep::StoreThreads)),
+    ("threads store once a tile along K", Needs::Threads, |p| p.roles.consumer.body.push(RoleStep::StoreThreads)),
+    ("threads multiply a part of a stage", Needs::Threads, |p| {
+        replace(p, Role::Consumer, Section::Epilogue, |step| match step {
+            RoleStep::StoreThreads => vec![RoleStep::MultiplyPart { part: 0 }, step],
+            step => vec![step],
+        });
     }),
     ("the last slice is not stored", Needs::Nothing, |p| p.slices += 1),
     ("consumers take too few registers", Needs::Registers, |p| {

@@ -22,6 +22,8 @@ fn weight(part: u8) -> f64 {
 #[derive(Default)]
 struct Numbers {
     d: HashMap<(u32, u32, u32, u32), [f64; 4]>,
+    /// What threads store: block, warp, tile.
+    threads: HashMap<(u32, u32, u32), f64>,
 }
 
 impl Payload for Numbers {
@@ -50,6 +52,10 @@ impl Payload for Numbers {
 
     fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&f64; 4]) {
         self.d.insert((block, warpgroup, name.tile, name.slice), parts.map(|part| *part));
+    }
+
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &f64) {
+        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { *sums });
     }
 }
 
@@ -102,6 +108,46 @@ fn every_order_of_events_computes_the_same_bits() {
                             compared += 1;
                         }
                     }
+                }
+            }
+        }
+    }
+    println!("{compared} numbers, all equal");
+    assert!(compared > 10_000);
+}
+
+/// The same where threads multiply and store: each warp stores its own sums of each tile once.
+#[test]
+fn threads_store_the_same_bits_in_every_order_of_events() {
+    let mut compared = 0;
+    for (shared, in_turns) in [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)] {
+        let ring = Pipeline {
+            stages: 3,
+            stage_bytes: [8 << 10, 16 << 10],
+            consumers: 2,
+            in_turns,
+            multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+            staging_buffers: 0,
+            staging_bytes: 0,
+        };
+        let registers = Some([24, 240]);
+        let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };
+        let program = RingProgram::of(ring, &options).expect("a ring");
+        for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
+            let work = Work { tiles, k_tiles };
+            for seed in 0..50 {
+                let mut numbers = Numbers::default();
+                run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
+                assert!(numbers.d.is_empty());
+                assert_eq!(numbers.threads.len() as u32, ring.blocks() * ring.readers() * 4 * tiles);
+                for (&(block, warp, tile), sums) in &numbers.threads {
+                    assert!(!in_turns || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
+                    assert_eq!(
+                        sums.to_bits(),
+                        wanted(&program, work, block, tile, 0, warp).to_bits(),
+                        "tile {tile}, warp {warp}"
+                    );
+                    compared += 1;
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::Random;
+use common::{Random, descriptions};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
@@ -208,4 +208,27 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     assert_eq!(gemm.workspace_size(&Arguments::new((2, 2, 3), &a, &b, &mut d)), Ok(0));
     gemm.run(Arguments::new((2, 2, 3), &a, &b, &mut d).workspace(&mut none)).expect("it runs");
     assert_eq!(d, [3; 4]);
+}
+
+/// Threads read f32 along M and N: what is contiguous along K is transposed, to rows of M or N.
+#[test]
+fn what_threads_multiply_lies_along_m_and_n() {
+    let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
+    let extents = (1000, 3000, 200);
+    for (orders, wanted) in [
+        ([Col, Row, Row], [Direct, Direct]),
+        ([Row, Row, Row], [Transposed, Direct]),
+        ([Col, Col, Row], [Direct, Transposed]),
+        ([Row, Col, Col], [Transposed, Transposed]),
+    ] {
+        let routes = routes(&of(orders), extents, [None; 2], [0, 0]);
+        assert_eq!([routes.a.route, routes.b.route], wanted, "{orders:?}");
+        for (way, mn) in [(routes.a, 1000), (routes.b, 3000)] {
+            let bytes = if way.route == Direct { 0 } else { 200 * way.leading as u64 * 4 };
+            assert!(way.leading >= mn && way.leading.is_multiple_of(4) && way.bytes >= bytes, "{way:?}");
+        }
+    }
+    // Rows of 1001 floats are no multiple of 16 bytes.
+    let odd = routes(&of([Col, Row, Row]), (1001, 3000, 200), [None; 2], [0, 4]);
+    assert_eq!([odd.a.route, odd.b.route], [Relaid, Relaid]);
 }

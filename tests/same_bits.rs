@@ -12,9 +12,13 @@ use common::{
 };
 use falchion::{
     Error,
+    arch::ArchKind,
     desc::GemmDesc,
     device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
     numeric::ElementKind,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::MainloopKind,
     verify::{Fill, HostBuffer, draw},
 };
 use rayon::prelude::*;
@@ -184,6 +188,71 @@ fn fast_and_checked_give_the_same_bits_where_warpgroups_have_roles() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+/// Small tiles whose warpgroups have roles, and whose threads multiply.
+fn threads() -> descriptions::Wanted {
+    descriptions::Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..descriptions::Wanted::default() }
+}
+
+/// Threads read what boxes of the copy engine hold, in an order of events that a seed draws; the fast mode knows chains alone.
+#[test]
+fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, threads()), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b1f3, 200, 3, threads());
+    let missing = Coverage::missing_threads(&drawn);
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 600 && special >= 200);
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The same product by threads that all follow one schedule, which copy what they multiply themselves.
+fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
+    let k = d.threadblock.k;
+    GemmDesc {
+        arch: ArchKind::Sm80,
+        mainloop: MainloopKind::Pipelined,
+        threadblock: Mnk::new(64, 32, k),
+        warp: Mnk::new(32, 16, k),
+        instruction: Mnk::new(1, 1, 1),
+        stages: 2,
+        cluster: Mn { m: 1, n: 1 },
+        schedule: ScheduleKind::Cooperative,
+        align_a: 1,
+        align_b: 1,
+        align_c: 1,
+        ..*d
+    }
+}
+
+/// D of a description whose threads multiply what the copy engine brings, run through its ring, has the bits of the main loop that
+/// gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over k of A B, C)`, whatever the tiles.
+#[test]
+fn threads_give_the_bits_of_the_other_main_loops() {
+    let compared: usize = (0..60u64)
+        .into_par_iter()
+        .map(|i| {
+            let seed = draw(0x5a3e_b1f4, i);
+            let desc = description(seed, threads());
+            let other = of_one_schedule(&desc);
+            assert_eq!(other.check(), Ok(()), "{other:?}");
+            let checked = |problem: &Problem, buffers: &Buffers, seed| {
+                let ring = run(&desc, Mode::Checked { seed }, problem, buffers)?;
+                let threads = run(&other, Mode::Checked { seed }, problem, buffers)?;
+                assert_eq!(difference(&ring, &threads)?, None, "{desc:?} {problem:?}");
+                Ok(threads)
+            };
+            for i in 0..3 {
+                compare(&desc, (seed, draw(seed, i)), false, &checked).unwrap_or_else(|error| panic!("{error} {desc:?}"));
+            }
+            3
+        })
+        .sum();
+    println!("{compared} products");
+    assert!(compared >= 180);
+}
+
 /// The fast mode and the device on problems of descriptions drawn from a seed.
 #[cfg(feature = "cuda")]
 fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (usize, Vec<GemmDesc>) {
@@ -223,6 +292,17 @@ fn the_device_gives_the_hosts_bits() {
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
     println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&drawn));
     assert!(pairs >= 500 && distinct(&drawn) >= 100 && kinds.iter().all(|&count| count >= 5));
+}
+
+/// Whether the CUDA cores that the copy engine feeds add as the host does: bit by bit.
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn threads_that_the_copy_engine_feeds_give_the_hosts_bits() {
+    let (pairs, drawn) = device_pairs(0xb175_0ff3, 60, threads());
+    let missing = Coverage::missing_threads(&drawn);
+    println!("{pairs} pairs from {} descriptions, which lack {missing:?}", distinct(&drawn));
+    assert!(pairs >= 400 && distinct(&drawn) >= 50 && missing.len() <= 2);
 }
 
 /// Whether the host adds as the tensor cores of Hopper do: bit by bit.

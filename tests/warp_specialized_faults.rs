@@ -3,58 +3,23 @@
 
 mod common;
 
-use common::{case::Buffers, problems::Problem};
+use common::subject::{Subject, bend, program, replace, without};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
-    device::{
-        HostMatrices, MatrixShape, Shapes, Source,
-        default_gemm_configuration::default_description,
-        host::{Map, Mode, WarpSpecializedProgram},
-        run_on_host, run_warp_specialized,
-    },
-    index::{Coord, IndexMap, at},
+    device::{default_gemm_configuration::default_description, host::WarpSpecializedProgram},
+    index::at,
     layout::Order,
     numeric::{Combined, ElementKind},
     schedule::{Role, RoleStep, Section},
     shape::{Mn, Mnk},
     threadblock::TensorSwizzle,
-    verify::{Fill, HostBuffer},
     warp::mma_warpgroup::Swizzle,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Orders of events in which a fault may show.
 const SEEDS: u64 = 12;
-
-/// A map, bent.
-struct Bent<F>(Map, F);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.1)(&*self.0, point)
-    }
-}
-
-fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
-    *map = Arc::new(Bent(map.clone(), f));
-}
-
-/// Leaves steps out of a role's section.
-fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
-    program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
-}
-
-/// Replaces each step of a role's section.
-fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> RoleStep) {
-    program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
-}
 
 /// What a change needs to be one.
 #[derive(Clone, Copy, PartialEq)]
@@ -251,63 +216,6 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("i8, cluster 1x2", GemmDesc { align_c: 1, ..of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)) }),
         ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ]
-}
-
-/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
-fn problem(d: &GemmDesc) -> Problem {
-    let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
-    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
-    let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
-    let k = ((d.stages + 1) * d.threadblock.k) as usize - 24;
-    let user = if d.exchanged { d.exchange() } else { *d };
-    let matrix = |order: Order, rows, columns| {
-        let leading = order.packed(rows, columns).next_multiple_of(16);
-        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
-    };
-    let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
-    let d_shape = matrix(if d.exchanged { Order::Col } else { Order::Row }, m, n);
-    let mut scalars = [0.0; 8];
-    (scalars[0], scalars[1]) = (1.0, 1.0);
-    let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };
-    Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false }
-}
-
-/// A description's problem, its operands, and what the fast mode makes of them.
-struct Subject {
-    problem: Problem,
-    buffers: Buffers,
-    wanted: HostBuffer,
-}
-
-fn matrices<'a>(problem: &Problem, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
-    let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
-    let length = problem.shapes.d.length;
-    let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
-    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it") }
-}
-
-impl Subject {
-    fn new(desc: &GemmDesc) -> Self {
-        let problem = problem(desc);
-        let buffers = Buffers::filled(desc, &problem, Fill::Random, 5).expect("host buffers");
-        let mut wanted = buffers.d.clone();
-        run_on_host(desc, Mode::Fast, &problem.shapes, matrices(&problem, &buffers, &mut wanted)).expect("the fast mode");
-        Self { problem, buffers, wanted }
-    }
-
-    /// What is wrong in one order of events.
-    fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
-        let mut d = self.buffers.d.clone();
-        match run_warp_specialized(program, seed, &self.problem.shapes, matrices(&self.problem, &self.buffers, &mut d)) {
-            Err(error) => Some(error.to_string()),
-            Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
-            Ok(()) => None,
-        }
-    }
-}
-
-fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(desc).expect("a legal description") }
 }
 
 /// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything.

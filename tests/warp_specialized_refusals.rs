@@ -5,7 +5,7 @@ mod drawn;
 
 use drawn::{
     NUMBERS, cases,
-    descriptions::{Family, Wanted, description},
+    descriptions::{self, Family, Wanted, description},
     number, spoiled,
 };
 use falchion::{
@@ -46,6 +46,13 @@ fn of(ab: ElementKind, accumulator: ElementKind, orders: [Order; 3], change: imp
     d
 }
 
+/// f32 by threads: two consumers of four warps on a tile of 128 x 256, 8 x 16 a thread, changed.
+fn threads(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
+    let mut d = descriptions::threads::plain(TURNED, (128, 256, 16), (32, 128), (8, 16));
+    change(&mut d);
+    d
+}
+
 /// The variant's name.
 fn name(refusal: &Refusal) -> String {
     let text = format!("{refusal:?}");
@@ -82,7 +89,7 @@ fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
             "alignment of" if field.ends_with('B') => e.align_b = x,
             "alignment of" => e.align_c = x,
             // The number of consumers follows from the tiles.
-            "warpgroups that" | "warpgroups of" => return false,
+            "warpgroups that" | "warpgroups of" | "warps that" | "warps of" => return false,
             _ => panic!("a field that is no knob: {field}"),
         }
         true
@@ -174,7 +181,39 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.compute = ComputeKind::F64), "Compute", &["nearest is f32"], true),
         (changed(|d| (d.a, d.b, d.c) = (E4m3, E4m3, F64)), "NoSuchCombination", &["e4m3 by e4m3"], false),
     ];
-    for (desc, variant, words, nearest) in table {
+    #[rustfmt::skip]
+    let of_threads: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
+        (threads(|d| d.arch = ArchKind::Sm80), "HopperAlone", &["arch = sm80", "nearest is sm90"], true),
+        (threads(|d| (d.a, d.b, d.accumulator, d.c) = (F64, F64, F64, F64)), "OnTensorCores", &["all but f32", "op = simt"], true),
+        (threads(|d| d.instruction.m = 2), "OutOfRange", &["instruction M = 2", "4 to 16", "nearest is 4"], true),
+        (threads(|d| d.instruction.n = 18), "OutOfRange", &["instruction N = 18", "4 to 16", "nearest is 16"], true),
+        (threads(|d| d.instruction.m = 6), "NotMultiple", &["instruction M = 6", "multiple of 4", "nearest is 8"], true),
+        (threads(|d| d.instruction.k = 8), "OutOfRange", &["instruction K = 8", "1 to 1", "nearest is 1"], true),
+        (threads(|d| d.warp.m = 24), "NotOneOf", &["warp M = 24", "2, 4, 8 and 16 times instruction M", "nearest is 32"], true),
+        (threads(|d| d.warp.m = 1000), "NotOneOf", &["warp M = 1000", "nearest is 128"], true),
+        (threads(|d| d.warp.n = 64), "OutOfRange", &["warp N = 64", "128 to 128", "nearest is 128"], true),
+        (threads(|d| d.threadblock.k = 72), "OutOfRange", &["threadblock K = 72", "8 to 64", "nearest is 64"], true),
+        (threads(|d| d.threadblock.k = 12), "NotMultiple", &["threadblock K = 12", "multiple of 8", "nearest is 16"], true),
+        (threads(|d| d.warp.k = 8), "OutOfRange", &["warp K = 8", "16 to 16", "nearest is 16"], true),
+        (threads(|d| d.threadblock.m = 0), "OutOfRange", &["threadblock M = 0", "32 to 512", "nearest is 32"], true),
+        (threads(|d| d.threadblock.m = 100), "NotMultiple", &["threadblock M = 100", "multiple of 32", "nearest is 128"], true),
+        (threads(|d| d.threadblock.m = 96), "NotMultiple", &["warps that multiply, in warpgroups of 4 = 6", "multiple of 4"], false),
+        (threads(|d| d.threadblock.n = 512), "OutOfRange", &["warps that multiply, in warpgroups of 4 = 16", "4 to 12"], false),
+        (threads(|d| d.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warps of a tile that pingpong gives to one warpgroup = 8", "nearest is 4"], false),
+        (threads(|d| d.cluster = Mn { m: 2, n: 2 }), "OutOfRange", &["cluster N = 2", "1 to 1", "nearest is 1"], true),
+        (threads(|d| d.cluster.m = 4), "NotOneOf", &["cluster M = 4", "blocks that share threadblock N in whole boxes", "nearest is 2"], true),
+        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(8, 64, 8), Mnk::new(8, 256, 8)); (d.instruction.m, d.instruction.n) = (4, 4) }), "NotMultiple",
+            &["threadblock K where stages are whole kilobytes = 8", "multiple of 32", "nearest is 32"], true),
+        (threads(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 16", "nearest is 2"], true),
+        (threads(|d| d.stages = 10), "SharedMemory", &["10 stages of 24576", "sm_90 has", "stages is 9"], true),
+        (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(64, 96, 16), Mnk::new(128, 192, 16)); (d.instruction.m, d.instruction.n) = (16, 12) }), "Registers",
+            &["288 registers", "256 threads", "248"], false),
+        (threads(|d| d.align_a = 2), "NotOneOf", &["alignment of A = 2", "16 bytes of the copy engine", "nearest is 4"], true),
+        (threads(|d| d.smem_b = padded), "NoChoice", &["layout of B in shared memory", "nearest is auto"], true),
+        (threads(|d| d.blocks_per_sm = 2), "OutOfRange", &["blocks per multiprocessor = 2", "1 to 1", "nearest is 1"], true),
+    ];
+    assert_eq!(threads(|_| ()).check(), Ok(()));
+    for (desc, variant, words, nearest) in table.into_iter().chain(of_threads) {
         let refusal = desc.check().expect_err(variant);
         let sentence = refusal.to_string();
         println!("{sentence}");
@@ -235,8 +274,8 @@ fn the_operand_that_is_named_is_the_user_s() {
 }
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
-    let wanted = Wanted { family: Family::WarpSpecialized, ..Wanted::default() };
-    any::<u64>().no_shrink().prop_map(move |seed| description(seed, wanted))
+    let of = |threads| Wanted { family: if threads { Family::Threads } else { Family::WarpSpecialized }, ..Wanted::default() };
+    (any::<u64>(), any::<bool>()).no_shrink().prop_map(move |(seed, threads)| description(seed, of(threads)))
 }
 
 proptest! {

@@ -14,7 +14,9 @@ use crate::{
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::{default_description, default_gemm_configurations, promoted_description},
+        default_gemm_configuration::{
+            default_description, default_gemm_configuration, default_gemm_configurations, promoted_description,
+        },
     },
     epilogue::SCALARS,
     error::Error,
@@ -141,11 +143,11 @@ impl Bench {
     }
 }
 
-/// The description that a problem runs with unless it is given one: the default row of an architecture tag.
+/// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when there is no such kernel.
+/// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
 pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
     let op = match problem.op.as_deref() {
         None | Some("simt") => OpKind::Simt,
@@ -153,6 +155,11 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     };
     let (types, orders) = (types(problem)?, orders(problem));
     let mut desc = match problem.accumulate {
+        _ if !problem.knobs.is_empty() => {
+            let mut knobs = default_gemm_configuration(op, arch, types)?;
+            problem.knobs.iter().try_for_each(|(name, words)| knobs.set(name, words))?;
+            GemmDesc::of_values(op, arch, types, orders, knobs)
+        }
         Some(Accumulate::Slow) if types.a.is_fp8() => promoted_description(op, arch, types, orders)?,
         _ => {
             let (_, others) = default_gemm_configurations(op, arch, types)?;

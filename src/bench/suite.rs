@@ -8,6 +8,7 @@
 
 use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// An operand as a suite spells it: `bf16:row`.
 pub type Operand = MatrixType;
@@ -73,6 +74,9 @@ pub struct SuiteProblem {
     /// The seed of the random operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Knobs that are not the default's, by their JSON names, in the words that flags take.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub knobs: BTreeMap<String, String>,
 }
 
 impl SuiteProblem {
@@ -97,6 +101,7 @@ impl SuiteProblem {
             epilogue: None,
             accumulate: None,
             seed: None,
+            knobs: BTreeMap::new(),
         }
     }
 

@@ -22,12 +22,13 @@ fn a_plain_line_takes_the_defaults() {
 fn every_optional_field_is_read() {
     let line = concat!(
         r#"{"m":64,"n":32,"k":16,"a":"e4m3:row","b":"e4m3:col","c":"bf16:col","op":"tensorop","acc":"f32","lda":20,"ldb":21,"#,
-        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"epilogue":"relu(acc)","accumulate":"slow","seed":7}"#
+        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"epilogue":"relu(acc)","accumulate":"slow","seed":7,"knobs":{"stages":"3"}}"#
     );
     let p = parse("s", line).unwrap().remove(0);
     assert_eq!((p.lda(), p.ldb(), p.ldc()), (20, 21, 70));
     assert_eq!((p.alpha, p.beta, p.batch, p.seed), (Some(0.5), Some(-1.0), Some(3), Some(7)));
     assert_eq!(p.accumulate, Some(Accumulate::Slow));
+    assert_eq!(p.knobs.get("stages").map(String::as_str), Some("3"));
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
 }
 

@@ -1,14 +1,14 @@
 //! How each operand of a call reaches its kernel: where it lies, or laid out again in the caller's workspace first.
 //!
-//! The copy engine of Hopper reads rows that begin at multiples of 16 bytes, and tensor cores read elements of 8 and 32 bits
-//! along K alone. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
+//! The copy engine of Hopper reads rows that begin at multiples of 16 bytes, tensor cores read elements of 8 and 32 bits along K alone,
+//! and threads that multiply what it brings read along M and N. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
 //! the kernel reads, is [`WarpSpecialized::along`]. An operand that lies otherwise makes a detour:
 //!
 //! | the operand | route | what the kernel reads |
 //! |---|---|---|
 //! | address and leading dimension are multiples of 16 bytes | [`Route::Direct`] | the operand |
 //! | one of them is not | [`Route::Relaid`] | a copy in the same order, whose leading dimension is whole |
-//! | contiguous along M or N, read along K | [`Route::Transposed`] | its transpose, contiguous along K |
+//! | contiguous along M or N and read along K, or the other way | [`Route::Transposed`] | its transpose |
 //!
 //! Other main loops read everything where it lies, with narrower accesses. D never makes a detour: threads store what the copy
 //! engine does not.
@@ -49,7 +49,7 @@ pub enum Route {
     Direct,
     /// It is copied to the workspace first, in the same order, with rows that are whole.
     Relaid,
-    /// It is transposed to the workspace first, and contiguous along K there.
+    /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
     Transposed,
 }
 

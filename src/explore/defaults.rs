@@ -3,7 +3,12 @@
 //! A new family of kernels is a function here and its place in [`FAMILIES`].
 
 use super::space::Space;
-use crate::{arch::OpKind, desc::GemmDesc, error::Error};
+use crate::{
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    error::Error,
+    numeric::{Combined, ElementKind},
+};
 
 /// Lists for some knobs, by their JSON names; the other knobs keep their default.
 type Lists = Vec<(String, Vec<String>)>;
@@ -12,8 +17,13 @@ type Lists = Vec<(String, Vec<String>)>;
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
 /// The families, in order.
-const FAMILIES: [Row; 4] =
-    [(OpKind::Simt, single_stage), (OpKind::Simt, pipelined), (OpKind::Simt, multistage), (OpKind::TensorOp, warp_specialized)];
+const FAMILIES: [Row; 5] = [
+    (OpKind::Simt, single_stage),
+    (OpKind::Simt, pipelined),
+    (OpKind::Simt, multistage),
+    (OpKind::Simt, by_threads),
+    (OpKind::TensorOp, warp_specialized),
+];
 
 impl Space {
     /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture.
@@ -22,8 +32,8 @@ impl Space {
     ///
     /// None of its own: those of [`Space::of_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.op);
-        Self::of_families(base, &own.map(|(_, family)| family(base)).collect::<Vec<_>>())
+        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.op).map(|(_, family)| family(base));
+        Self::of_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
 
@@ -37,6 +47,27 @@ fn pipelined(base: &GemmDesc) -> Lists {
 
 fn multistage(base: &GemmDesc) -> Lists {
     family(base, "multistage", &[("stages", "2 3 4 5")])
+}
+
+/// Threads that multiply what the copy engine of Hopper brings; of other types and architectures there are none.
+fn by_threads(base: &GemmDesc) -> Lists {
+    let f32 = ElementKind::F32;
+    let user = base.user_types();
+    if base.arch != ArchKind::Sm90 || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 }) {
+        return Vec::new();
+    }
+    let deep = |tiles: &[&str]| tiles.iter().flat_map(|tile| [8, 16, 32].map(|k| format!("{tile}x{k}"))).collect::<Vec<_>>();
+    let some = |name: &str, values: &str| list(name, values.split(' '));
+    vec![
+        some("mainloop", "warpspecialized"),
+        list("threadblock", deep(&["128x128", "128x256", "256x128"])),
+        list("warp", deep(&["32x64", "64x32", "64x64", "32x128", "128x32"])),
+        some("instruction", "8x8x1 8x16x1 16x8x1"),
+        some("stages", "3 4 5 6"),
+        some("swizzle", "1 grouped:4 grouped:8 hilbert"),
+        some("cluster", "1x1 2x1 1x2"),
+        some("schedule", "cooperative pingpong"),
+    ]
 }
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.

@@ -7,6 +7,7 @@ pub mod descriptions;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
 pub mod problems;
+pub mod subject;
 #[cfg(feature = "cuda")]
 pub mod tensor_checks;
 #[cfg(feature = "cuda")]

@@ -89,6 +89,37 @@ impl Coverage {
         wanted
     }
 
+    /// What a suite of kernels whose threads multiply has to have in it and has not.
+    pub fn missing_threads(descriptions: &[GemmDesc]) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        for d in descriptions {
+            let Some(components) = d.warp_specialized() else { continue };
+            let (thread, lanes) = (d.instruction, d.lanes());
+            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
+            seen.insert(format!("thread M {}", thread.m));
+            seen.insert(format!("thread N {}", thread.n));
+            seen.insert(format!("lanes {}x{}", lanes.m, lanes.n));
+            seen.insert(format!("K {}", d.threadblock.k));
+            seen.insert(format!("cluster {}x{}", d.cluster.m, d.cluster.n));
+            seen.insert(format!("{:?} {}", d.schedule, components.ring.consumers));
+            seen.insert(format!("stages {}", d.stages));
+            seen.insert(format!("align C {}", d.align_c));
+        }
+        let mut wanted = Vec::new();
+        for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
+            wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+        }
+        wanted.extend([4, 8, 12, 16].into_iter().flat_map(|extent| [format!("thread M {extent}"), format!("thread N {extent}")]));
+        wanted.extend(["2x16", "4x8", "8x4", "16x2"].map(|lanes| format!("lanes {lanes}")));
+        wanted.extend([8, 16, 24, 32, 40].map(|k| format!("K {k}")));
+        wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
+        wanted.extend(["Cooperative 1", "Cooperative 2", "Cooperative 3", "Pingpong 2"].map(str::to_owned));
+        wanted.extend((2..=7).map(|stages| format!("stages {stages}")));
+        wanted.extend([1, 2, 4].map(|align| format!("align C {align}")));
+        wanted.retain(|wanted| !seen.contains(wanted));
+        wanted
+    }
+
     /// What a suite has to have in it and has not.
     pub fn missing(&self) -> Vec<String> {
         let mut wanted: Vec<String> =

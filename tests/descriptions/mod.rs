@@ -3,6 +3,7 @@
 
 pub mod coverage;
 pub mod simt;
+pub mod threads;
 pub mod warp_specialized;
 
 use falchion::{
@@ -55,6 +56,8 @@ pub enum Family {
     Simt,
     /// On Hopper's tensor cores: warpgroups have roles.
     WarpSpecialized,
+    /// On Hopper's CUDA cores: warpgroups have roles, and threads multiply.
+    Threads,
 }
 
 /// What is wanted of a description.
@@ -112,6 +115,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     match wanted.family {
         Family::Simt => simt::description(seed, wanted),
         Family::WarpSpecialized => warp_specialized::description(seed, wanted),
+        Family::Threads => threads::description(seed, wanted),
     }
 }
 

@@ -37,6 +37,12 @@ pub fn promoting(parts: u8) -> RoleOptions {
     RoleOptions { promoted_parts: Some(parts), ..options(0) }
 }
 
+/// Threads multiply and store: nothing is staged.
+pub fn by_threads(ring: Pipeline) -> RingProgram {
+    let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring };
+    RingProgram::of(ring, &RoleOptions { slices: 0, by_threads: true, ..options(0) }).expect("a ring")
+}
+
 /// Every shape of ring that mutants are made of.
 pub fn subjects() -> Vec<(String, RingProgram)> {
     let mut subjects = Vec::new();
@@ -60,6 +66,12 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
             format!("{parts} promoted parts, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
         let ring = Pipeline { in_turns, ..ring(stages, shared) };
         subjects.push((name, RingProgram::of(ring, &promoting(parts)).expect("a ring")));
+    }
+    for (stages, in_turns, shared) in
+        [(3, false, None), (2, true, None), (2, false, Some(A)), (4, false, Some(B)), (3, true, Some(B))]
+    {
+        let name = format!("by threads, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
+        subjects.push((name, by_threads(Pipeline { in_turns, ..ring(stages, shared) })));
     }
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), RingProgram::of(ring(3, None), &plain).expect("a ring")));

@@ -6,6 +6,7 @@ use crate::{
     numeric::ComputeKind,
     shape::{Mn, Mnk},
     threadblock::{Along, Region, WarpSpecialized},
+    warp::mma_warpgroup::ROWS,
 };
 use core::fmt;
 
@@ -19,9 +20,11 @@ pub struct RolesExplanation {
     pub threads: u32,
     /// Warpgroups that multiply, along M and N.
     pub consumers: [u32; 2],
-    /// What each computes, along M and N.
+    /// What each computes, along M and N; what a warp of it does where threads multiply.
     pub consumer_tile: [u32; 2],
-    /// The instruction.
+    /// Lanes of a warp along M and N, where threads multiply.
+    pub lanes: Option<[u32; 2]>,
+    /// The instruction; what a thread computes where threads multiply.
     pub instruction: Mnk,
     /// Its tiles in a consumer's, along M and N.
     pub repeats: [u32; 2],
@@ -57,7 +60,7 @@ pub struct RolesExplanation {
     pub cluster: [u32; 2],
     /// A and B as the copy engine sees them.
     pub operands: [BoxesExplanation; 2],
-    /// Slices in which a consumer stores its tile of D.
+    /// Slices in which a consumer stores its tile of D; none where threads store it from registers.
     pub slices: u32,
     /// Rows and columns of a slice.
     pub slice: [u32; 2],
@@ -93,9 +96,10 @@ impl RolesExplanation {
     pub(super) fn of(d: &GemmDesc, components: &WarpSpecialized) -> Self {
         let (ring, repeats) = (components.ring, components.repeats);
         let pair = |shape: Mn| [shape.m, shape.n];
+        let (by_threads, lanes) = (components.options.by_threads, d.lanes());
         let operands = OperandKind::BOTH.map(|operand| {
             let tile = components.tile(operand);
-            let (box_mn, bytes) = (components.box_mn(operand), tile.bytes() / tile.mn());
+            let (box_mn, bytes) = (components.box_mn(operand), tile.row_bytes());
             BoxesExplanation {
                 name: operand.name(),
                 along_k: tile.along().is(Along::K),
@@ -110,6 +114,7 @@ impl RolesExplanation {
             threads: ring.threads(),
             consumers: pair(components.consumers),
             consumer_tile: [d.warp.m, d.warp.n],
+            lanes: by_threads.then_some([lanes.m, lanes.n]),
             instruction: d.instruction,
             repeats: pair(repeats),
             accumulators: components.accumulators(),
@@ -129,8 +134,11 @@ impl RolesExplanation {
             cluster: pair(d.cluster),
             operands,
             slices: u32::from(components.options.slices),
-            slice: [crate::warp::mma_warpgroup::ROWS, components.slice_columns],
-            store_access: (d.align_c * d.c.bytes() < 16).then_some(d.align_c),
+            slice: if by_threads { [0, 0] } else { [ROWS, components.slice_columns] },
+            store_access: match by_threads {
+                true => Some(d.store_access()),
+                false => (d.align_c * d.c.bytes() < 16).then_some(d.align_c),
+            },
             compute: d.compute,
             epilogue: d.epilogue.to_string(),
             schedule: lines(&components.roles()),
@@ -151,7 +159,14 @@ impl RolesExplanation {
         };
         let mut facts = vec![
             ("warpgroups", format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads")),
-            ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}")),
+            match self.lanes {
+                None => {
+                    ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}"))
+                }
+                Some([down, across]) => {
+                    ("warp tile", format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"))
+                }
+            },
             ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
             ("shared memory", self.shared_memory()),
             ("A", a.to_string()),
@@ -180,14 +195,20 @@ impl RolesExplanation {
     fn shared_memory(&self) -> String {
         let Self { smem_bytes, smem_bytes_available, stages, stage_bytes, staging_buffers, staging_bytes, barrier_bytes, .. } =
             self;
-        let buffers = staging_buffers * self.consumers[0] * self.consumers[1];
+        let staging = match staging_buffers * self.consumers[0] * self.consumers[1] {
+            0 => String::new(),
+            buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
+        };
         format!(
-            "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}, {buffers} staging buffers of {staging_bytes}, {barrier_bytes} of barriers"
+            "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}, {barrier_bytes} of barriers"
         )
     }
 
     fn stored(&self) -> String {
         let [rows, columns] = self.slice;
+        if let (0, Some(access)) = (self.slices, self.store_access) {
+            return format!("stored by threads from registers, {access} at a time");
+        }
         let by = match self.store_access {
             None => "by the copy engine".to_owned(),
             Some(access) => format!("by threads, {access} at a time"),

@@ -1,4 +1,5 @@
-//! The main loop of Hopper: one warpgroup fills a ring of stages by the copy engine, the others multiply on the tensor cores.
+//! The main loop of Hopper: one warpgroup fills a ring of stages by the copy engine, the others multiply on the tensor cores, or, true
+//! `f32`, on the CUDA cores (`op simt`; see `simt.rs` for what is different there).
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     blocks stay, and take the next tile; a cluster takes as many as it has blocks
@@ -20,7 +21,7 @@
 //! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
-//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); a call transposes an operand that lies otherwise
+//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an operand that lies otherwise
 //! first, and lays out again one whose rows do not begin at multiples of 16 bytes ([`Routes`](crate::device::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.

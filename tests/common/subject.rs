@@ -1,0 +1,102 @@
+//! Programs of kernels whose warpgroups have roles, changed in one thing and run, checked, beside the fast mode.
+
+use super::{case::Buffers, problems::Problem};
+use falchion::{
+    desc::GemmDesc,
+    device::{
+        HostMatrices, MatrixShape, Shapes, Source,
+        host::{Map, Mode, WarpSpecializedProgram},
+        run_on_host, run_warp_specialized,
+    },
+    index::{Coord, IndexMap},
+    layout::Order,
+    schedule::{Role, RoleStep, Section},
+    verify::{Fill, HostBuffer},
+};
+use std::sync::Arc;
+
+/// A map, bent.
+struct Bent<F>(Map, F);
+
+impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (self.1)(&*self.0, point)
+    }
+}
+
+pub fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+    *map = Arc::new(Bent(map.clone(), f));
+}
+
+/// Leaves steps out of a role's section.
+pub fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
+    program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
+}
+
+/// Replaces each step of a role's section.
+pub fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> RoleStep) {
+    program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
+}
+
+/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
+fn problem(d: &GemmDesc) -> Problem {
+    let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
+    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
+    let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
+    let k = ((d.stages + 1) * d.threadblock.k) as usize - 24;
+    let user = if d.exchanged { d.exchange() } else { *d };
+    let matrix = |order: Order, rows, columns| {
+        let leading = order.packed(rows, columns).next_multiple_of(16);
+        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+    };
+    let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
+    let d_shape = matrix(if d.exchanged { Order::Col } else { Order::Row }, m, n);
+    let mut scalars = [0.0; 8];
+    (scalars[0], scalars[1]) = (1.0, 1.0);
+    let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };
+    Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false }
+}
+
+/// A description's problem, its operands, and what the fast mode makes of them.
+pub struct Subject {
+    problem: Problem,
+    buffers: Buffers,
+    wanted: HostBuffer,
+}
+
+fn matrices<'a>(problem: &Problem, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
+    let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
+    let length = problem.shapes.d.length;
+    let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
+    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it") }
+}
+
+impl Subject {
+    pub fn new(desc: &GemmDesc) -> Self {
+        let problem = problem(desc);
+        let buffers = Buffers::filled(desc, &problem, Fill::Random, 5).expect("host buffers");
+        let mut wanted = buffers.d.clone();
+        run_on_host(desc, Mode::Fast, &problem.shapes, matrices(&problem, &buffers, &mut wanted)).expect("the fast mode");
+        Self { problem, buffers, wanted }
+    }
+
+    /// What is wrong in one order of events.
+    pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
+        let mut d = self.buffers.d.clone();
+        match run_warp_specialized(program, seed, &self.problem.shapes, matrices(&self.problem, &self.buffers, &mut d)) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
+            Ok(()) => None,
+        }
+    }
+}
+
+pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
+    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(desc).expect("a legal description") }
+}
