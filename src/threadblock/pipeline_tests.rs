@@ -17,8 +17,9 @@ const WIDE: Pipeline = Pipeline {
 /// For the regions in any order: none overlaps another, all lie in the shared memory, and together they are all of it.
 #[test]
 fn regions_tile_the_shared_memory() {
-    for (stages, staging_buffers, consumers) in [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1)] {
-        let ring = Pipeline { stages, staging_buffers, consumers, ..WIDE };
+    for (stages, staging_buffers, consumers) in [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1), (6, 0, 2)] {
+        let staging_bytes = if staging_buffers == 0 { 0 } else { WIDE.staging_bytes };
+        let ring = Pipeline { stages, staging_buffers, staging_bytes, consumers, ..WIDE };
         let mut pieces: Vec<(u32, u32)> = Region::ALL
             .into_iter()
             .flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)).map(move |byte| (byte, ring.region_bytes(region))))
@@ -70,7 +71,9 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
         (Pipeline { stages: 17, ..WIDE }, "stages = 17 is not from 2 to 16; the nearest is 16"),
         (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is not from 1 to 3; the nearest is 1"),
         (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is not from 2 to 8; the nearest is 2"),
-        (Pipeline { staging_buffers: 0, ..WIDE }, "staging buffers = 0 is not from 1 to 8; the nearest is 1"),
+        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is not from 0 to 8; the nearest is 8"),
+        (Pipeline { staging_buffers: 0, ..WIDE }, "bytes of a staging buffer = 8192 is not from 0 to 0; the nearest is 0"),
+        (Pipeline { staging_bytes: 0, ..WIDE }, "bytes of a staging buffer = 0 is not from 1024 to 262144; the nearest is 1024"),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
             "bytes of A in a stage = 4294967295 is not from 1024 to 262144; the nearest is 262144",

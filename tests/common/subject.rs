@@ -49,7 +49,7 @@ fn problem(d: &GemmDesc) -> Problem {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
     let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
     let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
-    let k = ((d.stages + 1) * d.threadblock.k) as usize - 24;
+    let k = ((d.stages + 1) * d.threadblock.k - (d.threadblock.k / 2 - 1).min(24)) as usize;
     let user = if d.exchanged { d.exchange() } else { *d };
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns).next_multiple_of(16);

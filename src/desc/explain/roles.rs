@@ -163,9 +163,10 @@ impl RolesExplanation {
                 None => {
                     ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}"))
                 }
-                Some([down, across]) => {
-                    ("warp tile", format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"))
-                }
+                Some([down, across]) => (
+                    "warp tile",
+                    format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"),
+                ),
             },
             ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
             ("shared memory", self.shared_memory()),
