@@ -88,7 +88,7 @@ fn every_step_of_every_role_is_needed() {
 fn commute(first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
         AwaitFull, AwaitProducts, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect, FenceBarrierInit, FenceOperands,
-        MeetBlock, PassTurn, Promote, Release, SkipEarlier, SkipLater, StoreTensor, StoreThreads,
+        LoadFirst, MeetBlock, MultiplyLast, PassTurn, Promote, Release, SkipEarlier, SkipLater, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) => Some("bytes may land before they are announced: the phase waits for the arrival"),
@@ -99,7 +99,7 @@ fn commute(first: RoleStep, second: RoleStep) -> Option<&'static str> {
         }
         (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => Some("one is about the ring, one about turns"),
         (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
-        (Promote { .. }, Release { .. }) => Some("one is about registers, one about stages"),
+        (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => Some("one is about registers, one about stages"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
         (FenceBarrierInit, MeetBlock) => Some("without a cluster, who sets up is the only one who copies"),
         _ => None,

@@ -185,7 +185,21 @@ const FAULTS: &[Named] = &[
         p.roles.producer.closing.clear();
         p.roles.producer.opening.push(RoleStep::Drain);
     }),
-    ("consumers wait for a full stage once a tile of D", Needs::Nothing, |p| {
+    ("threads wait for a full stage once a tile of D", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::AwaitNext);
+    }),
+    ("threads read the first fragments once a tile of D", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::LoadFirst);
+    }),
+    ("the last k is multiplied once a tile of D", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::MultiplyLast);
+        p.roles.consumer.epilogue.insert(0, RoleStep::MultiplyLast);
+    }),
+    ("the last k is multiplied before the others", Needs::Threads, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::MultiplyLast);
+        p.roles.consumer.body.insert(0, RoleStep::MultiplyLast);
+    }),
+    ("consumers wait for a full stage once a tile of D", Needs::Warpgroups, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::AwaitFull);
         p.roles.consumer.prologue.push(RoleStep::AwaitFull);
     }),

@@ -99,7 +99,7 @@ const FAULTS: &[Named] = &[
     ("a stage is let go before it is multiplied", Needs::Nothing, |p| {
         let body = &mut p.ring.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
-        body.insert(1, RoleStep::Release { behind: 0 });
+        body.insert(0, RoleStep::Release { behind: 0 });
     }),
     ("a stage is let go before the lanes have met", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Body, |step| step == RoleStep::MeetWarp);
@@ -109,7 +109,16 @@ const FAULTS: &[Named] = &[
         without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::Release { .. }));
     }),
     ("a stage is not waited for", Needs::Nothing, |p| {
-        without(p, Role::Consumer, Section::Body, |step| step == RoleStep::AwaitFull);
+        without(p, Role::Consumer, Section::Body, |step| step == RoleStep::AwaitNext);
+    }),
+    ("the last k of a stage is never multiplied", Needs::Nothing, |p| {
+        without(p, Role::Consumer, Section::Body, |step| step == RoleStep::MultiplyLast);
+    }),
+    ("fragments are those of the stage before", Needs::Nothing, |p| {
+        let body = &mut p.ring.roles.consumer.body;
+        body.retain(|step| !matches!(step, RoleStep::LoadFirst));
+        let at = body.iter().position(|step| *step == RoleStep::Advance).expect("a step");
+        body.insert(at, RoleStep::LoadFirst);
     }),
     ("threads store before they have multiplied", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Epilogue, |step| step == RoleStep::StoreThreads);

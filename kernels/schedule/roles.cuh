@@ -18,6 +18,8 @@ enum class RoleStepKind {
   AwaitTurn,
   PassTurn,
   AwaitFull,
+  AwaitNext,
+  LoadFirst,
   FenceOperands,
   MultiplyStage,
   MultiplyPart,
@@ -25,6 +27,7 @@ enum class RoleStepKind {
   CommitProducts,
   AwaitProducts,
   MeetWarp,
+  MultiplyLast,
   Release,
   Advance,
   AwaitStores,
@@ -95,8 +98,8 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First>()          CopyTensor, MultiplyStage, MultiplyPart, Promote, Deposit, StoreTensor, StoreThreads: nothing that
-//                                waits;
+//   step<Kind, First>()          CopyTensor, LoadFirst, MultiplyStage, MultiplyLast, MultiplyPart, Promote, Deposit, StoreTensor,
+//                                StoreThreads: nothing that waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its tiles along K;
@@ -182,6 +185,8 @@ __device__ __forceinline__ void synchronize(Role& role) {
     if (role.thread % 32 == 0) arrive(role.shared + Ring::turn(next));
   } else if constexpr (Kind == RoleStepKind::AwaitFull) {
     await<false>(role.full(), role.position.phase);
+  } else if constexpr (Kind == RoleStepKind::AwaitNext) {
+    if (role.k < role.k_tiles()) await<false>(role.full(), role.position.phase);
   } else if constexpr (Kind == RoleStepKind::FenceOperands) {
     role.pin();
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -226,7 +231,8 @@ __device__ __forceinline__ void perform(Role& role) {
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
-                  step.kind == RoleStepKind::StoreThreads) {
+                  step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst ||
+                  step.kind == RoleStepKind::MultiplyLast) {
       role.template step<step.kind, step.first>();
     } else {
       synchronize<step.kind, step.first>(role);

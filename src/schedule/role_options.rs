@@ -141,8 +141,6 @@ impl RoleOptions {
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
         match self.promoted_parts {
-            // Products wait for what they read, and lanes of a warp for each other.
-            _ if self.by_threads => body.extend([RoleStep::MultiplyStage, RoleStep::MeetWarp]),
             None => body.extend([
                 RoleStep::FenceOperands,
                 RoleStep::MultiplyStage,
@@ -160,7 +158,23 @@ impl RoleOptions {
             })),
         }
         body.extend([RoleStep::Release { behind: pending }, RoleStep::Advance]);
+        if self.by_threads {
+            // While the last k of a stage is multiplied, the first of the next is read.
+            body = vec![
+                RoleStep::MultiplyStage,
+                RoleStep::MeetWarp,
+                RoleStep::Release { behind: 0 },
+                RoleStep::Advance,
+                RoleStep::AwaitNext,
+                RoleStep::LoadFirst,
+                RoleStep::MultiplyLast,
+            ];
+        }
         let in_turns = ring.in_turns;
+        let mut prologue = if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() };
+        if self.by_threads {
+            prologue.extend([RoleStep::AwaitNext, RoleStep::LoadFirst]);
+        }
         let mut epilogue = Vec::new();
         if in_turns {
             epilogue.push(RoleStep::PassTurn);
@@ -185,7 +199,7 @@ impl RoleOptions {
         }
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
-            prologue: if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() },
+            prologue,
             body,
             epilogue,
             // Shared memory has to stay until it has been read.

@@ -57,10 +57,14 @@ pub enum RoleStep {
     PassTurn,
     /// Waits until tile `t` is full.
     AwaitFull,
+    /// The same, where the tile of D has a tile along K that is not multiplied yet; else nothing.
+    AwaitNext,
+    /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else nothing.
+    LoadFirst,
     /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
     FenceOperands,
     /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
-    /// each lane is done with its own part when it goes on.
+    /// all of it but its last k, whose fragments each lane holds when it goes on.
     MultiplyStage,
     /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
     /// partial sums, whichever part it is; what they held is overwritten.
@@ -80,8 +84,10 @@ pub enum RoleStep {
         /// How many may be.
         pending: u8,
     },
-    /// The lanes of the warp meet: what they multiplied they have read.
+    /// The lanes of the warp meet: what they multiply they have read.
     MeetWarp,
+    /// Multiplies the last k of the tile that was begun, from registers: what is read meanwhile is the next tile's.
+    MultiplyLast,
     /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
     /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
     Release {
@@ -138,6 +144,8 @@ impl Spelled for RoleStep {
             Self::AwaitTurn => "AwaitTurn",
             Self::PassTurn => "PassTurn",
             Self::AwaitFull => "AwaitFull",
+            Self::AwaitNext => "AwaitNext",
+            Self::LoadFirst => "LoadFirst",
             Self::FenceOperands => "FenceOperands",
             Self::MultiplyStage => "MultiplyStage",
             Self::MultiplyPart { .. } => "MultiplyPart",
@@ -145,6 +153,7 @@ impl Spelled for RoleStep {
             Self::CommitProducts => "CommitProducts",
             Self::AwaitProducts { .. } => "AwaitProducts",
             Self::MeetWarp => "MeetWarp",
+            Self::MultiplyLast => "MultiplyLast",
             Self::Release { .. } => "Release",
             Self::Advance => "Advance",
             Self::AwaitStores { .. } => "AwaitStores",

@@ -32,11 +32,16 @@ struct SimtConsumer : Worker<Config, Params> {
 
   template <RoleStepKind Kind, int>
   __device__ __forceinline__ void step() {
-    if constexpr (Kind == RoleStepKind::MultiplyStage) {
-      warp_mma.from_a = at(this->stage_a() + part_a);
-      warp_mma.from_b = at(this->stage_b() + part_b);
-      warp_mma.template load<0>();
+    if constexpr (Kind == RoleStepKind::LoadFirst) {
+      if (this->k < this->k_tiles()) {
+        warp_mma.from_a = at(this->stage_a() + part_a);
+        warp_mma.from_b = at(this->stage_b() + part_b);
+        warp_mma.template load<0>();
+      }
+    } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
+    } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
+      warp_mma.template multiply<Config::kWarpK - 1>();
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
       epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->tile.row * Config::kTileM, this->tile.column * Config::kTileN);
@@ -44,12 +49,14 @@ struct SimtConsumer : Worker<Config, Params> {
   }
 
  private:
-  // K-groups from one on: while it is multiplied the next is loaded.
+  // K-groups from one on, all but the last: while each is multiplied the next is loaded.
   template <int Group = 0>
   __device__ __forceinline__ void multiply() {
-    if constexpr (Group + 1 < Config::kWarpK) warp_mma.template load<Group + 1>();
-    warp_mma.template multiply<Group>();
-    if constexpr (Group + 1 < Config::kWarpK) multiply<Group + 1>();
+    if constexpr (Group + 1 < Config::kWarpK) {
+      warp_mma.template load<Group + 1>();
+      warp_mma.template multiply<Group>();
+      multiply<Group + 1>();
+    }
   }
 
   static __device__ __forceinline__ char const* at(unsigned shared_address) {

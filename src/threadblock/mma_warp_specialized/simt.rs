@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! for each tile along K            A and B lie along MN: k rows of mn elements, boxes without a swizzle, one behind the other
-//!     for each k of it             while one k is multiplied, the fragments of the next are read, 16 bytes at a time
+//!     for each k of it             while one k is multiplied, the fragments of the next are read, 16 bytes at a time; during the
+//!                                  last, those of the next tile's first, so that no warp waits between stages
 //!         sums += a outer b        a fused multiply-add for each product, k ascending: the bits of every other main loop
 //! epilogue, to D by the threads    from registers: nothing is staged
 //! ```

@@ -53,6 +53,8 @@ impl<P: Payload> Machine<'_, P> {
             RoleStep::AwaitTurn => is(Role::Consumer).and_then(|()| self.await_turn(mover, step)),
             RoleStep::PassTurn => is(Role::Consumer).and_then(|()| self.pass_turn(mover, step)),
             RoleStep::AwaitFull => is(Role::Consumer).and_then(|()| self.await_full(mover, step)),
+            RoleStep::AwaitNext if self.warps[mover].k >= self.work.k_tiles => is(Role::Consumer).map(|()| Moved::Done),
+            RoleStep::AwaitNext => is(Role::Consumer).and_then(|()| self.await_full(mover, step)),
             RoleStep::Release { behind } => is(Role::Consumer).and_then(|()| self.release(mover, step, u32::from(behind))),
             _ => is(Role::Consumer).and_then(|()| self.perform_own(mover, step)),
         }

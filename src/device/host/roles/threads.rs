@@ -1,4 +1,5 @@
-//! Steps of consumers whose threads multiply: a lane is done with a stage when it goes on, its warp when the lanes have met.
+//! Steps of consumers whose threads multiply: a warp is done with a stage when its lanes have met. The last k of a stage is multiplied
+//! later, from registers.
 
 use super::{
     RingFault,
@@ -8,6 +9,26 @@ use super::{
 use crate::schedule::RoleStep;
 
 impl<P: Payload> Machine<'_, P> {
+    /// Lanes read their first fragments of a tile, if there is one.
+    pub(super) fn load_first(&mut self, mover: usize) -> Result<(), RingFault> {
+        let (tile, k) = (self.warps[mover].tile, self.warps[mover].k);
+        if k < self.work.k_tiles {
+            let (stage, _) = self.position(mover, self.warps[mover].t)?;
+            self.read_stage(mover, stage, false)?;
+            self.warps[mover].loaded = Some((tile, k));
+        }
+        Ok(())
+    }
+
+    /// The tile that was begun is summed.
+    pub(super) fn multiply_last(&mut self, mover: usize) -> Result<(), RingFault> {
+        let who = self.who(mover);
+        let warp = &mut self.warps[mover];
+        let (tile, k) = warp.begun.take().ok_or(RingFault::NothingBegun { who })?;
+        warp.summed = (tile, k + 1);
+        Ok(())
+    }
+
     /// No lane of the warp reads a stage any more.
     pub(super) fn meet_lanes(&mut self, mover: usize) {
         let warp = &mut self.warps[mover];

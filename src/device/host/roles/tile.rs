@@ -40,7 +40,9 @@ impl<P: Payload> Machine<'_, P> {
                     }
                 }
             }
+            RoleStep::LoadFirst if self.program.by_threads => self.load_first(mover)?,
             RoleStep::MeetWarp if self.program.by_threads => self.meet_lanes(mover),
+            RoleStep::MultiplyLast if self.program.by_threads => self.multiply_last(mover)?,
             RoleStep::Deposit { slice } => self.deposit(mover, slice)?,
             RoleStep::FenceProxy => {
                 let name = self.warps[mover].name;
@@ -68,14 +70,14 @@ impl<P: Payload> Machine<'_, P> {
         let who = self.who(mover);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
         let parts = self.program.promoted_parts;
-        let (warp, ring) = (&mut self.warps[mover], &self.program.ring);
+        let warp = &mut self.warps[mover];
         if warp.registers < self.program.consumer_registers {
             return Err(RingFault::Registers { who, has: warp.registers, needs: self.program.consumer_registers });
         }
         if warp.touched && !self.program.by_threads {
             return Err(RingFault::OperandsNotFenced { who });
         }
-        let (bit, first) = (warp.bit(), warp.k == 0);
+        let first = warp.k == 0;
         let after = if warp.summed.0 == warp.tile { warp.summed.1 } else { 0 };
         if warp.k != after {
             return Err(RingFault::OutOfOrder { who, k: warp.k, after });
@@ -84,6 +86,31 @@ impl<P: Payload> Machine<'_, P> {
             None => true,
             Some(part) => warp.begins_part(who, part, parts)?,
         };
+        if self.program.by_threads && warp.loaded.take() != Some((warp.tile, warp.k)) {
+            return Err(RingFault::NotLoaded { who, k: warp.k });
+        }
+        let data = self.read_stage(mover, stage, is_last)?;
+        let warp = &mut self.warps[mover];
+        let data = data.each_ref().map(|shares| &shares[..]);
+        if part.is_none() {
+            if self.program.by_threads {
+                warp.begun = Some((warp.tile, after));
+            } else {
+                warp.summed = (warp.tile, after + 1);
+            }
+            self.payload.multiply(who.name, part, first, &mut warp.sums, data);
+        } else {
+            self.payload.multiply(who.name, part, true, &mut warp.partial, data);
+        }
+        self.tally.products += u64::from(is_last);
+        Ok(())
+    }
+
+    /// A warp begins to read its tile from a stage, for the last time or not: what it finds there.
+    pub(super) fn read_stage(&mut self, mover: usize, stage: u32, is_last: bool) -> Result<[Vec<P::Share>; 2], RingFault> {
+        let who = self.who(mover);
+        let (warp, ring) = (&mut self.warps[mover], &self.program.ring);
+        let bit = warp.bit();
         let shares = &mut self.blocks[who.name.block as usize].stages[stage as usize];
         let mut data = [Vec::new(), Vec::new()];
         for operand in OperandKind::BOTH {
@@ -104,15 +131,7 @@ impl<P: Payload> Machine<'_, P> {
             }
         }
         warp.products.push(stage);
-        let data = data.each_ref().map(|shares| &shares[..]);
-        if part.is_none() {
-            warp.summed = (warp.tile, after + 1);
-            self.payload.multiply(who.name, part, first, &mut warp.sums, data);
-        } else {
-            self.payload.multiply(who.name, part, true, &mut warp.partial, data);
-        }
-        self.tally.products += u64::from(is_last);
-        Ok(())
+        Ok(data)
     }
 
     pub(super) fn deposit(&mut self, mover: usize, slice: u8) -> Result<(), RingFault> {

@@ -47,6 +47,10 @@ pub(super) struct Warp<P: Payload> {
     /// Which tile of D the accumulators are of, and how many products they hold.
     pub summed: (u32, u32),
     pub sums: P::Sums,
+    /// Of which tile of D and along K the lanes hold the first fragments.
+    pub loaded: Option<(u32, u32)>,
+    /// Of which they hold the last, which are not multiplied yet.
+    pub begun: Option<(u32, u32)>,
     /// Which part of the current stage the partial sums are of, until they are promoted.
     pub held: Option<u8>,
     pub partial: P::Sums,
@@ -80,6 +84,8 @@ impl<P: Payload> Warp<P> {
             groups: VecDeque::new(),
             summed: (u32::MAX, 0),
             sums: P::Sums::default(),
+            loaded: None,
+            begun: None,
             held: None,
             partial: P::Sums::default(),
             parts: Vec::new(),
