@@ -302,7 +302,7 @@ fn a_map_of_threads_that_differs_is_refused_by_its_name() {
         ("kPitch = 128", "smem_a"),
         ("kTileMn = 256", "smem_b"),
         ("kInterleave = 4", "fragment_a"),
-        ("kLanesN = 8", "fragment_b"),
+        ("kWarpMn = 128", "fragment_b"),
         ("kStages = 3", "ring"),
     ] {
         let (key, value) = fact.split_once(" = ").expect("a fact");

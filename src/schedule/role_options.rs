@@ -34,7 +34,8 @@ impl RoleOptions {
     /// # Errors
     /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages
     /// are promoted. No part of a stage. `slices` no multiple of the staging buffers: a slice would not find its buffer at the same
-    /// place in each tile. Where threads multiply: anything pending, promoted or sliced. Registers that a thread cannot be left with, or more than the block has.
+    /// place in each tile. Where threads multiply: anything pending, promoted or sliced. Registers that a thread cannot be left with, or more
+    /// than the block has.
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
         let (pending, slices, buffers) =
             (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
@@ -137,7 +138,25 @@ impl RoleOptions {
         }
     }
 
+    /// Where threads multiply: while the last k of a stage is multiplied, the first of the next is read.
+    fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
+        let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
+        let in_turns = ring.in_turns;
+        let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| in_turns);
+        let rest = [RoleStep::MultiplyStage, RoleStep::MeetWarp, RoleStep::Release { behind: 0 }, RoleStep::Advance];
+        Schedule {
+            opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
+            prologue: turns([RoleStep::SkipEarlier, RoleStep::AwaitTurn]).chain(next).collect(),
+            body: rest.into_iter().chain(next).chain([RoleStep::MultiplyLast]).collect(),
+            epilogue: turns([RoleStep::PassTurn, RoleStep::SkipLater]).chain([RoleStep::StoreThreads]).collect(),
+            ..Schedule::default()
+        }
+    }
+
     fn consumer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
+        if self.by_threads {
+            return self.threads(ring);
+        }
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
         match self.promoted_parts {
@@ -158,23 +177,7 @@ impl RoleOptions {
             })),
         }
         body.extend([RoleStep::Release { behind: pending }, RoleStep::Advance]);
-        if self.by_threads {
-            // While the last k of a stage is multiplied, the first of the next is read.
-            body = vec![
-                RoleStep::MultiplyStage,
-                RoleStep::MeetWarp,
-                RoleStep::Release { behind: 0 },
-                RoleStep::Advance,
-                RoleStep::AwaitNext,
-                RoleStep::LoadFirst,
-                RoleStep::MultiplyLast,
-            ];
-        }
         let in_turns = ring.in_turns;
-        let mut prologue = if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() };
-        if self.by_threads {
-            prologue.extend([RoleStep::AwaitNext, RoleStep::LoadFirst]);
-        }
         let mut epilogue = Vec::new();
         if in_turns {
             epilogue.push(RoleStep::PassTurn);
@@ -184,9 +187,6 @@ impl RoleOptions {
         }
         if in_turns {
             epilogue.push(RoleStep::SkipLater);
-        }
-        if self.by_threads {
-            epilogue.push(RoleStep::StoreThreads);
         }
         // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let slices: Vec<_> = (0..self.slices).collect();
@@ -199,11 +199,11 @@ impl RoleOptions {
         }
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
-            prologue,
+            prologue: if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() },
             body,
             epilogue,
             // Shared memory has to stay until it has been read.
-            closing: if self.by_threads { Vec::new() } else { vec![RoleStep::AwaitStores { pending: 0 }] },
+            closing: vec![RoleStep::AwaitStores { pending: 0 }],
         }
     }
 }

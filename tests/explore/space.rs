@@ -120,6 +120,12 @@ fn every_main_loop_has_a_family() {
         }
     }
     assert_eq!(all, MainloopKind::ALL.map(MainloopKind::name));
+    // On Hopper the last is one of both operation classes.
+    let mut fed = Space::around(&GemmDesc { arch: ArchKind::Sm90, ..simt }).unwrap();
+    assert_eq!(fed.families().len(), 4);
+    fed.narrow("mainloop", &["warpspecialized"]).unwrap();
+    let found = census(&fed);
+    assert!(found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).op == simt.op), "{found:?}");
     let mut old = Space::of(&GemmDesc { arch: ArchKind::Sm75, ..simt });
     old.narrow("threadblock", &["128x128x8"]).unwrap();
     assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");

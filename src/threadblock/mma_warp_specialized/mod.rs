@@ -67,7 +67,7 @@ const PENDING: u8 = 1;
 pub struct WarpSpecialized {
     /// The ring, with the staging of D behind it.
     pub ring: Pipeline,
-    /// Consumers along M and N of the block's tile; where threads multiply, warps make up the grid, and these are their fours and 1.
+    /// Consumers along M and N of the block's tile. Where threads multiply, all are counted along M: warps make up the grid.
     pub consumers: Mn,
     /// Instructions' tiles along M and N of a consumer's tile; where threads multiply, 1 and 1.
     pub repeats: Mn,
