@@ -21,8 +21,9 @@
 //! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
-//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an operand that lies otherwise
-//! first, and lays out again one whose rows do not begin at multiples of 16 bytes ([`Routes`](crate::device::Routes)).
+//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an
+//! operand that lies otherwise first, and lays out again one whose rows do not begin at multiples of 16 bytes
+//! ([`Routes`](crate::device::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 

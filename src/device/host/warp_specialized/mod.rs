@@ -4,8 +4,8 @@
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`roles`](super::roles), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
-//!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`), or read, summed and stored thread by thread (`threads.rs`). Every
-//!   element of D has to be written once.
+//!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`), or read, summed
+//!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
 //! - **fast** (`fast.rs`): the same sums in the same order, parallel over rows of tiles, without a ring: the bits are the same. On the
 //!   CUDA cores (`chains.rs`) sums are chains of fused multiply-adds, and the panels and wide products of the other main loops make them.
 
