@@ -25,7 +25,7 @@ use crate::{
     error::Error,
     numeric::{Combination, Element},
 };
-pub use program::{OperandMaps, StoreMaps, TakenTiles, WarpSpecializedProgram};
+pub use program::{OperandMaps, SliceMaps, TakenTiles, WarpSpecializedProgram};
 
 /// What an element of C or D is in memory.
 type Stored<T> = <<T as Combination>::C as Element>::Storage;
