@@ -232,7 +232,7 @@ const PARTNERS: u32 = 2;
 impl GemmDesc {
     /// Whether C and D are aligned for the copy engine: 16 bytes.
     pub(crate) const fn by_copy_engine(&self) -> bool {
-        self.align_c * self.c.bytes() >= STRIDE_ALIGNMENT as u32
+        self.align_c.saturating_mul(self.c.bytes()) >= STRIDE_ALIGNMENT as u32
     }
 
     /// The components of a description whose warpgroups have roles; `None` of another, and of one that is refused.
