@@ -47,6 +47,7 @@ enum Needs {
     SeveralParts,
     Warpgroups,
     Threads,
+    Source,
 }
 
 impl Needs {
@@ -60,6 +61,7 @@ impl Needs {
             Self::SeveralParts => program.promoted_parts > 1,
             Self::Warpgroups => !program.by_threads,
             Self::Threads => program.by_threads,
+            Self::Source => program.ring.source,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
     }
@@ -132,6 +134,22 @@ const FAULTS: &[Named] = &[
     ("a full barrier waits for 16 bytes too many", Needs::Nothing, |p| p.expect_bytes += 16),
     ("a full barrier waits for this block's share alone", Needs::Cluster, |p| p.expect_bytes = p.copy_bytes.iter().sum()),
     ("copies of B are half as large", Needs::Nothing, |p| p.copy_bytes[1] /= 2),
+    ("C is announced by half", Needs::Source, |p| p.source_bytes /= 2),
+    ("C is fetched before the buffers have been read", Needs::Source, |p| {
+        let steps = &mut p.roles.consumer.prologue;
+        steps.retain(|step| *step != RoleStep::ExpectSource);
+        // Behind the last fetch, and before the turn.
+        let last = steps.iter().rposition(|step| matches!(step, RoleStep::FetchSource { .. })).expect("fetched");
+        steps.insert(last + 1, RoleStep::ExpectSource);
+    }),
+    ("the first slice of C is fetched for all", Needs::Source, |p| {
+        for section in [Section::Prologue, Section::Epilogue] {
+            replace(p, Role::Consumer, section, |step| match step {
+                RoleStep::FetchSource { .. } => vec![RoleStep::FetchSource { slice: 0 }],
+                step => vec![step],
+            });
+        }
+    }),
     ("warps arrive at their own block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(point.row))),
     ("warps arrive at the other block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(1 - point.row))),
     ("warps arrive at block 0 twice", Needs::Cluster, |p| bend(&mut p.released, |_, _| Some(0))),

@@ -14,6 +14,11 @@ fn number(name: ShareName) -> f64 {
     f64::from((name.tile * 31 + name.k * 17 + name.share * 7 + owner * 5 + name.operand.index() as u32 * 3) % 23) / 8.0
 }
 
+/// A slice of C is one number too.
+fn source(block: u32, warpgroup: u32, name: SliceName) -> f64 {
+    f64::from((name.tile * 13 + name.slice * 5 + warpgroup * 3 + block) % 19) / 4.0
+}
+
 /// Each part of a stage counts differently.
 fn weight(part: u8) -> f64 {
     f64::from(part + 1)
@@ -30,6 +35,7 @@ impl Payload for Numbers {
     type Share = f64;
     type Sums = f64;
     type Slice = f64;
+    type Source = f64;
 
     fn read(&mut self, name: ShareName) -> f64 {
         number(name)
@@ -46,8 +52,12 @@ impl Payload for Numbers {
         *sums = if first { 0.0 } else { *sums } / 3.0 + partial;
     }
 
-    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &f64) -> f64 {
-        if zero { 0.0 } else { sums + f64::from(name.slice) }
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> f64 {
+        source(block, warpgroup, name)
+    }
+
+    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &f64, source: Option<&f64>) -> f64 {
+        (if zero { 0.0 } else { sums + f64::from(name.slice) }) + source.copied().unwrap_or_default()
     }
 
     fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&f64; 4]) {
@@ -60,7 +70,8 @@ impl Payload for Numbers {
 }
 
 /// What a warp deposits, without a ring.
-fn wanted(program: &RingProgram, work: Work, block: u32, tile: u32, slice: u32, warp: u32) -> f64 {
+fn wanted(program: &RingProgram, work: Work, block: u32, name: SliceName, warp: u32) -> f64 {
+    let tile = name.tile;
     let sums = (0..work.k_tiles).fold(None, |sums, k| {
         let [a, b] = OperandKind::BOTH.map(|operand| {
             let shares = program.ring.shares(operand);
@@ -75,10 +86,11 @@ fn wanted(program: &RingProgram, work: Work, block: u32, tile: u32, slice: u32, 
         let after = |sums: Option<f64>, part| Some(if k == 0 { 0.0 } else { sums.unwrap_or(0.0) } / 3.0 + product * weight(part));
         (0..program.promoted_parts as u8).fold(sums, after)
     });
-    sums.map_or(0.0, |sums| sums + f64::from(slice))
+    let product = sums.map_or(0.0, |sums| sums + f64::from(name.slice));
+    product + if work.source { source(block, warp / 4, name) } else { 0.0 }
 }
 
-/// For every order of events: `D[block, tile] = fold over k of A[block, tile, k] B[block, tile, k]`, bit by bit.
+/// For every order of events: `D[block, tile] = C[block, tile] + fold over k of A[block, tile, k] B[block, tile, k]`, bit by bit.
 #[test]
 fn every_order_of_events_computes_the_same_bits() {
     let mut compared = 0;
@@ -91,19 +103,20 @@ fn every_order_of_events_computes_the_same_bits() {
             multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
             staging_buffers: 2,
             staging_bytes: 1 << 10,
+            source: true,
         };
         for (pending, promoted_parts) in [(0, None), (1, None), (0, Some(1)), (0, Some(2))] {
-            let options = RoleOptions { pending, promoted_parts, slices: 2, by_threads: false, registers: Some([24, 240]) };
+            let options = RoleOptions { pending, promoted_parts, slices: 4, by_threads: false, registers: Some([24, 240]) };
             let program = RingProgram::of(ring, &options).expect("a ring");
-            for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
-                let work = Work { tiles, k_tiles };
+            for (tiles, k_tiles, source) in [(1, 0, true), (2, 1, false), (3, 4, true), (4, 7, true)] {
+                let work = Work { tiles, k_tiles, source };
                 for seed in 0..50 {
                     let mut numbers = Numbers::default();
                     run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
-                    assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 2);
+                    assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 4);
                     for (&(block, warpgroup, tile, slice), parts) in &numbers.d {
                         for (warp, part) in (0..).zip(parts) {
-                            let wanted = wanted(&program, work, block, tile, slice, warpgroup * 4 + warp);
+                            let wanted = wanted(&program, work, block, SliceName { tile, slice }, warpgroup * 4 + warp);
                             assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, tile {tile}, slice {slice}");
                             compared += 1;
                         }
@@ -129,12 +142,13 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
             multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
             staging_buffers: 0,
             staging_bytes: 0,
+            source: false,
         };
         let registers = Some([24, 240]);
         let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };
         let program = RingProgram::of(ring, &options).expect("a ring");
         for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
-            let work = Work { tiles, k_tiles };
+            let work = Work { tiles, k_tiles, source: false };
             for seed in 0..50 {
                 let mut numbers = Numbers::default();
                 run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
@@ -144,7 +158,7 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
                     assert!(!in_turns || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
                     assert_eq!(
                         sums.to_bits(),
-                        wanted(&program, work, block, tile, 0, warp).to_bits(),
+                        wanted(&program, work, block, SliceName { tile, slice: 0 }, warp).to_bits(),
                         "tile {tile}, warp {warp}"
                     );
                     compared += 1;

@@ -124,8 +124,8 @@ const TILES: [&str; 6] = ["--threadblock", "128x256x64", "--warp", "64x256x64", 
 fn an_explanation_of_roles_tells_of_roles() {
     let flags =
         ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
-    let flags = [&flags[..], &["--cluster", "2x1", "--schedule", "cooperative", "--stages", "4"], &TILES].concat();
-    let text = done(&flags);
+    let flags = [&flags[..], &["--schedule", "cooperative", "--stages", "4"], &TILES].concat();
+    let text = done(&[&flags[..], &["--cluster", "2x1"]].concat());
     for words in [
         "a producer and 2 x 1 consumers: 384 threads",
         "2 x 1 blocks",

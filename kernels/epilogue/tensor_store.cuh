@@ -1,5 +1,6 @@
 // Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, slice by slice: through the epilogue to a staging
-// buffer, and from there by the copy engine, or, where D is not aligned for it, by threads.
+// buffer, where C's elements lie in the same places, and from there by the copy engine; or, where C and D are not aligned for it, by
+// threads.
 #pragma once
 #include "numeric.cuh"
 #include "threadblock/tensor_copy.cuh"
@@ -13,13 +14,22 @@ struct StagingMap {
   static constexpr int kRows = Config::Mma::kM;
   static constexpr int kColumns = Config::kSliceColumns;
   static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
+  // Rows and columns of an instruction's tile that a warp's lanes hold two by two.
+  static constexpr int kOctet = 8;
 
   // `line` is where the row begins; rows are whole spans of the swizzle.
   static __device__ __forceinline__ constexpr unsigned within(unsigned line, unsigned byte) {
     return line + (byte ^ (line / 128 % (1u << Config::kSliceSwizzle) * 16));
   }
+  // From an element's offset to that of the one so many octets of columns and `lower` times eight rows on: eight rows are a whole number
+  // of the swizzle's periods.
+  static __device__ __forceinline__ constexpr unsigned further(unsigned first, int octet, int lower) {
+    return (first ^ octet * kOctet * unsigned(sizeof(typename Config::C))) + lower * kOctet * kRowBytes;
+  }
   static __device__ constexpr unsigned at(int row, int column) {
-    return within(row * kRowBytes, column * sizeof(typename Config::C));
+    int const lower = row / kOctet % 2;
+    unsigned const first = within((row - lower * kOctet) * kRowBytes, column % kOctet * sizeof(typename Config::C));
+    return further(first, column / kOctet, lower);
   }
 };
 
@@ -35,8 +45,9 @@ struct TensorStore {
   using Map = StagingMap<Config>;
   // Slices side by side.
   static constexpr int kAcross = Config::kWarpN / Config::kSliceColumns;
-  // Columns that four lanes hold together.
-  static constexpr int kOctet = 8;
+  // Whether C comes through the staging buffers; else threads read it.
+  static constexpr bool kFetches = Config::Ring::kSources > 0;
+  static constexpr int kOctet = Map::kOctet;
 
   Params const& params;
   unsigned const thread;
@@ -71,26 +82,40 @@ struct TensorStore {
     }
   }
 
+  // A slice of C to its staging buffer. One thread does this.
+  template <int Slice>
+  __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
+    threadblock::load(staging, params.source, corner<Slice>(), barrier);
+  }
+
   // A slice from its staging buffer to D.
   template <int Slice>
   __device__ __forceinline__ void write(unsigned staging) {
-    unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
     if constexpr (Config::kStoreAccess * sizeof(C) == 16) {
-      if (thread == 0) threadblock::store(params.d, threadblock::Corner<2>{{int(first_column), int(first_row)}}, staging);
+      if (thread == 0) threadblock::store(params.d, corner<Slice>(), staging);
     } else {
+      unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
+      // Each thread has accesses of one column, in every so many rows.
       using Access = Vector<C, Config::kStoreAccess>;
-      constexpr unsigned a_row = Config::kSliceColumns / Config::kStoreAccess;
-      C* const d = reinterpret_cast<C*>(params.d_address) + (long long)first_row * params.ldd + first_column;
-#pragma unroll
-      for (unsigned i = thread; i < Map::kRows * a_row; i += warp::kWarpgroup) {
-        unsigned const m = i / a_row, n = i % a_row * Config::kStoreAccess;
-        if (first_row + m < unsigned(params.m) && first_column + n < unsigned(params.n))
-          *reinterpret_cast<Access*>(d + m * params.ldd + n) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
-      }
+      constexpr unsigned a_row = Config::kSliceColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
+      static_assert(warp::kWarpgroup % a_row == 0, "a thread has one column");
+      unsigned const n = thread % a_row * Config::kStoreAccess;
+      if (first_column + n >= unsigned(params.n)) return;
+      unsigned m = thread / a_row;
+      C* d = reinterpret_cast<C*>(params.d_address) + (long long)(first_row + m) * params.ldd + first_column + n;
+#pragma unroll 4
+      for (; m < Map::kRows && first_row + m < unsigned(params.m); m += apart, d += apart * params.ldd)
+        *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
     }
   }
 
  private:
+  // Where a slice lies in D.
+  template <int Slice>
+  __device__ __forceinline__ threadblock::Corner<2> corner() const {
+    return {{int(column + Slice % kAcross * Config::kSliceColumns), int(row + Slice / kAcross * Map::kRows)}};
+  }
+
   template <int Slice, bool MayRead>
   __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
@@ -98,26 +123,35 @@ struct TensorStore {
       // Four matrices of 8 x 8 at once: two octets of columns, each of rows 0 to 7 and 8 to 15 of the warp's.
       unsigned const lane = thread % 32, matrix = lane / 8;
       unsigned const line = staging + (thread / 32 * 16 + matrix % 2 * 8 + lane % 8) * Map::kRowBytes;
+      unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
-        unsigned words[4];
+        unsigned const to = Map::further(first, octet, 0);
+        unsigned words[4] = {};
+        if (kFetches && MayRead && params.reads_source)
+          asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(to) : "memory");
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          Neighbours const two = apply<down, MayRead>(sums, scalar, across + (octet + i / 2) * kOctet, i % 2);
+          int const n = across + (octet + i / 2) * kOctet;
+          Pair const source = kFetches ? pair(words[i]) : read<down, MayRead>(n, i % 2);
+          Neighbours const two = apply<down>(sums, source, scalar, n, i % 2);
           words[i] = convert_pair<C>(two.element[0], two.element[1]);
         }
-        unsigned const to = Map::within(line, (octet + matrix / 2) * kOctet * sizeof(C));
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
       }
     } else {
+      unsigned const first = alone(Map::within(staging + warp::warpgroup_row(thread, 0) * Map::kRowBytes, thread % 4 * 2 * sizeof(C)));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
-          Neighbours const computed = apply<down, MayRead>(sums, scalar, across + octet * kOctet, lower);
+          unsigned const to = Map::further(first, octet, lower);
+          int const n = across + octet * kOctet;
+          Pair source{};
+          if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
+          else if (MayRead && params.reads_source) source = staged(to);
+          Neighbours const computed = apply<down>(sums, source, scalar, n, lower);
           Pair const two{{convert<C>(computed.element[0]), convert<C>(computed.element[1])}};
-          unsigned const line = staging + warp::warpgroup_row(thread, lower) * Map::kRowBytes;
-          unsigned const to = Map::within(line, (octet * kOctet + thread % 4 * 2) * sizeof(C));
           if constexpr (sizeof(C) == 4) {
             asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(bits(two.element[0])), "r"(bits(two.element[1])) : "memory");
           } else {
@@ -129,11 +163,9 @@ struct TensorStore {
   }
 
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
-  template <int Down, bool MayRead>
-  __device__ __forceinline__ Neighbours apply(Sums const& sums, Compute const (&scalar)[8], int n, int lower) const {
+  template <int Down>
+  __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
-    Pair source{};
-    if (MayRead && params.reads_source) source = read(row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -150,10 +182,12 @@ struct TensorStore {
     }
   }
 
-  // Two neighbours of C; zeros outside.
-  __device__ __forceinline__ Pair read(unsigned m, unsigned n) const {
+  // The lane's two neighbours of C, from global memory; zeros outside, and where C is not read.
+  template <int Down, bool MayRead>
+  __device__ __forceinline__ Pair read(int octet, int lower) const {
     Pair two{};
-    if (m >= unsigned(params.m)) return two;
+    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row(thread, lower), n = column + octet + thread % 4 * 2;
+    if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
     C const* const from = reinterpret_cast<C const*>(params.c) + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {
       if (n < unsigned(params.n)) two = *reinterpret_cast<Pair const*>(from);
@@ -163,6 +197,27 @@ struct TensorStore {
         if (n + i < unsigned(params.n)) two.element[i] = from[i];
     }
     return two;
+  }
+
+  // Two neighbours of C in a staging buffer, of 4 bytes or 1.
+  static __device__ __forceinline__ Pair staged(unsigned from) {
+    Pair two;
+    if constexpr (sizeof(C) == 4) {
+      unsigned(&word)[2] = reinterpret_cast<unsigned(&)[2]>(two);
+      asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(from) : "memory");
+    } else {
+      asm volatile("ld.shared.b16 %0, [%1];" : "=h"(reinterpret_cast<unsigned short&>(two)) : "r"(from) : "memory");
+    }
+    return two;
+  }
+
+  // Two neighbours of 16 bits from one word.
+  static __device__ __forceinline__ Pair pair(unsigned word) { return {{C{(unsigned short)word}, C{(unsigned short)(word >> 16)}}}; }
+
+  // The same address, in the compiler's eyes another for each slice: to keep those of all slices would take registers from the sums.
+  static __device__ __forceinline__ unsigned alone(unsigned address) {
+    asm volatile("" : "+r"(address));
+    return address;
   }
 
   static __device__ __forceinline__ unsigned bits(float x) { return __float_as_uint(x); }

@@ -30,6 +30,9 @@ enum class RoleStepKind {
   MultiplyLast,
   Release,
   Advance,
+  ExpectSource,
+  FetchSource,
+  AwaitSource,
   AwaitStores,
   Meet,
   Deposit,
@@ -98,11 +101,12 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First>()          CopyTensor, LoadFirst, MultiplyStage, MultiplyLast, MultiplyPart, Promote, Deposit, StoreTensor,
-//                                StoreThreads: nothing that waits;
+//   step<Kind, First>()          CopyTensor, LoadFirst, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, Deposit,
+//                                StoreTensor, StoreThreads: nothing that waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its tiles along K;
+//   reads_source()               whether C comes through the staging buffers;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
 struct State {
@@ -121,6 +125,8 @@ struct State {
   unsigned k = 0;
   // How many turns this thread has had.
   unsigned round = 0;
+  // How many times C has come to it, modulo 2.
+  unsigned fetched = 0;
 
   __device__ State(unsigned shared, unsigned consumer, unsigned thread) : shared(shared), consumer(consumer), thread(thread) {}
 
@@ -132,10 +138,13 @@ struct State {
   __device__ __forceinline__ unsigned staging(unsigned slice) const {
     return shared + Ring::staging(consumer, slice % Ring::kStagingBuffers);
   }
+  // The barrier at which it waits for C.
+  __device__ __forceinline__ unsigned source() const { return shared + Ring::source(consumer); }
   // The thread that sets up, copies and stores for the others of its warpgroup.
   __device__ __forceinline__ bool leads() const { return thread == 0; }
 
   __device__ __forceinline__ bool goes_on() const { return true; }
+  __device__ __forceinline__ bool reads_source() const { return false; }
   __device__ __forceinline__ void pin() {}
 };
 
@@ -151,6 +160,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
       }
       if constexpr (Ring::kTurns > 0) {
         for (unsigned turn = 0; turn < Ring::kTurns; ++turn) init(role.shared + Ring::turn(turn), Ring::kTurnArrivals);
+      }
+      if constexpr (Ring::kSources > 0) {
+        for (unsigned consumer = 0; consumer < Ring::kSources; ++consumer) init(role.shared + Ring::source(consumer), 1);
       }
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
@@ -210,6 +222,16 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::Advance) {
     role.position.advance();
     ++role.k;
+  } else if constexpr (Kind == RoleStepKind::ExpectSource) {
+    if (role.leads() && role.reads_source()) {
+      asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+      expect(role.source(), Ring::kSourceBytes);
+    }
+  } else if constexpr (Kind == RoleStepKind::AwaitSource) {
+    if (role.reads_source()) {
+      await<false>(role.source(), role.fetched);
+      role.fetched ^= 1;
+    }
   } else if constexpr (Kind == RoleStepKind::AwaitStores) {
     if (role.leads()) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(First) : "memory");
   } else if constexpr (Kind == RoleStepKind::Meet) {
@@ -230,7 +252,7 @@ __device__ __forceinline__ void perform(Role& role) {
     constexpr RoleStep step = List::step(I);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
-                  step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
+                  step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst ||
                   step.kind == RoleStepKind::MultiplyLast) {
       role.template step<step.kind, step.first>();

@@ -94,6 +94,8 @@ struct Consumer : Worker<Config, Params> {
     }
   }
 
+  __device__ __forceinline__ bool reads_source() const { return this->params.reads_source; }
+
   __device__ __forceinline__ bool next_tile() {
     if (!this->scheduler.take(this->tile)) return false;
     store.row = this->tile.row * Config::kTileM + part_m();
@@ -111,6 +113,8 @@ struct Consumer : Worker<Config, Params> {
       multiply(partial, operands(), Part % Config::kRepeatsM, Part / Config::kRepeatsM, false);
     } else if constexpr (Kind == RoleStepKind::Promote) {
       promote<Part>();
+    } else if constexpr (Kind == RoleStepKind::FetchSource) {
+      if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
     } else if constexpr (Kind == RoleStepKind::Deposit) {
       store.template deposit<Part>(sums, this->staging(Part));
     } else {

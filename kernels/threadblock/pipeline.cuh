@@ -15,7 +15,10 @@ struct Pipeline : Facts {
   static constexpr unsigned kFull = kStaging + kBuffers * Facts::kStagingBytes;
   static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kTurn = kEmpty + Facts::kStages * kBarrierBytes;
-  static constexpr unsigned kSharedBytes = kTurn + Facts::kTurns * kBarrierBytes;
+  static constexpr unsigned kSource = kTurn + Facts::kTurns * kBarrierBytes;
+  static constexpr unsigned kSharedBytes = kSource + Facts::kSources * kBarrierBytes;
+  // Of C, what lands for a consumer at once.
+  static constexpr unsigned kSourceBytes = Facts::kStagingBuffers * Facts::kStagingBytes;
 
   // Bytes from the beginning.
   static constexpr __device__ unsigned a(unsigned stage) { return stage * kStageBytes; }
@@ -26,6 +29,7 @@ struct Pipeline : Facts {
   static constexpr __device__ unsigned full(unsigned stage) { return kFull + stage * kBarrierBytes; }
   static constexpr __device__ unsigned empty(unsigned stage) { return kEmpty + stage * kBarrierBytes; }
   static constexpr __device__ unsigned turn(unsigned consumer) { return kTurn + consumer * kBarrierBytes; }
+  static constexpr __device__ unsigned source(unsigned consumer) { return kSource + consumer * kBarrierBytes; }
 
   // Where a tile is: one after the other, without a division.
   struct Position {
@@ -56,12 +60,12 @@ struct Pipeline : Facts {
 // (region, number) to the byte at which it begins.
 template <class Ring>
 struct PipelineLayout {
-  static constexpr int kRows = 6;
+  static constexpr int kRows = 7;
   static constexpr int kColumns = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
 
   static constexpr __device__ unsigned at(int row, int column) {
     unsigned const i = column;
-    if (i >= (row == 2 ? Ring::kBuffers : row == 5 ? Ring::kTurns : Ring::kStages)) return index::kLeftOut;
+    if (i >= (row == 2 ? Ring::kBuffers : row == 5 ? Ring::kTurns : row == 6 ? Ring::kSources : Ring::kStages)) return index::kLeftOut;
     switch (row) {
       case 0: return Ring::a(i);
       case 1: return Ring::b(i);
@@ -70,7 +74,8 @@ struct PipelineLayout {
         return index::kLeftOut;
       case 3: return Ring::full(i);
       case 4: return Ring::empty(i);
-      default: return Ring::turn(i);
+      case 5: return Ring::turn(i);
+      default: return Ring::source(i);
     }
   }
 };

@@ -92,6 +92,18 @@ impl EpilogueDesc {
         self.ops.split_at(self.length as usize).0
     }
 
+    /// Whether C is a node.
+    pub const fn has_source(&self) -> bool {
+        let mut i = 0;
+        while i < self.ops().len() {
+            if matches!(self.ops()[i], Op::Source) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
     /// Whether the nodes are one expression.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {

@@ -2,7 +2,8 @@
 //!
 //! A slice has the 64 rows of an instruction and as many columns as make 128 bytes of D, or 64, or 32, whichever the consumer's
 //! columns are a whole number of. It passes through the epilogue into a staging buffer, swizzled as the copy engine reads it, and from
-//! there to D: while one slice is on its way the next is made, and the last are on their way while the next tile is multiplied.
+//! there to D: while one slice is on its way the next is made, and the last are on their way while the next tile is multiplied. C comes
+//! the same way before: its slice lands in the buffer that D's will leave, so each lane finds C where it puts D.
 //!
 //! ```text
 //! slice = (row of instructions) * (slices side by side) + column of slices        buffer = slice mod staging buffers

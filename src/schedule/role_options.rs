@@ -190,16 +190,27 @@ impl RoleOptions {
         }
         // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let slices: Vec<_> = (0..self.slices).collect();
-        for batch in slices.chunks(ring.staging_buffers.max(1) as usize) {
+        let mut prologue = if in_turns { vec![RoleStep::SkipEarlier] } else { Vec::new() };
+        for (number, batch) in slices.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
+            if ring.source {
+                // The first slices of C arrive while the tile is multiplied.
+                let early = if number == 0 { &mut prologue } else { &mut epilogue };
+                early.push(RoleStep::ExpectSource);
+                early.extend(batch.iter().map(|&slice| RoleStep::FetchSource { slice }));
+                epilogue.push(RoleStep::AwaitSource);
+            }
             epilogue.extend(batch.iter().map(|&slice| RoleStep::Deposit { slice }));
             epilogue.extend([RoleStep::FenceProxy, RoleStep::Meet]);
             epilogue.extend(batch.iter().map(|&slice| RoleStep::StoreTensor { slice }));
             epilogue.push(RoleStep::CommitStores);
         }
+        if in_turns {
+            prologue.push(RoleStep::AwaitTurn);
+        }
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
-            prologue: if in_turns { vec![RoleStep::SkipEarlier, RoleStep::AwaitTurn] } else { Vec::new() },
+            prologue,
             body,
             epilogue,
             // Shared memory has to stay until it has been read.
@@ -220,6 +231,7 @@ mod tests {
         multicast: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
+        source: false,
     };
     const LEGAL: RoleOptions =
         RoleOptions { pending: 1, promoted_parts: None, slices: 4, by_threads: false, registers: Some([24, 240]) };

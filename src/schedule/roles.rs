@@ -96,6 +96,16 @@ pub enum RoleStep {
     },
     /// `t` and `k` are one more.
     Advance,
+    /// The storing thread waits until none of its stores reads the staging buffers, and arrives at the warpgroup's source barrier,
+    /// which from then on waits for the bytes of C that fill all of them. Nothing where C is not read, as in the next two.
+    ExpectSource,
+    /// The storing thread begins to copy slice `slice` of the warpgroup's part of C to the staging buffer `slice mod buffers`.
+    FetchSource {
+        /// Which slice.
+        slice: u8,
+    },
+    /// Waits until the slices of C that were fetched last have landed.
+    AwaitSource,
     /// The storing thread waits until at most `pending` of its groups of stores still read shared memory.
     AwaitStores {
         /// How many may be.
@@ -103,7 +113,8 @@ pub enum RoleStep {
     },
     /// The four warps of the warpgroup meet.
     Meet,
-    /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`.
+    /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`, in
+    /// place of the elements of C that lie there.
     Deposit {
         /// Which slice.
         slice: u8,
@@ -156,6 +167,9 @@ impl Spelled for RoleStep {
             Self::MultiplyLast => "MultiplyLast",
             Self::Release { .. } => "Release",
             Self::Advance => "Advance",
+            Self::ExpectSource => "ExpectSource",
+            Self::FetchSource { .. } => "FetchSource",
+            Self::AwaitSource => "AwaitSource",
             Self::AwaitStores { .. } => "AwaitStores",
             Self::Meet => "Meet",
             Self::Deposit { .. } => "Deposit",
@@ -173,7 +187,7 @@ impl Spelled for RoleStep {
             Self::AwaitProducts { pending } | Self::AwaitStores { pending } => (pending, 0),
             Self::MultiplyPart { part } | Self::Promote { part } => (part, 0),
             Self::Release { behind } => (behind, 0),
-            Self::Deposit { slice } | Self::StoreTensor { slice } => (slice, 0),
+            Self::FetchSource { slice } | Self::Deposit { slice } | Self::StoreTensor { slice } => (slice, 0),
             _ => (0, 0),
         }
     }
@@ -190,6 +204,7 @@ impl fmt::Display for RoleStep {
             | Self::Promote { .. }
             | Self::AwaitProducts { .. }
             | Self::Release { .. }
+            | Self::FetchSource { .. }
             | Self::AwaitStores { .. }
             | Self::Deposit { .. }
             | Self::StoreTensor { .. } => write!(f, "({})", self.arguments().0),

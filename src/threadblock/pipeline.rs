@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! byte 0, a multiple of 1024                                                                shared_bytes
-//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | full 0 .. | empty 0 .. |
+//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. |
 //! ```
 //!
 //! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread waits for is a parity, so a
@@ -70,6 +70,8 @@ pub struct Pipeline {
     pub staging_buffers: u32,
     /// Bytes of one of them.
     pub staging_bytes: u32,
+    /// Whether C comes to the consumers through the same buffers, each slice before that of D takes its place.
+    pub source: bool,
 }
 
 /// A part of a block's shared memory.
@@ -85,12 +87,21 @@ pub enum Region {
     Empty,
     /// The barrier at which a consumer waits for its turn to multiply, where consumers take turns.
     Turn,
+    /// The barrier at which a consumer waits for slices of C, where those come through the staging buffers.
+    Source,
 }
 
 impl Region {
     /// All, in the order of [`PipelineLayout`]'s rows.
-    pub const ALL: [Self; 6] =
-        [Self::Stage(OperandKind::A), Self::Stage(OperandKind::B), Self::Staging, Self::Full, Self::Empty, Self::Turn];
+    pub const ALL: [Self; 7] = [
+        Self::Stage(OperandKind::A),
+        Self::Stage(OperandKind::B),
+        Self::Staging,
+        Self::Full,
+        Self::Empty,
+        Self::Turn,
+        Self::Source,
+    ];
 }
 
 impl Pipeline {
@@ -228,6 +239,7 @@ impl Pipeline {
             Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
             Region::Turn => (if self.in_turns { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Source => (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
 
@@ -243,6 +255,9 @@ impl Pipeline {
             }
             Region::Empty => self.first_byte(Region::Full).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
             Region::Turn => self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
+            Region::Source => {
+                self.first_byte(Region::Turn).saturating_add(self.extent(Region::Turn).0.saturating_mul(BARRIER_BYTES))
+            }
         }
     }
 
@@ -259,17 +274,23 @@ impl Pipeline {
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
     pub const fn shared_bytes(&self) -> u32 {
-        self.first_byte(Region::Turn).saturating_add(self.extent(Region::Turn).0.saturating_mul(BARRIER_BYTES))
+        self.first_byte(Region::Source).saturating_add(self.extent(Region::Source).0.saturating_mul(BARRIER_BYTES))
+    }
+
+    /// Bytes of C that land for a consumer at once: all its buffers.
+    pub const fn source_bytes(&self) -> u32 {
+        self.staging_buffers.saturating_mul(self.staging_bytes)
     }
 
     /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
     pub fn header(&self) -> String {
-        let facts: [(&str, u32); 14] = [
+        let facts: [(&str, u32); 15] = [
             ("kStages", self.stages),
             ("kBytesA", self.stage_bytes[0]),
             ("kBytesB", self.stage_bytes[1]),
             ("kConsumers", self.consumers),
-            ("kTurns", if self.in_turns { self.consumers } else { 0 }),
+            ("kTurns", self.extent(Region::Turn).0),
+            ("kSources", self.extent(Region::Source).0),
             ("kBlocks", self.blocks()),
             ("kSharesA", self.shares(OperandKind::A)),
             ("kSharesB", self.shares(OperandKind::B)),

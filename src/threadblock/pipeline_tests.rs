@@ -12,6 +12,7 @@ const WIDE: Pipeline = Pipeline {
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
     staging_buffers: 1,
     staging_bytes: 8 << 10,
+    source: false,
 };
 
 /// For the regions in any order: none overlaps another, all lie in the shared memory, and together they are all of it.

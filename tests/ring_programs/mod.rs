@@ -21,6 +21,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
         staging_buffers: 2,
         staging_bytes: 8 << 10,
+        source: false,
     }
 }
 
@@ -39,7 +40,7 @@ pub fn promoting(parts: u8) -> RoleOptions {
 
 /// Threads multiply and store: nothing is staged.
 pub fn by_threads(ring: Pipeline) -> RingProgram {
-    let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring };
+    let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring };
     RingProgram::of(ring, &RoleOptions { slices: 0, by_threads: true, ..options(0) }).expect("a ring")
 }
 
@@ -73,6 +74,13 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name = format!("by threads, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
         subjects.push((name, by_threads(Pipeline { in_turns, ..ring(stages, shared) })));
     }
+    for (stages, staging_buffers, in_turns, shared) in
+        [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
+    {
+        let name = format!("C through {staging_buffers} buffers, {stages} stages, in turns {in_turns}");
+        let ring = Pipeline { in_turns, staging_buffers, source: true, ..ring(stages, shared) };
+        subjects.push((name, RingProgram::of(ring, &options(1)).expect("a ring")));
+    }
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), RingProgram::of(ring(3, None), &plain).expect("a ring")));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
@@ -82,7 +90,12 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
 }
 
 /// Work that fills each ring several times, and work that does not fill it once.
-pub const WORKS: [Work; 3] = [Work { tiles: 3, k_tiles: 5 }, Work { tiles: 2, k_tiles: 1 }, Work { tiles: 1, k_tiles: 9 }];
+pub const WORKS: [Work; 4] = [
+    Work { tiles: 3, k_tiles: 5, source: true },
+    Work { tiles: 2, k_tiles: 1, source: true },
+    Work { tiles: 1, k_tiles: 9, source: true },
+    Work { tiles: 3, k_tiles: 2, source: false },
+];
 pub const SEEDS: u64 = 200;
 
 /// The first fault over works and seeds, and after how many runs.

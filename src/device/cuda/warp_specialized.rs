@@ -67,7 +67,8 @@ impl Persistent {
         let params = TensorGemmParams {
             a: self.operand(desc, OperandKind::A, (call.m, call.depth), call.a)?,
             b: self.operand(desc, OperandKind::B, (call.n, call.depth), call.b)?,
-            d: self.slices(desc, call)?,
+            source: call.c.map_or(Ok(NOTHING), |c| self.slices(desc, ("C", c), call))?,
+            d: self.slices(desc, ("D", call.d), call)?,
             c: call.c.map_or(0, |c| c.address),
             d_address: call.d.address,
             ldc: call.c.map_or(0, |c| c.leading) as i64,
@@ -102,13 +103,13 @@ impl Persistent {
         tensor_map(&map, placed.address)
     }
 
-    /// The map of D; nothing where threads store it.
-    fn slices(&self, desc: &GemmDesc, call: &Call) -> Result<TensorMap, Error> {
-        if self.components.options.by_threads || desc.align_c * desc.c.bytes() < 16 {
+    /// The map of C or D; nothing where threads read and store them.
+    fn slices(&self, desc: &GemmDesc, (name, placed): (&'static str, Placed), call: &Call) -> Result<TensorMap, Error> {
+        if !desc.by_copy_engine() {
             return Ok(NOTHING);
         }
-        let map = self.components.slice_map(desc.c, (call.m as u64, call.n as u64), call.d.leading as u64)?;
-        tensor_map(&map, call.d.address)
+        let map = self.components.slice_map(name, desc.c, (call.m as u64, call.n as u64), placed.leading as u64)?;
+        tensor_map(&map, placed.address)
     }
 }
 

@@ -51,12 +51,18 @@ impl WarpSpecialized {
         matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
-    /// What the copy engine is told of an m x n D: its boxes are slices.
+    /// What the copy engine is told of an m x n C or D: its boxes are slices.
     ///
     /// # Errors
     ///
     /// Those of [`TensorMatrix::map`].
-    pub const fn slice_map(&self, c: ElementKind, extents: (u64, u64), leading: u64) -> Result<TensorMapDesc, Refusal> {
-        TensorMatrix::new("D", c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
+    pub const fn slice_map(
+        &self,
+        name: &'static str,
+        c: ElementKind,
+        extents: (u64, u64),
+        leading: u64,
+    ) -> Result<TensorMapDesc, Refusal> {
+        TensorMatrix::new(name, c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
     }
 }

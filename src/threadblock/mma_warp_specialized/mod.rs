@@ -18,7 +18,7 @@
 //! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
 //! | `promotion` | of fp8: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
-//! | `align_c` | 16 bytes: D is written by the copy engine; less: by threads, so many elements at a time |
+//! | `align_c` | 16 bytes: C is read and D written by the copy engine; less: by threads, so many elements at a time |
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
 //! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an
@@ -38,7 +38,7 @@ use super::{
     Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
     pipeline::{LEAST_REGISTERS, MOST_STAGING},
     tensor_map::{
-        CHUNK_BYTES,
+        CHUNK_BYTES, STRIDE_ALIGNMENT,
         check::{hold, multiple},
     },
 };
@@ -167,6 +167,7 @@ impl WarpSpecialized {
             multicast: Self::multicast(d),
             staging_buffers: 1,
             staging_bytes: ROWS * slice_columns * d.c.bytes(),
+            source: d.by_copy_engine() && d.epilogue.has_source(),
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, slices, d.arch.machine().shared_bytes_each_of(1)), ..bare };
         let parts = match d.promotes() {
@@ -258,6 +259,11 @@ impl WarpSpecialized {
 const PARTNERS: u32 = 2;
 
 impl GemmDesc {
+    /// Whether the copy engine moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
+    pub(crate) const fn by_copy_engine(&self) -> bool {
+        matches!(self.op, OpKind::TensorOp) && self.align_c.saturating_mul(self.c.bytes()) >= STRIDE_ALIGNMENT as u32
+    }
+
     /// The components of a description whose warpgroups have roles; `None` of another, and of one that is refused.
     pub const fn warp_specialized(&self) -> Option<WarpSpecialized> {
         if !self.mainloop.has_roles() {

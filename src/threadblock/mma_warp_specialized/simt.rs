@@ -70,6 +70,7 @@ impl WarpSpecialized {
             multicast: Self::multicast(d),
             staging_buffers: 0,
             staging_bytes: 0,
+            source: false,
         };
         let registers = Self::registers(&ring);
         let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };

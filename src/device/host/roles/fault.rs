@@ -59,6 +59,8 @@ pub enum RingFault {
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
     ProductsUnderWay { who: Who, slice: u8 },
     Unfinished { who: Who, multiplied: u32, wanted: u32 },
+    SourceOverwrites { who: Who, slice: SliceName, what: &'static str },
+    SourceNotThere { who: Who, slice: SliceName, found: Option<SliceName> },
     StagingRead { who: Who, slice: u8 },
     NotDeposited { who: Who, wanted: SliceName, found: Option<SliceName> },
     NotVisible { who: Who, slice: SliceName },
@@ -124,6 +126,16 @@ impl fmt::Display for RingFault {
             }
             Self::Unfinished { who, multiplied, wanted } => {
                 write!(f, "{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")
+            }
+            Self::SourceOverwrites { who, slice, what } => {
+                write!(f, "{who} copies slice {} of C for tile {} over {what}", slice.slice, slice.tile)
+            }
+            Self::SourceNotThere { who, slice, found } => {
+                write!(f, "{who} deposits slice {} of tile {} and finds of C ", slice.slice, slice.tile)?;
+                match found {
+                    None => f.write_str("nothing that has landed"),
+                    Some(found) => write!(f, "slice {} for tile {}", found.slice, found.tile),
+                }
             }
             Self::StagingRead { who, slice } => write!(f, "{who} deposits slice {slice} where a store still reads"),
             Self::NotDeposited { who, wanted, found } => {

@@ -7,7 +7,7 @@ use super::{
     flight::{Cargo, Flight},
     memory::Block,
     payload::{Names, Payload, SliceName, WarpName},
-    scheduler::{FLIGHTS, Scheduler},
+    scheduler::{FLIGHTS, SOURCES, Scheduler},
     warp::Warp,
 };
 use crate::{
@@ -22,6 +22,8 @@ pub struct Work {
     pub tiles: u32,
     /// Tiles along K of each.
     pub k_tiles: u32,
+    /// Whether C is read.
+    pub source: bool,
 }
 
 /// What happened.
@@ -35,6 +37,8 @@ pub struct Tally {
     pub arrivals: u64,
     /// Stages that warps multiplied.
     pub products: u64,
+    /// Slices of C that landed.
+    pub sources: u64,
     /// Slices of D that were stored.
     pub stores: u64,
     /// The most copies and arrivals that were under way at once.
@@ -60,7 +64,7 @@ pub(super) struct Machine<'a, P: Payload> {
     /// All warps of the cluster.
     pub cluster: Meeting,
     pub warps: Vec<Warp<P>>,
-    pub flights: Vec<Flight<P::Share>>,
+    pub flights: Vec<Flight<P::Share, P::Source>>,
     /// How often each slice was stored: block, tile, warpgroup, slice. Those of another's tile count as stored.
     pub stored: Vec<u32>,
     pub tally: Tally,
@@ -80,7 +84,8 @@ pub fn check(program: &RingProgram, work: Work, seed: u64) -> Result<Tally, Ring
 /// The first fault of that order.
 pub fn run<P: Payload>(program: &RingProgram, work: Work, seed: u64, payload: &mut P) -> Result<Tally, RingFault> {
     let mut machine = Machine::new(program, work, payload)?;
-    machine.run(&mut Scheduler::new(seed))?;
+    let warps = machine.warps.len() as u32;
+    machine.run(&mut Scheduler::new(seed, warps))?;
     machine.all_stored()?;
     Ok(machine.tally)
 }
@@ -90,7 +95,7 @@ impl<'a, P: Payload> Machine<'a, P> {
         let ring = &program.ring;
         ring.check().map_err(|refusal| RingFault::NoRing { refusal })?;
         let (blocks, registers) = (ring.blocks(), ring.launch_registers());
-        // The last of as many warps as a word has bits shares its bit with what is under way: both are left behind, or neither.
+        // The last of as many warps as a word has bits share theirs with what is under way: both are left behind, or neither.
         if blocks * (1 + ring.consumers) * WARPS > FLIGHTS + 1 {
             return Err(RingFault::TooManyWarps { blocks });
         }
@@ -137,8 +142,12 @@ impl<'a, P: Payload> Machine<'a, P> {
             // The lazy ones move when nobody else can.
             for lazy in [false, true] {
                 for mover in (0..movers).map(in_turn) {
-                    let is_flight = mover as usize >= self.warps.len();
-                    if scheduler.is_lazy(if is_flight { FLIGHTS } else { mover }) == lazy && self.moves(mover)? {
+                    let bit = match (mover as usize).checked_sub(self.warps.len()).and_then(|flight| self.flights.get(flight)) {
+                        None => mover,
+                        Some(Flight { cargo: Cargo::Source { .. }, .. }) => SOURCES,
+                        Some(_) => FLIGHTS,
+                    };
+                    if scheduler.is_lazy(bit) == lazy && self.moves(mover)? {
                         (moved, last) = (true, mover);
                         break;
                     }
@@ -200,7 +209,7 @@ impl<'a, P: Payload> Machine<'a, P> {
     }
 
     /// Something asynchronous happens.
-    fn land(&mut self, flight: Flight<P::Share>) -> Result<(), RingFault> {
+    fn land(&mut self, flight: Flight<P::Share, P::Source>) -> Result<(), RingFault> {
         let Flight { block, stage, cargo } = flight;
         let home = &mut self.blocks[block as usize];
         if home.running == 0 {
@@ -215,6 +224,14 @@ impl<'a, P: Payload> Machine<'a, P> {
                     barrier.land(bytes);
                 }
                 self.tally.copies += 1;
+            }
+            Cargo::Source { buffer, name, bytes, data } => {
+                let place = &mut home.staging[stage as usize][buffer as usize];
+                (place.source, place.incoming) = (Some((name, data)), false);
+                if let Some(barrier) = home.barrier(Region::Source, stage) {
+                    barrier.land(bytes);
+                }
+                self.tally.sources += 1;
             }
             Cargo::Arrival { who, step } => {
                 if !home.barrier(Region::Empty, stage).is_some_and(|barrier| barrier.arrive()) {
@@ -235,9 +252,10 @@ impl<'a, P: Payload> Machine<'a, P> {
         if block.running > 0 {
             return Ok(());
         }
-        let stores = block.staging.iter().flatten().any(|buffer| buffer.reading > 0);
+        let mut buffers = block.staging.iter().flatten();
         let mut shares = block.stages.iter().flatten().flatten();
-        let what = match (stores, shares.any(|share| share.written || share.reading != 0)) {
+        let under_way = shares.any(|share| share.written || share.reading != 0) || buffers.clone().any(|buffer| buffer.incoming);
+        let what = match (buffers.any(|buffer| buffer.reading > 0), under_way) {
             (true, _) => "a store still reads its block's memory",
             (_, true) => "copies or products are under way in its block's memory",
             _ => return Ok(()),

@@ -36,22 +36,26 @@ pub(super) struct Part<S> {
 }
 
 /// A staging buffer.
-pub(super) struct Staging<S> {
+pub(super) struct Staging<S, C> {
     pub parts: [Option<Part<S>>; WARPS as usize],
     /// Stores under way that read it.
     pub reading: u32,
+    /// The slice of C that has landed there, and whether one is under way.
+    pub source: Option<(SliceName, C)>,
+    pub incoming: bool,
 }
 
 /// A block.
 pub(super) struct Block<P: Payload> {
-    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns; none before they are set up.
-    pub barriers: [Vec<Barrier>; 3],
+    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, then those of C; none before they are set
+    /// up.
+    pub barriers: [Vec<Barrier>; 4],
     /// Whether asynchronous copies and other blocks see them.
     pub fenced: bool,
     /// Stages, operands, shares.
     pub stages: Vec<[Vec<Share<P::Share>>; 2]>,
     /// Warpgroups, buffers.
-    pub staging: Vec<Vec<Staging<P::Slice>>>,
+    pub staging: Vec<Vec<Staging<P::Slice, P::Source>>>,
     /// All warps.
     pub meeting: Meeting,
     /// Each warpgroup's.
@@ -66,10 +70,10 @@ impl<P: Payload> Block<P> {
     pub fn new(program: &RingProgram) -> Self {
         let ring = &program.ring;
         let share = || Share { name: None, data: None, written: false, reading: 0, unread: 0 };
-        let staging = || Staging { parts: [const { None }; WARPS as usize], reading: 0 };
+        let staging = || Staging { parts: Default::default(), reading: 0, source: None, incoming: false };
         let warps = (1 + ring.consumers) * WARPS;
         Self {
-            barriers: [const { Vec::new() }; 3],
+            barriers: Default::default(),
             fenced: false,
             stages: (0..ring.stages)
                 .map(|_| OperandKind::BOTH.map(|operand| (0..ring.shares(operand)).map(|_| share()).collect()))
@@ -87,6 +91,7 @@ impl<P: Payload> Block<P> {
         let kind = match region {
             Region::Empty => 1,
             Region::Turn => 2,
+            Region::Source => 3,
             _ => 0,
         };
         self.barriers[kind].get_mut(i as usize)

@@ -26,6 +26,7 @@ mod program;
 mod promotion;
 mod ring;
 mod scheduler;
+mod source;
 mod steps;
 mod threads;
 mod tile;

@@ -53,6 +53,8 @@ pub trait Payload {
     type Sums: Default;
     /// What a warp puts into a staging buffer.
     type Slice;
+    /// What lies in a staging buffer when a slice of C has landed there.
+    type Source: Clone;
     /// Reads a share from global memory.
     fn read(&mut self, name: ShareName) -> Self::Share;
     /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the accumulators. Where stages are
@@ -60,8 +62,18 @@ pub trait Payload {
     fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Self::Sums, operands: [&[Self::Share]; 2]);
     /// Accumulators of a part += its partial sums; before the `first` tile along K accumulators are 0.
     fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Self::Sums, sums: &mut Self::Sums);
-    /// A warp's slice, from its accumulators; those are zeros where `zero`, because there was nothing to multiply.
-    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Self::Sums) -> Self::Slice;
+    /// Reads a slice of C for a consumer from global memory.
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Self::Source;
+    /// A warp's slice, from its accumulators, which are zeros where `zero`, because there was nothing to multiply; and from C, where
+    /// that comes through the buffer.
+    fn deposit(
+        &mut self,
+        warp: WarpName,
+        name: SliceName,
+        zero: bool,
+        sums: &Self::Sums,
+        source: Option<&Self::Source>,
+    ) -> Self::Slice;
     /// Writes a slice of a consumer to global memory, from what its warps deposited.
     fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; WARPS as usize]);
     /// Writes a warp's part of a tile of D to global memory, from its accumulators, as [`deposit`](Self::deposit) has them.
@@ -76,10 +88,12 @@ impl Payload for Names {
     type Share = ();
     type Sums = ();
     type Slice = ();
+    type Source = ();
     fn read(&mut self, _: ShareName) {}
     fn multiply(&mut self, _: WarpName, _: Option<u8>, _: bool, (): &mut (), _: [&[()]; 2]) {}
     fn promote(&mut self, _: WarpName, _: u8, _: bool, (): &(), (): &mut ()) {}
-    fn deposit(&mut self, _: WarpName, _: SliceName, _: bool, (): &()) {}
+    fn fetch(&mut self, _: u32, _: u32, _: SliceName) {}
+    fn deposit(&mut self, _: WarpName, _: SliceName, _: bool, (): &(), _: Option<&()>) {}
     fn store(&mut self, _: u32, _: u32, _: SliceName, _: [&(); WARPS as usize]) {}
     fn store_threads(&mut self, _: WarpName, _: u32, _: bool, (): &()) {}
 }

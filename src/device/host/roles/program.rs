@@ -23,6 +23,8 @@ pub struct RingProgram {
     pub empty_arrivals: u32,
     /// Bytes that the producer announces at a full barrier.
     pub expect_bytes: u32,
+    /// Bytes of C that a consumer announces at its source barrier.
+    pub source_bytes: u32,
     /// Bytes that land of one copy of A, and of B.
     pub copy_bytes: [u32; 2],
     /// [`RingPosition`], as the producer has it.
@@ -80,6 +82,7 @@ impl RingProgram {
             full_arrivals: ring.full_arrivals(),
             empty_arrivals: ring.empty_arrivals(),
             expect_bytes: ring.expect_bytes(),
+            source_bytes: ring.source_bytes(),
             copy_bytes: OperandKind::BOTH.map(|operand| ring.copy_bytes(operand)),
             producer_position: position.clone(),
             consumer_position: position,

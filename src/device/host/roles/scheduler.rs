@@ -8,18 +8,22 @@ pub(super) struct Scheduler {
     state: u64,
     /// Movers left behind, a bit each.
     lazy: u64,
-    /// Moves until others are left behind.
+    /// Moves until others are left behind, and of how many that is a power of two times.
     left: u32,
+    few: u32,
     /// Whether the last mover goes on, in 256ths.
     sticky: u64,
 }
 
-/// The mover that stands for all that is under way.
+/// The mover that stands for all that is under way but C.
 pub(super) const FLIGHTS: u32 = 63;
+/// The mover that stands for C on its way, which nobody waits for before a tile's products are done.
+pub(super) const SOURCES: u32 = 62;
 
 impl Scheduler {
-    pub fn new(seed: u64) -> Self {
-        Self { state: seed ^ 0x9e37_79b9_7f4a_7c15, lazy: 0, left: 0, sticky: 0 }
+    /// Of so many warps: the more there are, the longer some of them are left behind.
+    pub fn new(seed: u64, warps: u32) -> Self {
+        Self { state: seed ^ 0x9e37_79b9_7f4a_7c15, lazy: 0, left: 0, few: warps.max(8), sticky: 0 }
     }
 
     fn draw(&mut self) -> u64 {
@@ -39,10 +43,11 @@ impl Scheduler {
     /// Begins a move: whether the last mover goes on.
     pub fn stays(&mut self) -> bool {
         if self.left == 0 {
-            self.left = 8 << self.below(6);
-            self.lazy = match self.below(6) {
+            self.left = self.few << self.below(6);
+            self.lazy = match self.below(7) {
                 0 => 0,
                 1 => 1 << FLIGHTS,
+                6 => 1 << SOURCES,
                 2 => self.draw() & self.draw(),
                 3 => !(1 << self.below(24)),
                 4 => 1 << self.below(24),

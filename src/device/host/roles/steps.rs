@@ -1,4 +1,5 @@
-//! What each step means: those of a block's setup here, those at the ring in `ring.rs`, those within a warpgroup in `tile.rs`.
+//! What each step means: those of a block's setup here, those at the ring in `ring.rs`, those within a warpgroup in `tile.rs`,
+//! those of C in `source.rs`.
 
 use super::{
     RingFault,
@@ -56,6 +57,9 @@ impl<P: Payload> Machine<'_, P> {
             RoleStep::AwaitNext if self.warps[mover].k >= self.work.k_tiles => is(Role::Consumer).map(|()| Moved::Done),
             RoleStep::AwaitNext => is(Role::Consumer).and_then(|()| self.await_full(mover, step)),
             RoleStep::Release { behind } => is(Role::Consumer).and_then(|()| self.release(mover, step, u32::from(behind))),
+            RoleStep::ExpectSource => is(Role::Consumer).and_then(|()| self.expect_source(mover, step)),
+            RoleStep::FetchSource { slice } => is(Role::Consumer).and_then(|()| self.fetch_source(mover, step, slice)),
+            RoleStep::AwaitSource => is(Role::Consumer).and_then(|()| self.await_source(mover, step)),
             _ => is(Role::Consumer).and_then(|()| self.perform_own(mover, step)),
         }
     }
@@ -70,7 +74,8 @@ impl<P: Payload> Machine<'_, P> {
             let [full, empty] =
                 [self.program.full_arrivals, self.program.empty_arrivals].map(|count| vec![Barrier::new(count); stages]);
             let turns = if self.program.ring.in_turns { self.program.ring.consumers } else { 0 };
-            block.barriers = [full, empty, vec![Barrier::new(WARPS); turns as usize]];
+            let sources = if self.program.ring.source { self.program.ring.consumers } else { 0 };
+            block.barriers = [full, empty, vec![Barrier::new(WARPS); turns as usize], vec![Barrier::new(1); sources as usize]];
         }
         Ok(Moved::Done)
     }

@@ -31,15 +31,7 @@ impl<P: Payload> Machine<'_, P> {
                     }
                 }
             }
-            RoleStep::AwaitStores { pending } => {
-                let warp = &mut self.warps[mover];
-                let staging = &mut self.blocks[warp.name.block as usize].staging[warp.name.warpgroup as usize];
-                while warp.store_groups.len() > usize::from(pending) {
-                    for buffer in warp.store_groups.pop_front().into_iter().flatten() {
-                        staging[buffer as usize].reading -= 1;
-                    }
-                }
-            }
+            RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
             RoleStep::LoadFirst if self.program.by_threads => self.load_first(mover)?,
             RoleStep::MeetWarp if self.program.by_threads => self.meet_lanes(mover),
             RoleStep::MultiplyLast if self.program.by_threads => self.multiply_last(mover)?,
@@ -63,6 +55,17 @@ impl<P: Payload> Machine<'_, P> {
             _ => return Err(RingFault::ForeignStep { who: self.who(mover), step }),
         }
         Ok(Moved::Done)
+    }
+
+    /// All but so many of a warp's groups of stores have read their buffers.
+    pub(super) fn stores_have_read(&mut self, mover: usize, pending: usize) {
+        let warp = &mut self.warps[mover];
+        let staging = &mut self.blocks[warp.name.block as usize].staging[warp.name.warpgroup as usize];
+        while warp.store_groups.len() > pending {
+            for buffer in warp.store_groups.pop_front().into_iter().flatten() {
+                staging[buffer as usize].reading -= 1;
+            }
+        }
     }
 
     /// Begins to multiply a stage, or one part of it.
@@ -136,6 +139,7 @@ impl<P: Payload> Machine<'_, P> {
 
     pub(super) fn deposit(&mut self, mover: usize, slice: u8) -> Result<(), RingFault> {
         let who = self.who(mover);
+        let name = SliceName { tile: self.warps[mover].tile, slice: u32::from(slice) };
         let warp = &mut self.warps[mover];
         if !warp.products.is_empty() || warp.groups.iter().any(|group| !group.is_empty()) {
             return Err(RingFault::ProductsUnderWay { who, slice });
@@ -144,13 +148,14 @@ impl<P: Payload> Machine<'_, P> {
         if multiplied != self.work.k_tiles {
             return Err(RingFault::Unfinished { who, multiplied, wanted: self.work.k_tiles });
         }
+        let source = self.source_of(mover, name)?;
+        let warp = &mut self.warps[mover];
         let buffers = &mut self.blocks[who.name.block as usize].staging[who.name.warpgroup as usize];
         let buffer = usize::from(slice) % buffers.len();
         if buffers[buffer].reading > 0 {
             return Err(RingFault::StagingRead { who, slice });
         }
-        let name = SliceName { tile: warp.tile, slice: u32::from(slice) };
-        let data = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums);
+        let data = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
         warp.touched = true;
         buffers[buffer].parts[who.name.warp as usize] = Some(Part { name, data, visible: false });
         Ok(())

@@ -33,6 +33,8 @@ pub(super) struct Warp<P: Payload> {
     pub t: u64,
     /// Tiles along K of the current tile of D that are behind.
     pub k: u32,
+    /// Times that C has come to it.
+    pub fetched: u32,
     /// Stages that a `Drain` has found empty.
     pub drained: u32,
     /// The meeting that it waits for.
@@ -76,6 +78,7 @@ impl<P: Payload> Warp<P> {
             round: 0,
             t: 0,
             k: 0,
+            fetched: 0,
             drained: 0,
             meeting: None,
             registers,

@@ -60,7 +60,7 @@ pub(super) fn product<T: Combination>(
             written: &mut written,
             wrong: None,
         };
-        let work = Work { tiles: scheduler.count(cluster), k_tiles: typed.tiles };
+        let work = Work { tiles: scheduler.count(cluster), k_tiles: typed.tiles, source: !matches!(source, Source::None) };
         let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let ran = run(&program.ring, work, seed, &mut numbers);
         if let Some(wrong) = numbers.wrong {

@@ -29,7 +29,7 @@ use crate::{
     error::Error,
     numeric::{Combination, Element},
 };
-pub use program::{OperandMaps, StoreMaps, TakenTiles, WarpSpecializedProgram};
+pub use program::{OperandMaps, SliceMaps, TakenTiles, WarpSpecializedProgram};
 pub use threads::ThreadMaps;
 
 /// What an element of C or D is in memory.

@@ -25,8 +25,8 @@ use crate::{
 use bytemuck::AnyBitPattern;
 use std::sync::Arc;
 
-/// What a stage holds before anything is copied to it: no number, in any floating-point type.
-const NOTHING: u8 = 0xff;
+/// What a stage or a staging buffer holds before anything is copied to it: no number, in any floating-point type.
+pub(super) const NOTHING: u8 = 0xff;
 
 /// An operand as the copy engine sees it: nothing where no tile of it is multiplied.
 pub(super) struct Placed<'a> {
@@ -166,6 +166,7 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
     type Share = Arc<Vec<u8>>;
     type Sums = Sums<T>;
     type Slice = Deposit<T>;
+    type Source = Arc<Vec<u8>>;
 
     fn read(&mut self, name: ShareName) -> Self::Share {
         let share = self.boxes(name);
@@ -200,16 +201,32 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         }
     }
 
-    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Sums<T>) -> Self::Slice {
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Self::Source {
+        let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
+        let fetched = place.and_then(|place| self.fetched(place)).map(Arc::new);
+        self.or_wrong(fetched)
+    }
+
+    fn deposit(
+        &mut self,
+        warp: WarpName,
+        name: SliceName,
+        zero: bool,
+        sums: &Sums<T>,
+        source: Option<&Self::Source>,
+    ) -> Self::Slice {
+        // What is wrong already is not to be told as what follows from it.
+        if self.wrong.is_some() {
+            return Deposit::<T>::default();
+        }
         let deposit = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
-            .and_then(|place| self.slice_of(place, (!zero).then_some(sums.as_slice())));
+            .and_then(|place| self.slice_of(place, (!zero).then_some(sums.as_slice()), source.map(|bytes| &bytes[..])));
         self.or_wrong(deposit)
     }
 
     fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; 4]) {
-        // What is wrong already is not to be told as what follows from it.
         if self.wrong.is_none() {
             let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
             let written = place.and_then(|place| self.write(place, parts));

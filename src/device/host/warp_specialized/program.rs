@@ -35,14 +35,14 @@ pub struct OperandMaps {
     pub swizzle: Swizzle,
 }
 
-/// How a slice leaves its staging buffer.
+/// How a slice of C comes into its staging buffer, and one of D leaves it.
 #[derive(Clone)]
-pub struct StoreMaps {
-    /// (0, slice) to `row * warp N + column` of the consumer's tile: where in D it belongs.
+pub struct SliceMaps {
+    /// (0, slice) to `row * warp N + column` of the consumer's tile: where in C or D it belongs.
     pub slice: Map,
     /// (row, column) of the slice to a byte of the buffer: where threads find it.
     pub staging: Map,
-    /// The swizzle under which the copy engine reads the buffer.
+    /// The swizzle under which the copy engine writes and reads the buffer.
     pub swizzle: TensorSwizzle,
 }
 
@@ -68,8 +68,10 @@ pub struct WarpSpecializedProgram {
     pub slice: Map,
     /// (row, column) of a slice to a byte of the staging buffer: where it is deposited.
     pub staging: Map,
+    /// From C to there, where C comes through the staging buffers.
+    pub fetch: SliceMaps,
     /// From there to D.
-    pub store: StoreMaps,
+    pub store: SliceMaps,
     /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps above belong but for those of boxes.
     pub threads: Option<ThreadMaps>,
     /// Which tiles of D a block takes.
@@ -107,6 +109,7 @@ impl WarpSpecializedProgram {
         let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
             Some(slice / across * ROWS * warp.n + slice % across * components.slice_columns)
         });
+        let slices = SliceMaps { slice: slice.clone(), staging: staging.clone(), swizzle: components.slice_swizzle };
         Ok(Self {
             desc: *desc,
             ring: RingProgram::of(components.ring, &components.options)?,
@@ -117,9 +120,10 @@ impl WarpSpecializedProgram {
             accumulator: components
                 .warpgroup()
                 .map_or_else(nowhere, |mma| Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction())))),
-            slice: slice.clone(),
-            staging: staging.clone(),
-            store: StoreMaps { slice, staging, swizzle: components.slice_swizzle },
+            slice,
+            staging,
+            fetch: slices.clone(),
+            store: slices,
             tiles: Arc::new(TileScheduler::tile),
             clusters: CLUSTERS,
             components,

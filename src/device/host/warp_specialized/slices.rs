@@ -1,6 +1,9 @@
 //! From a warp's accumulators to its part of a slice, and from a slice to D.
 
-use super::{Stored, numbers::Numbers};
+use super::{
+    Stored,
+    numbers::{NOTHING, Numbers},
+};
 use crate::{
     device::{arguments::Source, host::Fault},
     epilogue::evaluate,
@@ -10,10 +13,16 @@ use crate::{
     threadblock::{SharedBox, TensorCopy},
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
 };
+use bytemuck::Zeroable;
 
 /// Lanes of a warp, and rows of an instruction that it holds.
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
+
+/// The corner of a slice's box; beyond what numbers there are, beyond the matrix.
+fn corner(row: u32, column: u32) -> [i32; 5] {
+    [column, row, 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
+}
 
 /// What a warp deposits: bytes of the staging buffer, each with the element that begins there.
 pub(super) type Deposit<T> = Vec<(u32, Stored<T>)>;
@@ -41,8 +50,13 @@ impl<T: Combination> Numbers<'_, '_, T> {
         Ok((offset / self.program.desc.warp.n, offset % self.program.desc.warp.n))
     }
 
-    /// A warp's part of a slice, through the epilogue.
-    pub(super) fn slice_of(&self, place: Place, sums: Option<&[T::Accumulator]>) -> Result<Deposit<T>, Error> {
+    /// A warp's part of a slice, through the epilogue; with C from its buffer, where it comes through that.
+    pub(super) fn slice_of(
+        &self,
+        place: Place,
+        sums: Option<&[T::Accumulator]>,
+        fetched: Option<&[u8]>,
+    ) -> Result<Deposit<T>, Error> {
         let (program, n) = (self.program, self.program.desc.instruction.n);
         let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
@@ -64,8 +78,13 @@ impl<T: Combination> Numbers<'_, '_, T> {
             let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
             let sum = sums.and_then(|sums| sums.get(number as usize)).copied().unwrap_or_default();
             accumulators.push(Widen::<T::Epilogue>::widen(sum));
-            if !matches!(self.source, Source::None) {
-                sources.push(self.source_at((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize));
+            if let Some(buffer) = fetched {
+                let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
+                let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
+                sources.push(self.element(buffer, byte, place)?.widen());
+            } else if !matches!(self.source, Source::None) {
+                let element = self.source_at((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
+                sources.push(element.map_or_else(Default::default, Widen::widen));
             }
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             bytes.push(byte);
@@ -75,16 +94,51 @@ impl<T: Combination> Numbers<'_, '_, T> {
         Ok(bytes.into_iter().zip(results.iter().map(|&x| Narrow::<Stored<T>>::narrow(x))).collect())
     }
 
-    /// An element of C; zero outside.
-    pub(super) fn source_at(&self, row: usize, column: usize) -> T::Epilogue {
+    /// The element of a staging buffer that begins at a byte.
+    fn element(&self, buffer: &[u8], byte: u32, place: Place) -> Result<Stored<T>, Fault> {
+        let beyond = Fault::BeyondStaging { consumer: place.consumer, byte, size: self.program.components.ring.staging_bytes };
+        let element = buffer.get(byte as usize..byte as usize + size_of::<Stored<T>>()).ok_or(beyond)?;
+        Ok(bytemuck::pod_read_unaligned(element))
+    }
+
+    /// A staging buffer with a slice of C, as the copy engine leaves it: zeros outside.
+    pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
+        let (program, problem) = (self.program, &self.typed.problem);
+        let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
+        let (leading, elements): (_, &[Stored<T>]) = match self.source {
+            Source::None => return Ok(buffer),
+            Source::InPlace => (problem.ldd, self.d),
+            Source::Matrix(c) => (problem.ldc, c),
+        };
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
+        let map = program.components.slice_map("C", program.desc.c, (problem.m as u64, problem.n as u64), leading as u64);
+        let Ok(mut map) = map else {
+            // Rows that the copy engine would not take; the host does.
+            for point in points(&*program.fetch.staging) {
+                let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
+                let element = self.source_at(row as usize, column as usize).unwrap_or_else(Zeroable::zeroed);
+                let byte = program.fetch.staging.at(point).unwrap_or(u32::MAX) as usize;
+                let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size: buffer.len() as u32 };
+                let to = buffer.get_mut(byte..byte.saturating_add(size_of::<Stored<T>>())).ok_or(beyond)?;
+                to.copy_from_slice(bytemuck::bytes_of(&element));
+            }
+            return Ok(buffer);
+        };
+        map.swizzle = program.fetch.swizzle;
+        let corner = corner(origin.0 + first.0, origin.1 + first.1);
+        TensorCopy::new(SharedBox::new(&map, 0)?, corner).load(bytemuck::cast_slice(elements), &mut buffer)?;
+        Ok(buffer)
+    }
+
+    /// An element of C; `None` outside.
+    pub(super) fn source_at(&self, row: usize, column: usize) -> Option<Stored<T>> {
         let problem = &self.typed.problem;
-        let element = match self.source {
+        match self.source {
             _ if row >= problem.m || column >= problem.n => None,
             Source::None => None,
-            Source::InPlace => self.d.get(row * problem.ldd + column),
-            Source::Matrix(c) => c.get(row * problem.ldc + column),
-        };
-        element.map_or_else(Default::default, |&x| x.widen())
+            Source::InPlace => self.d.get(row * problem.ldd + column).copied(),
+            Source::Matrix(c) => c.get(row * problem.ldc + column).copied(),
+        }
     }
 
     /// A slice in its staging buffer, from what four warps deposited.
@@ -116,12 +170,11 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.desc;
-        let whole = desc.align_c * desc.c.bytes() == 16;
-        let map = program.components.slice_map(desc.c, (problem.m as u64, problem.n as u64), problem.ldd as u64);
+        let whole = desc.by_copy_engine();
+        let map = program.components.slice_map("D", desc.c, (problem.m as u64, problem.n as u64), problem.ldd as u64);
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
-            let corner = [column, row, 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX));
-            let copy = TensorCopy::new(SharedBox::new(&map, 0)?, corner);
+            let copy = TensorCopy::new(SharedBox::new(&map, 0)?, corner(row, column));
             for point in points(copy.tile()) {
                 if let Some(byte) = copy.global(point) {
                     let element = byte / u64::from(desc.c.bytes());
@@ -136,13 +189,10 @@ impl<T: Combination> Numbers<'_, '_, T> {
                 continue;
             }
             let left_out = Fault::LeftOut { map: "staging", row: point.row, column: point.column };
-            let byte = program.store.staging.at(point).ok_or(left_out)? as usize;
-            let size = program.components.ring.staging_bytes;
-            let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size };
-            let element = buffer.get(byte..byte + size_of::<Stored<T>>()).ok_or(beyond)?;
+            let element = self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
             self.count(m as u64, n as u64)?;
             let outside = Fault::OutsideOfD { row: m as u64, column: n as u64 };
-            *self.d.get_mut(m * problem.ldd + n).ok_or(outside)? = bytemuck::pod_read_unaligned(element);
+            *self.d.get_mut(m * problem.ldd + n).ok_or(outside)? = element;
         }
         Ok(())
     }

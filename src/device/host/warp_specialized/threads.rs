@@ -137,7 +137,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
                 let sum = sums.and_then(|sums| sums.get(lane * each as usize + i as usize)).copied().unwrap_or_default();
                 accumulators.push(Widen::<T::Epilogue>::widen(sum));
                 if !matches!(self.source, Source::None) {
-                    sources.push(self.source_at(row, column));
+                    sources.push(self.source_at(row, column).map_or_else(Default::default, |x| x.widen()));
                 }
                 places.push((row, column));
             }
