@@ -38,7 +38,7 @@ fn nothing_that_ships_is_accused() {
                     let readers = 4 * u64::from(program.ring.readers());
                     assert_eq!(tally.products, blocks * readers * all_k);
                     assert_eq!(tally.stores, blocks * readers * tiles);
-                    assert_eq!(tally.sources, if ring.source && work.source { tally.stores } else { 0 });
+                    assert_eq!(tally.sources, if program.ring.source && work.source { tally.stores } else { 0 });
                     // A share lands in each block: one of the operand of one's own, as many as blocks of the other.
                     assert_eq!(tally.copies, blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks });
                     assert_eq!(tally.arrivals, if blocks == 1 { 0 } else { blocks * readers * all_k });
