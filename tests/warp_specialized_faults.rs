@@ -1,8 +1,10 @@
 //! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
 //! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
+mod bent;
 mod common;
 
+use bent::bend;
 use common::{case::Buffers, problems::Problem};
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -10,10 +12,10 @@ use falchion::{
     device::{
         HostMatrices, MatrixShape, Shapes, Source,
         default_gemm_configuration::default_description,
-        host::{Map, Mode, WarpSpecializedProgram},
+        host::{Mode, WarpSpecializedProgram},
         run_on_host, run_warp_specialized,
     },
-    index::{Coord, IndexMap, at},
+    index::at,
     layout::Order,
     numeric::{Combined, ElementKind},
     schedule::{Role, RoleStep, Section},
@@ -29,25 +31,6 @@ const SEEDS: u64 = 12;
 
 /// Among which a fault is looked for.
 const MOST_SEEDS: u64 = 60;
-
-/// A map, bent.
-struct Bent<F>(Map, F);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.1)(&*self.0, point)
-    }
-}
-
-fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
-    *map = Arc::new(Bent(map.clone(), f));
-}
 
 /// Leaves steps out of a role's section.
 fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
