@@ -1,6 +1,6 @@
 //! Detours on a device: what lays matrices out again copies every byte and no other, at the speed of a copy; products whose operands
 //! the copy engine cannot read are right in every layout; and what a workspace is held to.
-#![cfg(feature = "cuda")]
+#![cfg(feature = "bench-cublaslt")]
 
 mod common;
 

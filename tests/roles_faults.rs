@@ -1,33 +1,16 @@
 //! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in which it is one.
 
+mod bent;
 mod ring_programs;
 
+use bent::bend;
 use falchion::{
-    device::host::{Map, roles::RingProgram},
-    index::{Coord, IndexMap, at},
+    device::host::roles::RingProgram,
+    index::at,
     schedule::{Role, RoleStep, Section},
 };
 use ring_programs::{A, caught, kind, subjects};
-use std::{collections::BTreeMap, sync::Arc};
-
-/// A map, bent.
-struct Bent<F>(Map, F);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.1)(&*self.0, point)
-    }
-}
-
-fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
-    *map = Arc::new(Bent(map.clone(), f));
-}
+use std::collections::BTreeMap;
 
 /// Replaces each step of a section for which there is another.
 fn replace(program: &mut RingProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> Vec<RoleStep>) {

@@ -1,11 +1,13 @@
 //! What the checked mode finds of kernels whose threads multiply what the copy engine brings: a map, a number or a schedule of the
 //! program changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
+mod bent;
 mod common;
 
+use bent::bend;
 use common::{
     descriptions::threads::plain,
-    subject::{Subject, bend, program, replace, without},
+    subject::{Subject, program, replace, without},
 };
 use falchion::{
     desc::{GemmDesc, OperandKind},

@@ -3,8 +3,10 @@
 //! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are named here, with the reason why
 //! they compute the same transpose.
 
+mod bent;
 mod common;
 
+use bent::{bend, bent};
 use common::transposes::{drawn, named};
 use falchion::{
     device::{
@@ -188,28 +190,12 @@ fn steps_change_places_nowhere() {
     assert!(mutants >= 80, "{mutants}");
 }
 
-/// A map whose points go elsewhere.
-struct Bent<F>(Map, F);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.1)(self.0.as_ref(), point)
-    }
-}
-
 type Place = fn(&mut TransposeProgram) -> &mut Map;
 type Bend = fn(&dyn IndexMap, Coord) -> Option<u32>;
 
-fn bent(of: &TransposeDesc, place: Place, bend: Bend) -> TransposeProgram {
+fn changed(of: &TransposeDesc, place: Place, to: Bend) -> TransposeProgram {
     let mut program = TransposeProgram::of(of);
-    let map = place(&mut program);
-    *map = Arc::new(Bent(map.clone(), bend));
+    bend(place(&mut program), to);
     program
 }
 
@@ -227,32 +213,35 @@ fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
         &mut p.write
     }
     vec![
-        ("fetch: the last piece left out", bent(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
-        ("fetch: the last piece left out, in registers", bent(&naive, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
-        ("fetch: a piece by two threads", bent(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
-        ("fetch: a piece by two threads, in registers", bent(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
-        ("fetch: one further", bent(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
-        ("fetch: every step the first", bent(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
-        ("fetch: the other half predicated off", bent(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2))),
-        ("write: the last piece left out", bent(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
-        ("write: a piece by two threads", bent(&bare, write, |m, p| m.at(p).map(|n| n & !1))),
-        ("write: one further", bent(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
-        ("write: a line too short", bent(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64))),
-        ("write: lanes predicated off by thread", bent(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200))),
-        ("smem: one further", bent(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
-        ("smem: two columns in one place", bent(&padded, smem, |m, p| m.at(at(p.row, p.column & !1)))),
-        ("smem: two rows in one place", bent(&bare, smem, |m, p| m.at(at(p.row & !1, p.column)))),
+        ("fetch: the last piece left out", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        (
+            "fetch: the last piece left out, in registers",
+            changed(&naive, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
+        ),
+        ("fetch: a piece by two threads", changed(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
+        ("fetch: a piece by two threads, in registers", changed(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
+        ("fetch: one further", changed(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
+        ("fetch: every step the first", changed(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
+        ("fetch: the other half predicated off", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2))),
+        ("write: the last piece left out", changed(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        ("write: a piece by two threads", changed(&bare, write, |m, p| m.at(p).map(|n| n & !1))),
+        ("write: one further", changed(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
+        ("write: a line too short", changed(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64))),
+        ("write: lanes predicated off by thread", changed(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200))),
+        ("smem: one further", changed(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
+        ("smem: two columns in one place", changed(&padded, smem, |m, p| m.at(at(p.row, p.column & !1)))),
+        ("smem: two rows in one place", changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column)))),
         (
             "smem: padding forgotten in half of the columns",
-            bent(&padded, smem, |_, p| Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })),
+            changed(&padded, smem, |_, p| Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })),
         ),
-        ("smem: columns one too close", bent(&bare, smem, |_, p| Some(p.column * 31 + p.row))),
-        ("smem: more padding than memory", bent(&padded, smem, |_, p| Some(p.column * 34 + p.row))),
-        ("smem: rows and columns exchanged under a vector", bent(&oblong, smem, |_, p| Some(p.row * 32 + p.column))),
-        ("smem: pitch of the other extent", bent(&oblong, smem, |_, p| Some(p.column * 32 + p.row))),
-        ("smem: an element left out", bent(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
-        ("smem: a swizzle of elements under a vector", bent(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1))),
-        ("smem: a vector that begins at an odd element", bent(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64))),
+        ("smem: columns one too close", changed(&bare, smem, |_, p| Some(p.column * 31 + p.row))),
+        ("smem: more padding than memory", changed(&padded, smem, |_, p| Some(p.column * 34 + p.row))),
+        ("smem: rows and columns exchanged under a vector", changed(&oblong, smem, |_, p| Some(p.row * 32 + p.column))),
+        ("smem: pitch of the other extent", changed(&oblong, smem, |_, p| Some(p.column * 32 + p.row))),
+        ("smem: an element left out", changed(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
+        ("smem: a swizzle of elements under a vector", changed(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1))),
+        ("smem: a vector that begins at an odd element", changed(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64))),
     ]
 }
 
@@ -287,7 +276,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
         let mut program = TransposeProgram::of(&desc);
         program.order = Arc::new(move |rows, columns| {
             let order: Map = Arc::new(TileOrder { kind: SwizzleKind::Identity(1), rows, columns });
-            Arc::new(Bent(order, move |map: &dyn IndexMap, point| map.at(point).and_then(|tile| bend(tile, rows, columns))))
+            bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
         });
         for mode in [CHECKED, Mode::Fast] {
             let finding = wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));

@@ -1,9 +1,11 @@
 //! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
 //! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
+mod bent;
 mod common;
 
-use common::subject::{Subject, bend, program, replace, without};
+use bent::bend;
+use common::subject::{Subject, program, replace, without};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},

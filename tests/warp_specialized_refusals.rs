@@ -6,7 +6,7 @@ mod drawn;
 use drawn::{
     NUMBERS, cases,
     descriptions::{self, Family, Wanted, description},
-    number, spoiled,
+    follow_advice, number, spoiled,
 };
 use falchion::{
     Refusal,
@@ -281,19 +281,9 @@ fn legal() -> impl Strategy<Value = GemmDesc> {
 proptest! {
     #![proptest_config(cases(20_000))]
 
-    /// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a circle.
     #[test]
     fn advice_leads_to_a_kernel_or_to_a_sentence_without_advice(d in legal(), spoils in proptest::collection::vec((0..NUMBERS, number()), 1..4)) {
-        let mut d = spoils.into_iter().fold(d, |d, (field, x)| spoiled(d, field, x));
-        let mut said = Vec::new();
-        while let Err(refusal) = d.check() {
-            let sentence = refusal.to_string();
-            let Some(better) = advised(d, &refusal) else { break };
-            prop_assert!(!said.contains(&sentence), "in a circle: {:#?}", said);
-            said.push(sentence);
-            d = better;
-        }
-        prop_assert!(said.len() < 30);
+        follow_advice(spoils.into_iter().fold(d, |d, (field, x)| spoiled(d, field, x)), advised)?;
     }
 
     /// Numbers and types of any kind: a sentence or a kernel, and never a panic.

@@ -5,35 +5,13 @@ use falchion::{
     desc::GemmDesc,
     device::{
         HostMatrices, MatrixShape, Shapes, Source,
-        host::{Map, Mode, WarpSpecializedProgram},
+        host::{Mode, WarpSpecializedProgram},
         run_on_host, run_warp_specialized,
     },
-    index::{Coord, IndexMap},
     layout::Order,
     schedule::{Role, RoleStep, Section},
     verify::{Fill, HostBuffer},
 };
-use std::sync::Arc;
-
-/// A map, bent.
-struct Bent<F>(Map, F);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.1)(&*self.0, point)
-    }
-}
-
-pub fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
-    *map = Arc::new(Bent(map.clone(), f));
-}
-
 /// Leaves steps out of a role's section.
 pub fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
     program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));

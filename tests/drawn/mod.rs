@@ -3,8 +3,15 @@
 //! Integer data has one right answer in every element type, so a product is compared with `==`.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[path = "../bent/mod.rs"]
+mod bent;
 #[path = "../descriptions/mod.rs"]
 pub mod descriptions;
+
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use bent::bent;
+#[allow(unused_imports, reason = "each test file uses its part")]
+pub use falchion::device::host::Map;
 
 use descriptions::{Wanted, description};
 use falchion::{
@@ -17,18 +24,14 @@ use falchion::{
         run_program,
     },
     epilogue::{EpilogueDesc, NodeId, Op},
-    index::{Coord, IndexMap},
     layout::Order,
     numeric::{Bf16, COMBINATIONS, Combined, ComputeKind, Element, ElementKind, F16},
+    refusal::Refusal,
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
 use proptest::{prelude::*, sample::select, test_runner::Config};
-use std::sync::Arc;
-
-/// A map of a program.
-pub type Map = Arc<dyn IndexMap>;
 
 /// So many cases of a law, failures printed and not filed.
 pub fn cases(cases: u32) -> Config {
@@ -52,6 +55,20 @@ pub fn shipped() -> impl Iterator<Item = GemmDesc> {
             })
         })
     })
+}
+
+/// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a circle.
+pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Option<GemmDesc>) -> Result<(), TestCaseError> {
+    let mut said = Vec::new();
+    while let Err(refusal) = d.check() {
+        let sentence = refusal.to_string();
+        let Some(better) = advised(d, &refusal) else { break };
+        prop_assert!(!said.contains(&sentence), "in a circle: {:#?}", said);
+        said.push(sentence);
+        d = better;
+    }
+    prop_assert!(said.len() < 30);
+    Ok(())
 }
 
 /// Types by their names, in the order A = B, accumulator, C.
@@ -197,27 +214,6 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
             GemmDesc { layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue, ..types }
         },
     )
-}
-
-type Bend<F> = (Map, F);
-
-struct Bent<F>(Bend<F>);
-
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
-    fn domain(&self) -> Coord {
-        self.0.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.0.codomain()
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (self.0.1)(self.0.0.as_ref(), point)
-    }
-}
-
-/// A map with its formula changed; domain and codomain stay.
-pub fn bent(map: &Map, bend: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) -> Map {
-    Arc::new(Bent((map.clone(), bend)))
 }
 
 macro_rules! data {
