@@ -6,7 +6,12 @@
 //!
 //! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
 
-use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
+use super::data::Data;
+use crate::{
+    error::Error,
+    layout::MatrixType,
+    numeric::{ElementKind, SplitKind},
+};
 use serde::{Deserialize, Serialize};
 
 /// An operand as a suite spells it: `bf16:row`.
@@ -73,6 +78,12 @@ pub struct SuiteProblem {
     /// The seed of the random operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// How `f32` is split for tensor cores; the default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitKind>,
+    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
 }
 
 impl SuiteProblem {
@@ -97,6 +108,8 @@ impl SuiteProblem {
             epilogue: None,
             accumulate: None,
             seed: None,
+            split: None,
+            data: None,
         }
     }
 
@@ -142,6 +155,10 @@ impl SuiteProblem {
         }
         if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
+        }
+        let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
+        if self.data.is_some() && !(all_f32 && self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none()) {
+            return Err("`data` is for plain products of f32: no alpha, beta or epilogue".to_owned());
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
         accumulator.map(drop).map_err(|because| format!("`acc` {because}"))

@@ -22,6 +22,8 @@ use crate::{
 pub struct SplitBlocks {
     /// How factors are split.
     pub split: SplitKind,
+    /// Whether A is the user's B, and B the user's A: products are made in the user's order, so that bits depend on no layout.
+    pub exchanged: bool,
     /// Blocks of one part.
     pub blocks: u32,
 }
@@ -29,9 +31,9 @@ pub struct SplitBlocks {
 impl SplitBlocks {
     /// The blocks of rows of `length` elements, all parts of which are padded to whole tiles of `depth`; without a split, the tiles that
     /// they take.
-    pub const fn of(split: SplitKind, length: usize, depth: u32) -> Self {
+    pub const fn of((split, exchanged): (SplitKind, bool), length: usize, depth: u32) -> Self {
         let blocks = length.div_ceil(depth as usize) as u32;
-        Self { split, blocks: blocks / split.parts() }
+        Self { split, exchanged, blocks: blocks / split.parts() }
     }
 
     /// Tiles along K.
@@ -43,6 +45,7 @@ impl SplitBlocks {
     pub const fn block(&self, operand: OperandKind, tile: u32) -> u32 {
         let products = self.split.products();
         let count = products.len() as u32;
+        let operand = if self.exchanged { operand.other() } else { operand };
         products[(tile % count) as usize][operand.index()] * self.blocks + tile / count
     }
 }

@@ -23,7 +23,7 @@ impl Reading {
     /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let (maps, tile) = (&program.operands[operand.index()], program.components.tile(operand));
-        let (extent, input) = (instruction_mn(&program.desc, operand), tile.input());
+        let (extent, input) = (instruction_mn(&program.multiplied, operand), tile.input());
         let depth = STEPS * input.k();
         let count = maps.start.domain().row;
         let mut bytes = vec![0; (count * extent * depth) as usize];
