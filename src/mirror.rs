@@ -92,11 +92,13 @@ macro_rules! mirrored {
 
 mod kernels;
 mod relay;
+mod split;
 mod tensors;
 mod warp_specialized;
 
 pub use kernels::KERNELS;
 pub use relay::RelayParams;
+pub use split::{SplitLine, SplitParams};
 pub use tensors::{TensorCopyParams, TensorGemmParams, TensorMap};
 
 mirrored! {

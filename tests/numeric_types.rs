@@ -198,14 +198,16 @@ fn names_are_read_as_they_are_written() {
     assert!(sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"), "{sentence}");
 }
 
-/// The two tables: no row twice, no row of fp8 or tf32 on the CUDA cores, every pair of 8-bit types on tensor cores.
+/// The two tables: no row twice, no row of fp8 or tf32 on the CUDA cores, every pair of 8-bit types on tensor cores, f32 on both.
 #[test]
 fn tensor_cores_have_a_table_of_their_own() {
     let narrow = |kind: ElementKind| kind == ElementKind::Tf32 || kind.is_fp8();
     assert!(COMBINATIONS.iter().all(|row| !narrow(row.a) && !narrow(row.b) && row.is_of(OpKind::Simt)));
     let distinct: std::collections::HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
-    assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (22, 22));
+    assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (23, 23));
     assert!(TENSOR_OP_COMBINATIONS.iter().all(|row| row.is_of(OpKind::TensorOp)));
+    let f32s = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    assert!(f32s.is_of(OpKind::Simt) && f32s.is_of(OpKind::TensorOp));
     for a in [ElementKind::E4m3, ElementKind::E5m2] {
         for b in [ElementKind::E4m3, ElementKind::E5m2] {
             for c in [ElementKind::F16, ElementKind::Bf16, ElementKind::F32] {

@@ -149,7 +149,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     {
         assert_eq!(
             stage(types, OpKind::TensorOp),
-            "promotion of other sums than those of fp8 in f32 is no choice of the warpspecialized main loop; the nearest is never"
+            "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
         );
     }
     let simt = stage(of(ElementKind::F32, ElementKind::F32), OpKind::Simt);

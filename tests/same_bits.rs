@@ -113,8 +113,11 @@ fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) 
     let shapes = &problem.shapes;
     let specials = random.once_in(2);
     if specials {
-        sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
-        sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
+        // What is not finite cannot be scaled.
+        if !desc.split.scales() {
+            sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
+            sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
+        }
         if let Source::Matrix(c) = &shapes.c {
             sprinkle(&mut buffers.c, problem.first[2], c, &mut random);
         }

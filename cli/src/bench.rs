@@ -96,6 +96,9 @@ pub fn commit() -> String {
 /// One line for people.
 fn said(line: &Line, at: usize, of: usize) -> String {
     let p = &line.problem;
+    if let Some(refused) = &line.refused {
+        return format!("{at}/{of}: {} x {} x {}, {} {} {}: refused: {refused}", p.m, p.n, p.k, p.a, p.b, p.c);
+    }
     let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3} of the peer"));
     format!("{at}/{of}: {} x {} x {}, {} {} {}: {:.1} TFLOP/s, {ratio}", p.m, p.n, p.k, p.a, p.b, p.c, line.ours_tflops)
 }

@@ -54,6 +54,21 @@ fn types_and_layouts_are_verified() {
     verified(&[&sizes[..6], &["--a", "i8:row", "--alpha", "0.5"]].concat());
 }
 
+/// `f32` on tensor cores, in both modes and all layouts, held to its bound; and the default that is written out.
+#[test]
+fn f32_on_tensor_cores_is_verified() {
+    let sizes = ["--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop"];
+    for split in ["bf16x6", "f16x3"] {
+        for layouts in 0..8 {
+            let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+            let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));
+            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--split", split]].concat());
+        }
+    }
+    let explained = object(&["gemm", "--explain", "--a", "f32:row", "--op", "tensorop", "--on", "host", "--json"]).to_string();
+    assert!(explained.contains("bf16x6"), "{explained}");
+}
+
 #[test]
 fn knobs_and_leading_dimensions_are_verified() {
     let sizes = ["--m", "150", "--n", "70", "--k", "50", "--beta", "-0.5"];

@@ -67,6 +67,13 @@ fn what_does_not_exist_yet() {
             "gemm --m 1 --n 1 --k 1 --a tf32:row",
             "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
+        (
+            "gemm --m 1 --n 1 --k 1 --a f32:row --op tensorop --split none",
+            "tensor cores multiply no f32, and split = none; split = bf16x6",
+        ),
+        ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --split f16x3", "split = f16x3 makes parts of f32"),
+        ("gemm --m 1 --n 1 --k 1 --split bf16x6", "split is no choice of the multistage main loop; the nearest is none"),
+        ("gemm --explain --split bf16x9", "--split cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
         ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),

@@ -3,6 +3,7 @@
 // threads.
 #pragma once
 #include "numeric.cuh"
+#include "numeric/split.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "warp/mma_warpgroup.cuh"
 
@@ -166,11 +167,30 @@ struct TensorStore {
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
+    int shift[2] = {0, 0};
+    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[Down][n / Mma::kN], first + i)), convert<Compute>(source.element[i]), scalar);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(sums[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar);
     return two;
+  }
+
+  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B were scaled; 0 outside.
+  __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
+    int const of_row = m < unsigned(params.m) ? reinterpret_cast<SplitLine const*>(params.lines[0])[m].shift : 0;
+#pragma unroll
+    for (unsigned i = 0; i < 2; ++i)
+      shift[i] = of_row + (n + i < unsigned(params.n) ? reinterpret_cast<SplitLine const*>(params.lines[1])[n + i].shift : 0);
+  }
+
+  // An accumulator, without the scales.
+  static __device__ __forceinline__ Accumulator sum(typename Mma::Accumulator const (&sums)[Mma::kRegisters], int i, int shift) {
+    if constexpr (Config::Split::kScales) {
+      return numeric::unscaled(accumulator(sums, i), shift);
+    } else {
+      return accumulator(sums, i);
+    }
   }
 
   // Accumulators of f16 lie two in a register.

@@ -1,6 +1,7 @@
 // Twin of src/threadblock/mma_warp_specialized.rs: what the producer and the consumers do in the steps that are theirs.
 #pragma once
 #include "epilogue/tensor_store.cuh"
+#include "numeric/split.cuh"
 #include "schedule/roles.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/tile_scheduler.cuh"
@@ -41,18 +42,18 @@ struct Producer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A>(this->params.a, this->tile.row * Config::kTileM, this->stage_a());
+      copy<typename Config::A, 0>(this->params.a, this->tile.row * Config::kTileM, this->stage_a());
     } else {
-      copy<typename Config::B>(this->params.b, this->tile.column * Config::kTileN, this->stage_b());
+      copy<typename Config::B, 1>(this->params.b, this->tile.column * Config::kTileN, this->stage_b());
     }
   }
 
  private:
   // This block's share of an operand's tile, to all blocks that share it.
-  template <class Operand>
+  template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
     unsigned const first = Operand::kShares > 1 ? this->scheduler.rank * Operand::kShareMn : 0;
-    int const k = this->k * Config::kTileK;
+    int const k = numeric::block_of<typename Config::Split, Number>(this->k, this->params.part_blocks) * Config::kTileK;
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;

@@ -2,6 +2,7 @@
 
 use super::{
     Outcome, SuiteProblem,
+    accuracy::errors,
     peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     protocol::{self, Session},
     record::{Circumstances, Line},
@@ -96,7 +97,10 @@ impl Bench {
         let whole = Ours { kernel, stream, shapes, types, sets: &sets, results, workspace: room()? };
         whole.verified(&desc, &a, &b, &c)?;
         drop(sets);
-        let [a, b, c] = operands(shapes, types, Fill::Random, seed)?;
+        let [a, b, c] = match problem.data {
+            Some(data) => data.operands(shapes, seed)?,
+            None => operands(shapes, types, Fill::Random, seed)?,
+        };
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
@@ -104,7 +108,29 @@ impl Bench {
         let (ours_d, peer_d) = (results()?, results()?);
         let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
         let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
-        let error_over_bound = if decides { Some(ours.verify(&desc, &a, &b, &c)?) } else { None };
+        let circumstances = Circumstances {
+            suite: run.suite.clone(),
+            kind: "gemm".to_owned(),
+            family: desc.mainloop.name().to_owned(),
+            op: desc.op.name().to_owned(),
+            config: configuration(&desc),
+            route: routes.to_string(),
+            device: self.device.clone(),
+            date: run.date.clone(),
+            commit: run.commit.clone(),
+            ..Circumstances::default()
+        };
+        let error_over_bound = match ours.verify(&desc, &a, &b, &c) {
+            // The window of f16x3: what is refused is kept, too.
+            Err(Error::Refused(refusal @ Refusal::Split(_))) if problem.data.is_some() => {
+                return Ok(Line::refused(problem, refusal.to_string(), circumstances));
+            }
+            verified => decides.then_some(verified?),
+        };
+        let measured = match (problem.data, ours.results.first(), sets.first()) {
+            (Some(_), Some(d), Some(set)) => Some(errors(stream, problem, [&a, &b], set, d)?),
+            _ => None,
+        };
 
         let regions: Vec<LtSet<'_>> = sets
             .iter()
@@ -126,18 +152,10 @@ impl Bench {
         let mut contenders: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
         let outcome: Outcome = session.against(&mut ours, &mut contenders, count)?;
         let circumstances = Circumstances {
-            suite: run.suite.clone(),
-            kind: "gemm".to_owned(),
-            family: desc.mainloop.name().to_owned(),
-            op: desc.op.name().to_owned(),
-            config: configuration(&desc),
-            route: routes.to_string(),
             peer: planned.as_ref().map(|_| peer::NAME.to_owned()),
-            own_reference_us: None,
             error_over_bound,
-            device: self.device.clone(),
-            date: run.date.clone(),
-            commit: run.commit.clone(),
+            errors: measured.map(|errors| [errors.ours, errors.sgemm]),
+            ..circumstances
         };
         Ok(Line::new(problem, &outcome, circumstances))
     }
@@ -167,6 +185,9 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
             default.for_extents(others, (problem.m, problem.n), &arch.machine())
         }
     };
+    if let Some(split) = problem.split {
+        desc.split = split;
+    }
     if let Some(epilogue) = &problem.epilogue {
         desc.epilogue = epilogue.parse().map_err(measurement)?;
     }
@@ -194,7 +215,8 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted.
 fn configuration(d: &GemmDesc) -> String {
     let promoted = if d.promotes() { "_promoted" } else { "" };
-    format!("{}_{}_s{}_b{}_{}{promoted}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+    let split = if d.split.splits() { format!("_{}", d.split.name()) } else { String::new() };
+    format!("{}_{}_s{}_b{}_{}{promoted}{split}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
 }
 
 fn measurement(because: impl ToString) -> Error {

@@ -4,6 +4,8 @@
 //! temperature are the same for all. [`suite`] reads problems, [`protocol`] times them through a [`Timer`],
 //! [`record`] is the line that is kept, [`page`] is what people read.
 
+mod accuracy;
+mod data;
 pub mod measure;
 pub mod peer;
 pub mod protocol;
@@ -17,6 +19,7 @@ pub mod transpose;
 
 pub mod page;
 
+pub use data::Data;
 pub use protocol::{Outcome, Session, Settings};
 pub use record::Line;
 pub use rounds::{Rounds, Stats};

@@ -1,5 +1,6 @@
 //! The page people read, made from the lines of one suite.
 
+use super::data::Data;
 use super::record::Line;
 use super::statistics::geometric_mean;
 use crate::device::Route;
@@ -10,7 +11,15 @@ use std::fmt::Write;
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
     let columns = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |
 |--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
-    laid_out(title, command, &summary(lines), columns, lines.iter().map(row))
+    if lines.iter().all(|line| line.problem.data.is_none()) {
+        return laid_out(title, command, &summary(lines), columns, lines.iter().map(row));
+    }
+    // Errors are of all elements, as shares of |A||B|; the page says so.
+    let (head, rule) = columns.split_once('\n').unwrap_or((columns, ""));
+    let columns = format!("{head} data | error | SGEMM's error | refused |\n{rule}---|--:|--:|---|");
+    let said = summary(lines)
+        + "\nErrors are the largest |D - AB| / (|A||B|) of all elements, in units of 2^-24, against DGEMM; SGEMM's is cuBLAS's on the same operands.\n";
+    laid_out(title, command, &said, &columns, lines.iter().map(with_errors))
 }
 
 /// A page: what made it, what it comes to, and a table whose head and rule are `columns`.
@@ -96,6 +105,15 @@ fn row(line: &Line) -> [String; 15] {
     ]
 }
 
+/// The same, with what the operands are drawn from and what came of it.
+fn with_errors(line: &Line) -> [String; 19] {
+    let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
+    let data = line.problem.data.map_or("random", Data::name).to_owned();
+    let more = [data, units(line.error), units(line.sgemm_error), line.refused.clone().unwrap_or_default()];
+    let mut cells = row(line).into_iter().chain(more);
+    core::array::from_fn(|_| cells.next().unwrap_or_default())
+}
+
 /// How A and B reached the kernel, where one of them made a detour.
 fn detours(line: &Line) -> &str {
     if line.route == Route::Direct.name() { "" } else { &line.route }
@@ -150,6 +168,22 @@ mod tests {
         }
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [16; 5]);
+    }
+
+    /// Where operands are of data that has a name, the errors stand beside each other, and a refusal in its place.
+    #[test]
+    fn errors_have_columns_where_data_has_a_name() {
+        let mut measured = line(2500.0, Some(5000.0));
+        measured.problem.data = Some(super::Data::Cancelling);
+        (measured.error, measured.sgemm_error) = (Some(1.5 / f64::from(1 << 24)), Some(3.0 / f64::from(1 << 24)));
+        let mut refused = line(0.0, None);
+        refused.problem.data = Some(super::Data::Wide);
+        refused.refused = Some("row 3 of A".to_owned());
+        let text = page("X", "c", &[measured, refused]);
+        assert!(text.contains("| cancelling | 1.50 | 3.00 |  |\n"), "{text}");
+        assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
+        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
+        assert_eq!(columns, [20; 3]);
     }
 
     #[test]

@@ -89,6 +89,23 @@ pub struct Outcome {
     pub captured: bool,
 }
 
+impl Outcome {
+    /// Ours alone, beside nobody.
+    pub(super) fn alone(ours: Stats) -> Self {
+        Self {
+            ours,
+            peers: Vec::new(),
+            peer: None,
+            peer_us: None,
+            peer_first_us: None,
+            peer_count: 0,
+            ratio: None,
+            noisy: false,
+            captured: false,
+        }
+    }
+}
+
 /// How a block of one contender is made.
 #[derive(Clone, Copy, Debug)]
 enum Pace {

@@ -1,6 +1,8 @@
 //! The line that is kept of one problem: JSON, one object a line.
 
 use super::protocol::Outcome;
+use super::rounds::Stats;
+use super::statistics::Quartiles;
 use super::suite::SuiteProblem;
 use crate::{device::Route, error::Error};
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,15 @@ pub struct Line {
     pub error_over_bound: Option<f64>,
     /// The ratio did not settle.
     pub noisy: bool,
+    /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what its operands are drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+    /// That of cuBLAS's SGEMM on the same operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sgemm_error: Option<f64>,
+    /// Why ours refuses these operands; then our times and rates are 0, and nothing else was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// The device's name.
     pub device: String,
     /// The day, `2026-11-20`.
@@ -83,6 +94,8 @@ pub struct Circumstances {
     pub own_reference_us: Option<f64>,
     /// The largest error over its bound.
     pub error_over_bound: Option<f64>,
+    /// The largest errors of ours and of cuBLAS's SGEMM, as shares of `|A||B|`.
+    pub errors: Option<[f64; 2]>,
     /// The device's name.
     pub device: String,
     /// The day, see [`utc_date`].
@@ -97,7 +110,7 @@ impl Line {
     pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
         let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
         let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
-        let Circumstances { peer, own_reference_us, error_over_bound, device, date, commit, .. } = circumstances;
+        let Circumstances { peer, own_reference_us, error_over_bound, errors, device, date, commit, .. } = circumstances;
         let ours_us = outcome.ours.quartiles_us.median;
         Self {
             problem: SuiteProblem { op: None, ..problem.clone() },
@@ -118,10 +131,22 @@ impl Line {
             own_reference_us,
             error_over_bound,
             noisy: outcome.noisy,
+            error: errors.map(|[ours, _]| ours),
+            sgemm_error: errors.map(|[_, sgemm]| sgemm),
+            refused: None,
             device,
             date,
             commit,
         }
+    }
+
+    /// The line of a problem whose operands ours refuses.
+    #[must_use]
+    pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
+        let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
+        let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
+        let line = Self::new(problem, &Outcome::alone(ours), circumstances);
+        Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
     }
 
     /// The line as JSON, without a newline.
@@ -172,8 +197,6 @@ pub fn utc_date(time: SystemTime) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::bench::rounds::Stats;
-    use crate::bench::statistics::Quartiles;
     use crate::bench::suite::parse;
     use std::time::Duration;
 
@@ -201,6 +224,7 @@ pub(super) mod tests {
             peer: Some("cublaslt".into()),
             own_reference_us: None,
             error_over_bound: Some(0.25),
+            errors: None,
             device: "NVIDIA H200".into(),
             date: "2026-11-20".into(),
             commit: "c1066a8".into(),
@@ -236,6 +260,19 @@ pub(super) mod tests {
             assert!(json.contains(field), "{field} in {json}");
         }
         assert_eq!(read_lines(&json).unwrap()[0].ratio, None);
+    }
+
+    /// A refusal is a line with its sentence and no times, and reads back; lines without named data have none of its fields.
+    #[test]
+    fn what_ours_refuses_is_kept() {
+        let measured = line(2500.0, Some(2600.0));
+        let circumstances = Circumstances { suite: "f32_accurate".into(), ..Circumstances::default() };
+        let refused = Line::refused(&measured.problem, "row 3 of A".into(), circumstances);
+        assert_eq!((refused.ours_us, refused.ours_tflops, refused.ratio, refused.error), (0.0, 0.0, None, None));
+        let json = refused.to_json().unwrap();
+        assert!(json.contains("\"refused\":\"row 3 of A\""), "{json}");
+        assert_eq!(read_lines(&json).unwrap(), [refused]);
+        assert!(!measured.to_json().unwrap().contains("refused"));
     }
 
     #[test]

@@ -6,7 +6,12 @@
 //!
 //! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
 
-use crate::{error::Error, layout::MatrixType, numeric::ElementKind};
+use super::data::Data;
+use crate::{
+    error::Error,
+    layout::MatrixType,
+    numeric::{ElementKind, SplitKind},
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -77,6 +82,12 @@ pub struct SuiteProblem {
     /// Knobs that are not the default's, by their JSON names, in the words that flags take.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub knobs: BTreeMap<String, String>,
+    /// How `f32` is split for tensor cores; the default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitKind>,
+    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
 }
 
 impl SuiteProblem {
@@ -102,6 +113,8 @@ impl SuiteProblem {
             accumulate: None,
             seed: None,
             knobs: BTreeMap::new(),
+            split: None,
+            data: None,
         }
     }
 
@@ -147,6 +160,10 @@ impl SuiteProblem {
         }
         if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
+        }
+        let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
+        if self.data.is_some() && !(all_f32 && self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none()) {
+            return Err("`data` is for plain products of f32: no alpha, beta or epilogue".to_owned());
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
         accumulator.map(drop).map_err(|because| format!("`acc` {because}"))

@@ -91,3 +91,30 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
         assert_eq!(layouts.len(), 4);
     }
 }
+
+/// f32 on tensor cores: both sizes, both modes, all three kinds of data, and SGEMM's shape of the peer's problem for each.
+#[test]
+fn the_suite_of_f32_on_tensor_cores() {
+    use crate::{bench::peer::lt_problem, sys::cublaslt::LtCompute};
+    let problems = parse("f32_accurate", include_str!("../../benches/suites/f32_accurate.jsonl")).unwrap();
+    let mut kinds = std::collections::HashSet::new();
+    for problem in &problems {
+        let desc = crate::bench::measure::description(problem, crate::arch::ArchKind::Sm90).unwrap();
+        assert_eq!((desc.check(), Some(desc.split)), (Ok(()), problem.split), "{problem:?}");
+        assert_eq!(lt_problem(problem).unwrap().compute, LtCompute::F32);
+        kinds.insert((problem.m, problem.split, problem.data.expect("a kind of data")));
+    }
+    assert_eq!((problems.len(), kinds.len()), (12, 12));
+}
+
+/// Data is of plain products of f32: errors are measured against DGEMM of the same.
+#[test]
+fn data_is_of_plain_products_of_f32() {
+    let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
+    assert_eq!(serde_json::to_string(&parse("s", plain).unwrap()[0]).unwrap(), plain);
+    for (from, to) in [("f32:col", "bf16:col"), (r#""k":4"#, r#""k":4,"alpha":2.0"#), (r#""k":4"#, r#""k":4,"epilogue":"acc""#)] {
+        let says = sentence(&plain.replace(from, to));
+        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta or epilogue"), "{says}");
+    }
+    assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
+}

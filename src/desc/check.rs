@@ -155,6 +155,9 @@ impl GemmDesc {
         if let Err(refusal) = self.check_promotion() {
             return Err(refusal);
         }
+        if let Err(refusal) = self.check_split() {
+            return Err(refusal);
+        }
         if let UnrollKind::By(groups) = self.unroll {
             if !matches!(self.mainloop, MainloopKind::SingleStage) {
                 return Err(Refusal::NoLoopToUnroll { groups, mainloop: self.mainloop.name() });

@@ -7,6 +7,7 @@ use super::{
     derived::Typed,
     promotion::{Promotion, PromotionKind},
     spills::{SpillKind, Spilling},
+    split::Split,
     words::Words,
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     epilogue::{EpilogueDesc, Node},
     error::Error,
     layout::Order,
-    numeric::{ComputeKind, ElementKind},
+    numeric::{ComputeKind, ElementKind, SplitKind},
     schedule::{ScheduleKind, WarpgroupSchedule},
     shape::{BlockCount, ClusterExtents, Mn, Mnk, Shape, StageCount, TiledBy},
     threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
@@ -40,7 +41,7 @@ pub trait Knob<C: GemmConfig>: 'static {
 }
 
 macro_rules! knobs {
-    ($($(#[doc = $doc:literal])* $Knob:ident($Bound:path) as $With:ident => $field:ident: $ty:ty = $value:expr, flag $flag:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $Knob:ident($Bound:path) as $With:ident => $field:ident: $ty:ty = $value:expr, flag $flag:literal $(, serde $serde:ident)?;)*) => {
         /// Every knob of a kernel, by name, as types. Implemented once, by [`Config`]: all roads lead to the same type.
         #[diagnostic::on_unimplemented(
             message = "this configuration does not nest, or is not a configuration",
@@ -130,7 +131,7 @@ macro_rules! knobs {
             pub op: OpKind,
             /// Which instructions may be used.
             pub arch: ArchKind,
-            $($(#[doc = $doc])* pub $field: $ty,)*
+            $($(#[doc = $doc])* $(#[cfg_attr(feature = "serde", serde($serde))])? pub $field: $ty,)*
         }
 
         impl GemmDesc {
@@ -209,8 +210,10 @@ knobs! {
     Clusters(ClusterExtents) as WithClusters => cluster: Mn = <C::Clusters as ClusterExtents>::MN, flag "--cluster";
     /// How warpgroups share tiles: all in one, or whole tiles in turns. Cooperative but for the warp-specialized main loop.
     Scheduling(WarpgroupSchedule) as WithScheduling => schedule: ScheduleKind = <C::Scheduling as WarpgroupSchedule>::KIND, flag "--schedule";
-    /// How often sums of fp8 are promoted to f32: never, which is fast accumulation, or after each stage of 128 products.
+    /// How often sums of fp8, or of parts of f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
     Promoting(Promotion) as WithPromoting => promotion: PromotionKind = <C::Promoting as Promotion>::KIND, flag "--promotion";
+    /// How f32 is split for tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
+    Splitting(Split) as WithSplitting => split: SplitKind = <C::Splitting as Split>::KIND, flag "--split", serde default;
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

@@ -3,11 +3,12 @@
 use super::{
     derived::Typed,
     knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, Spills, StageNumber,
-        TileOrdering, Unrolling, With,
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, Spills, Splitting,
+        StageNumber, TileOrdering, Unrolling, With,
     },
     promotion::{NoPromotion, PromoteEachStage},
     spills::{NoSpills, SpillsAllowed},
+    split::{Bf16x6, F16x3, NoSplit},
 };
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind},
@@ -76,6 +77,9 @@ leaves! {
     PingpongSchedule as Scheduling;
     NoPromotion as Promoting;
     PromoteEachStage as Promoting;
+    NoSplit as Splitting;
+    Bf16x6 as Splitting;
+    F16x3 as Splitting;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

@@ -63,17 +63,22 @@ impl GemmDesc {
 
     /// How the tensor cores of this kernel add, promotion included; `None` where [`Instruction::of`] has no row.
     pub const fn matrix_instruction(&self) -> Option<Instruction> {
-        match Instruction::of(self.combined(), self.arch) {
+        match Instruction::of(self.multiplied().combined(), self.arch) {
             Some(instruction) if self.promotes() => Some(instruction.promoted_every(self.threadblock.k)),
             instruction => instruction,
         }
     }
 
-    /// Whether there is something to promote: sums of fp8 in f32, by a main loop whose consumers have whole stages to themselves.
+    /// Whether there is something to promote: sums of fp8, or of parts of f32, in f32, by a main loop whose consumers have whole stages to themselves.
     pub(super) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.a.is_fp8() && self.accumulator.is(ElementKind::F32);
-        if self.promotes() && !(fp8 && self.mainloop.has_roles()) {
-            let field = if self.mainloop.has_roles() { "promotion of other sums than those of fp8 in f32" } else { "promotion" };
+        let sums = fp8 || self.split.splits();
+        if self.promotes() && !(sums && self.mainloop.has_roles()) {
+            let field = if self.mainloop.has_roles() {
+                "promotion of other sums than those of fp8 in f32, and of parts of f32,"
+            } else {
+                "promotion"
+            };
             return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: PromotionKind::Never.name() });
         }
         Ok(())

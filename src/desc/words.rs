@@ -11,6 +11,7 @@
 use super::{promotion::PromotionKind, spills::SpillKind};
 use crate::{
     epilogue::EpilogueDesc,
+    numeric::SplitKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
@@ -82,6 +83,19 @@ impl Words for PromotionKind {
 
     fn read(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is never or stage".to_owned())
+    }
+
+    fn spell(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Words for SplitKind {
+    const FORM: &'static str = "none|bf16x6|f16x3";
+
+    fn read(text: &str) -> Result<Self, String> {
+        let names = || Self::ALL.map(Self::name).join(", ");
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
     }
 
     fn spell(&self) -> String {
@@ -262,6 +276,7 @@ mod tests {
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
         PromotionKind::ALL.into_iter().for_each(reads_back);
+        SplitKind::ALL.into_iter().for_each(reads_back);
         for along in [Along::Mn, Along::K] {
             reads_back(SmemLayout::Padded { along, padding: 4 });
             reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });

@@ -4,8 +4,17 @@
 //! sizes and leading dimensions, and turns the user's problem into the row-major one that kernels see. The operands exchange
 //! in one function, [`Shapes::canonical`].
 
-use super::space::{Operand, Space, Target};
-use crate::{desc::GemmDesc, epilogue::SCALARS, layout::Order, numeric::Element, refusal::Refusal};
+use super::{
+    space::{Operand, Space, Target},
+    split::DEPTH,
+};
+use crate::{
+    desc::GemmDesc,
+    epilogue::SCALARS,
+    layout::Order,
+    numeric::Element,
+    refusal::{Refusal, SplitRefusal},
+};
 
 /// Where C comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -220,6 +229,12 @@ impl Shapes {
             if value > LARGEST {
                 return Err(Refusal::ExtentTooLarge { axis, value, most: LARGEST as u64 });
             }
+        }
+        let depth = DEPTH as usize;
+        let most = LARGEST / d.split.parts() as usize / depth * depth;
+        if d.split.splits() && self.k > most {
+            let most = most as u64;
+            return Err(Refusal::Split(SplitRefusal::TooDeep { k: self.k, split: d.split, most }));
         }
         let reads = d.epilogue.reads(&self.scalars);
         let integral = matches!(d.compute, crate::numeric::ComputeKind::I32);

@@ -5,7 +5,10 @@
 
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-    desc::{Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, PromotionKind, With},
+    desc::{
+        Auto, Bf16x6, Config, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, NoSplit, PromoteEachStage, PromotionKind,
+        With,
+    },
     epilogue::LinearCombination,
     layout::Order,
     numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
@@ -99,6 +102,7 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     ClusterShape<1, 1>,
     CooperativeSchedule,
     NoPromotion,
+    NoSplit,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -127,27 +131,29 @@ type Asynchronous = Row<
 >;
 
 /// Tensor cores of Hopper: `K` elements of 128 bytes, `STEP` of 32 an instruction; tiles eight rows abreast.
-type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac> = Config<
-    Tile,
-    WarpTile,
-    InstructionTile,
-    MmaWarpSpecialized,
-    StageNumber,
-    GroupedSwizzle<8>,
-    Aab,
-    Aab,
-    Ac,
-    SmemAuto,
-    SmemAuto,
-    BlocksPerSm<1>,
-    ClusterShape<1, 1>,
-    Schedule,
-    NoPromotion,
-    VectorInterleave,
-    FullUnroll,
-    NoSpills,
-    LinearCombination,
->;
+type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac, Promoted = NoPromotion, Parts = NoSplit> =
+    Config<
+        Tile,
+        WarpTile,
+        InstructionTile,
+        MmaWarpSpecialized,
+        StageNumber,
+        GroupedSwizzle<8>,
+        Aab,
+        Aab,
+        Ac,
+        SmemAuto,
+        SmemAuto,
+        BlocksPerSm<1>,
+        ClusterShape<1, 1>,
+        Schedule,
+        Promoted,
+        Parts,
+        VectorInterleave,
+        FullUnroll,
+        NoSpills,
+        LinearCombination,
+    >;
 
 /// Both warpgroups on one tile of 128 x 256: the tile that reads the least of shared memory.
 type Wide<const K: usize, const STEP: usize, Aab, Ac> =
@@ -160,6 +166,19 @@ type Turns<const K: usize, const STEP: usize, Aab, Ac> =
 /// The same of 128 x 192.
 type Turns192<const K: usize, const STEP: usize, Aab, Ac> =
     Specialized<GemmShape<128, 192, K>, GemmShape<128, 192, K>, GemmShape<64, 192, STEP>, Stages<4>, PingpongSchedule, Aab, Ac>;
+
+/// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`promoted`].
+type InParts = Specialized<
+    GemmShape<256, 128, 64>,
+    GemmShape<128, 128, 64>,
+    GemmShape<64, 128, 16>,
+    Stages<4>,
+    CooperativeSchedule,
+    Vector128<f32>,
+    Vector128<f32>,
+    PromoteEachStage,
+    Bf16x6,
+>;
 
 configurations! {
     Simt [Sm70 Sm75] [f32, f32 => f32; i32, i32 => i32] Classic<U1, U1, U1>;
@@ -177,6 +196,7 @@ configurations! {
         Turns<64, 16, U8, U8>, or Turns192<64, 16, U8, U8>;
     TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Turns<64, 16, U8, U4>, or Turns192<64, 16, U8, U4>;
     TensorOp [Sm90] [Tf32, f32 => f32] Wide<32, 8, U4, U4>;
+    TensorOp [Sm90] [f32, f32 => f32] InParts;
     TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16; E5m2, f32 => Bf16]
         Turns<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
     TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16]

@@ -13,6 +13,7 @@ mod product;
 mod relay;
 mod route;
 mod space;
+mod split;
 pub mod transpose;
 
 pub use arguments::{Arguments, MatrixShape, Shapes, Source};
@@ -23,4 +24,6 @@ pub use product::HostProduct;
 pub use relay::{RELAY, Realignment, RelayDesc, RelayFault, RelayMap, RelayProgram, RelayShapes};
 pub use route::{Route, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostSlice, HostSliceMut, Operand, Space, Target};
+pub use split::{DEPTH, PIECE, PieceMap, SplitLayout, SplitPass, SplitPassDesc, SplitPassProgram};
+pub(crate) use split::{split_fingerprints, split_header};
 pub use transpose::{HostTranspose, Transpose, TransposeArguments, TransposeDesc, TransposeShapes};

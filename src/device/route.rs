@@ -9,6 +9,7 @@
 //! | address and leading dimension are multiples of 16 bytes | [`Route::Direct`] | the operand |
 //! | one of them is not | [`Route::Relaid`] | a copy in the same order, whose leading dimension is whole |
 //! | contiguous along M or N and read along K, or the other way | [`Route::Transposed`] | its transpose |
+//! | of `f32`, for tensor cores | [`Route::Split`] | rows of its parts |
 //!
 //! Other main loops read everything where it lies, with narrower accesses. D never makes a detour: threads store what the copy
 //! engine does not.
@@ -31,7 +32,10 @@
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
 
-use super::arguments::{MatrixShape, Shapes};
+use super::{
+    arguments::{MatrixShape, Shapes},
+    split::SplitLayout,
+};
 use crate::{
     desc::{GemmDesc, OperandKind},
     refusal::Refusal,
@@ -51,6 +55,8 @@ pub enum Route {
     Relaid,
     /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
     Transposed,
+    /// Its parts are written to the workspace first, side by side along K: see [`SplitLayout`].
+    Split,
 }
 
 impl Route {
@@ -60,6 +66,7 @@ impl Route {
             Self::Direct => "direct",
             Self::Relaid => "relaid",
             Self::Transposed => "transposed",
+            Self::Split => "split",
         }
     }
 }
@@ -137,6 +144,10 @@ impl Way {
 
     /// That of an operand of the row-major problem, whose extents are M or N, and K.
     fn of(desc: &GemmDesc, operand: OperandKind, shape: MatrixShape, (mn, k): (usize, usize), address: u64) -> Self {
+        if desc.split.splits() {
+            let layout = SplitLayout { split: desc.split, mn, k };
+            return Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() };
+        }
         let facts = desc.operand(operand);
         let bytes = u64::from(facts.element.bytes());
         let along_k = WarpSpecialized::along(desc, operand).is(Along::K);

@@ -72,7 +72,7 @@ fn by_threads(base: &GemmDesc) -> Lists {
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    let bytes = base.a.bytes().max(1);
+    let bytes = base.multiplied().a.bytes().max(1);
     let shapes = |rows: &[u32], columns: &[u32], depth: u32| -> Vec<String> {
         rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
     };

@@ -47,8 +47,12 @@ mirrored! {
         reads_source: u32,
         /// Whether alpha is 1 and beta is 0, and C is not read: what nearly every product asks for.
         unscaled: u32,
+        /// Tiles along K of one part of a factor that is split; of no meaning elsewhere.
+        part_blocks: u32,
+        /// Addresses of the [`SplitLine`](super::SplitLine)s of A's rows and of B's columns, where those are scaled.
+        lines: [u64; 2],
         /// Makes the size a multiple of the maps' alignment.
-        reserved: u32,
+        reserved: [u64; 6],
     }
 }
 

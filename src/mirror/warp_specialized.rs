@@ -3,12 +3,12 @@
 mod threads;
 
 use super::{
-    ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion, fingerprints_of,
-    order_header,
+    ENTRY, ORDERED, SplitLine, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion,
+    fingerprints_of, order_header,
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
-    device::host::Map,
+    device::{host::Map, split_fingerprints, split_header},
     epilogue::tensor_store::StagingMap,
     threadblock::{Along, ClusterTiles, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized},
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
@@ -54,6 +54,8 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
         format!("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"{}\"\n", own.twin);
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
+    text.push_str(&SplitLine::declaration());
+    text.push_str(&split_header(d.split, d.exchanged));
     text.push_str(&components.ring.header());
     // The components were made from a description, whose schedules there are.
     text.push_str(&components.roles().header());
@@ -67,7 +69,7 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(own.aliases);
-    text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
+    text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n  using Split = ::SplitFacts;\n");
     for (fact, value) in facts.iter().chain(&own.facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -157,6 +159,7 @@ pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
+        source.push_str(&split_fingerprints(d.split, d.exchanged));
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
             let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });

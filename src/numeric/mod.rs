@@ -3,7 +3,7 @@
 //! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and [`Accumulator`] the arithmetic of the
 //! host executor, which rounds where the device rounds.
 //!
-//! [`Instruction`] says how tensor cores add, and does it on the host.
+//! [`Instruction`] says how tensor cores add, and does it on the host; [`split`] how they multiply `f32`.
 //!
 //! Twin: `kernels/numeric.cuh`.
 
@@ -13,6 +13,7 @@ mod convert;
 mod element;
 mod fused_sum;
 mod instruction;
+pub mod split;
 mod tensor_sum;
 
 pub use arithmetic::{Accumulator, Compute};
@@ -23,4 +24,5 @@ pub use convert::{Narrow, Widen};
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 pub(crate) use fused_sum::least_exponent;
 pub use instruction::{Instruction, SumRounding};
+pub use split::SplitKind;
 pub(crate) use tensor_sum::TensorSum;

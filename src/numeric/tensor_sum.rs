@@ -23,6 +23,10 @@ pub(crate) trait TensorSum: Accumulator {
     fn panel(instruction: Option<&Instruction>, operand: OperandKind, depth: usize, numbers: &[Self]) -> Self::Panel;
     /// `sums[i, j] += sum over k of a[i, k] b[j, k]`, row by row of A.
     fn accumulate(instruction: Option<&Instruction>, a: &Self::Panel, b: &Self::Panel, sums: &mut [Self]);
+    /// A sum of `f32` without its scales, as `how` takes them back; others have none.
+    fn scaled_back(self, _shift: i32, _how: fn(f32, i32) -> f32) -> Self {
+        self
+    }
 }
 
 /// Numbers in rows, as they are.
@@ -223,8 +227,12 @@ impl Instruction {
 }
 
 macro_rules! in_steps {
-    ($($number:ty),*) => {
+    ($($number:ty, |$sum:ident, $shift:ident, $how:ident| $scaled:expr;)*) => {
         $(impl TensorSum for $number {
+            fn scaled_back(self, $shift: i32, $how: fn(f32, i32) -> f32) -> Self {
+                let $sum = self;
+                $scaled
+            }
             type Panel = Option<TakenApart>;
             fn panel(instruction: Option<&Instruction>, operand: OperandKind, depth: usize, numbers: &[Self]) -> Self::Panel {
                 let values = numbers.iter().map(|&x| x.into()).collect();
@@ -239,7 +247,10 @@ macro_rules! in_steps {
     };
 }
 
-in_steps!(f32, F16);
+in_steps! {
+    f32, |sum, shift, how| how(sum, shift);
+    F16, |sum, _shift, _how| sum;
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,10 @@
 //! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence is read in the compiler's
 //! output (a `const` that does not check), on the terminal (exit code 2), and in [`Error::Refused`](crate::Error::Refused).
 
+mod split;
 mod words;
+
+pub use split::SplitRefusal;
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -43,6 +46,7 @@ pub enum Refusal {
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
     Epilogue { why: &'static str },
+    Split(SplitRefusal),
     Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind, nearest: &'static str },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
@@ -103,6 +107,7 @@ impl Refusal {
             | Self::CopyNotWhole { operand: name, .. }
             | Self::AccessDoesNotDivideTile { operand: name, .. }
             | Self::SwizzleBeyondRow { operand: name, .. } => *name = other(name),
+            Self::Split(refusal) => *refusal = refusal.exchanged(),
             _ => {}
         }
         self

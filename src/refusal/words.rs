@@ -192,6 +192,7 @@ impl Refusal {
                     s.say("; take a smaller threadblock tile")
                 }
             }
+            Self::Split(refusal) => refusal.sentence(),
             Self::Epilogue { why } => s.say("the epilogue is not an expression: ").say(why),
             Self::Compute { compute, accumulator, c, nearest } => s
                 .say("an epilogue from ")
@@ -375,6 +376,7 @@ const fn detour(s: Sentence, route: Route, operand: &'static str) -> Sentence {
         Route::Direct => s,
         Route::Relaid => s.say(" lays ").say(operand).say(" out again"),
         Route::Transposed => s.say(" transposes ").say(operand),
+        Route::Split => s.say(" splits ").say(operand),
     }
 }
 

@@ -1,4 +1,4 @@
-//! cuBLAS, as far as transposes are compared with it: `cublasSgeam` and `cublasDgeam`.
+//! cuBLAS, as far as others are compared with it: `cublasSgeam` and `cublasDgeam` of transposes, `cublasSgemm` and `cublasDgemm`.
 //!
 //! Source: `cublas_api.h`, CUDA 12 and 13. The library is opened at run time and is not needed to build.
 #![allow(unsafe_code)]
@@ -8,7 +8,7 @@ use super::{
     environment::Environment,
     library::{Library, Wanted},
 };
-use crate::{error::Error, sys::driver::driver};
+use crate::{error::Error, layout::Order, sys::driver::driver};
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use std::{
     ffi::{c_int, c_void},
@@ -45,6 +45,24 @@ type Geam<T> = unsafe extern "C" fn(
     c_int,
 ) -> c_int;
 
+/// Handle, whether A and B are transposed, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc; C is column-major.
+type Gemm<T> = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    *const T,
+    *const T,
+    c_int,
+    *const T,
+    c_int,
+    *const T,
+    *mut T,
+    c_int,
+) -> c_int;
+
 /// `CUBLAS_OP_N`: a matrix as it is.
 const PLAIN: c_int = 0;
 /// `CUBLAS_OP_T`: its transpose.
@@ -56,6 +74,8 @@ pub struct Cublas {
     destroy: unsafe extern "C" fn(Handle) -> c_int,
     sgeam: Geam<f32>,
     dgeam: Geam<f64>,
+    sgemm: Gemm<f32>,
+    dgemm: Gemm<f64>,
     context: Arc<CudaContext>,
 }
 
@@ -82,7 +102,109 @@ pub struct GeamProblem<'a> {
     pub scalars: [f64; 2],
 }
 
+/// A matrix of a product, in device memory.
+#[derive(Clone, Copy, Debug)]
+pub struct GemmMatrix<'a> {
+    /// Its memory.
+    pub region: Region<'a>,
+    /// Which index is contiguous.
+    pub order: Order,
+    /// Its leading dimension.
+    pub leading: usize,
+}
+
+/// `D = A·B`, of elements whose bytes are known: A of m x k, B of k x n, D of m x n.
+#[derive(Clone, Copy, Debug)]
+pub struct GemmProblem<'a> {
+    /// m, n and k.
+    pub extents: (usize, usize, usize),
+    /// A.
+    pub a: GemmMatrix<'a>,
+    /// B.
+    pub b: GemmMatrix<'a>,
+    /// D.
+    pub d: GemmMatrix<'a>,
+}
+
 impl Cublas {
+    /// Enqueues a product of f32 (4 bytes an element) or of f64 (8), in their own arithmetic: the library's default, which takes no
+    /// tensor cores of other types.
+    ///
+    /// # Errors
+    /// Those of [`geam`](Self::geam).
+    pub fn gemm(&self, p: &GemmProblem<'_>, element_bytes: usize) -> Result<(), Error> {
+        let refused = |because: &str| Error::Measurement { because: because.to_owned() };
+        let (m, n, k) = p.extents;
+        let fits = |matrix: &GemmMatrix<'_>, rows: usize, columns: usize| {
+            let (along, lines) = (matrix.order.packed(rows, columns), matrix.order.packed(columns, rows));
+            let elements = lines.saturating_sub(1).checked_mul(matrix.leading).and_then(|n| n.checked_add(along));
+            let bytes = elements.and_then(|n| n.checked_mul(element_bytes));
+            matrix.leading >= along && bytes.is_some_and(|bytes| bytes <= matrix.region.bytes())
+        };
+        if !(fits(&p.a, m, k) && fits(&p.b, k, n) && fits(&p.d, m, n)) {
+            return Err(refused("a matrix is longer than its memory"));
+        }
+        let number = |n: usize| c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"));
+        // A row-major D is the column-major transpose, the product of the transposes in the other order.
+        let (first, second, rows, columns) = if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
+        let operation = |matrix: &GemmMatrix<'_>| if matrix.order == p.d.order { PLAIN } else { TRANSPOSED };
+        let (of_first, of_second) = (operation(&first), operation(&second));
+        let (rows, columns, k) = (number(rows)?, number(columns)?, number(k)?);
+        let (ld_first, ld_second, ldd) = (number(first.leading)?, number(second.leading)?, number(p.d.leading)?);
+        let [first, second, d] = [first, second, p.d].map(|matrix| matrix.region.address());
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the scalars are read before the
+        // call returns; the regions outlive the work, as their own rules say.
+        let status = unsafe {
+            match element_bytes {
+                4 => {
+                    let (alpha, beta) = (1.0f32, 0.0f32);
+                    let (first, second, d) = (first as *const f32, second as *const f32, d as *mut f32);
+                    let (alpha, beta) = (&raw const alpha, &raw const beta);
+                    (self.sgemm)(
+                        self.handle,
+                        of_first,
+                        of_second,
+                        rows,
+                        columns,
+                        k,
+                        alpha,
+                        first,
+                        ld_first,
+                        second,
+                        ld_second,
+                        beta,
+                        d,
+                        ldd,
+                    )
+                }
+                8 => {
+                    let (alpha, beta) = (1.0f64, 0.0f64);
+                    let (first, second, d) = (first as *const f64, second as *const f64, d as *mut f64);
+                    let (alpha, beta) = (&raw const alpha, &raw const beta);
+                    (self.dgemm)(
+                        self.handle,
+                        of_first,
+                        of_second,
+                        rows,
+                        columns,
+                        k,
+                        alpha,
+                        first,
+                        ld_first,
+                        second,
+                        ld_second,
+                        beta,
+                        d,
+                        ldd,
+                    )
+                }
+                _ => return Err(refused("cublas<t>gemm is for f32 and f64 here")),
+            }
+        };
+        check("cublasSgemm", status)
+    }
+
     /// Opens the library for work on `stream`.
     ///
     /// # Errors
@@ -90,13 +212,15 @@ impl Cublas {
     pub fn open(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let library = Library::find(&CUBLAS, &Environment::current())?;
         // SAFETY: the file is cuBLAS 12 or 13 by its name, whose functions have these types.
-        let (create, destroy, set_stream, sgeam, dgeam) = unsafe {
+        let (create, destroy, set_stream, sgeam, dgeam, sgemm, dgemm) = unsafe {
             (
                 library.function::<unsafe extern "C" fn(*mut Handle) -> c_int>(c"cublasCreate_v2")?,
                 library.function::<unsafe extern "C" fn(Handle) -> c_int>(c"cublasDestroy_v2")?,
                 library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> c_int>(c"cublasSetStream_v2")?,
                 library.function::<Geam<f32>>(c"cublasSgeam")?,
                 library.function::<Geam<f64>>(c"cublasDgeam")?,
+                library.function::<Gemm<f32>>(c"cublasSgemm_v2")?,
+                library.function::<Gemm<f64>>(c"cublasDgemm_v2")?,
             )
         };
         let context = stream.context();
@@ -104,7 +228,7 @@ impl Cublas {
         let mut handle = null_mut();
         // SAFETY: `handle` is a valid place for the handle, and a context is current on this thread.
         check("cublasCreate", unsafe { create(&raw mut handle) })?;
-        let opened = Self { handle, destroy, sgeam, dgeam, context: Arc::clone(context) };
+        let opened = Self { handle, destroy, sgeam, dgeam, sgemm, dgemm, context: Arc::clone(context) };
         // SAFETY: the handle is of this library, and the stream of the current context.
         check("cublasSetStream", unsafe { set_stream(handle, stream.cu_stream()) })?;
         Ok(opened)

@@ -177,7 +177,7 @@ pub unsafe fn enqueue<Params: Pod>(
 /// the stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents
 /// and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `CudaKernel::run`
 /// does so for kernels with roles, too, whose tensor maps are made of the same addresses and extents, or of those of the workspace, which it has
-/// found large enough and apart from all else; relays and transposes to it are launched by `Detour` with what that has checked. `CudaRelay::run`
+/// found large enough and apart from all else; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
 /// checks its two matrices itself. `CuteGemmKernel::run`
 /// likewise: the matrices are as long as the layouts reach whose offsets the kernel computes, and C lies apart from A and B.
 /// `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with offsets within the kernel's

@@ -17,6 +17,8 @@ pub mod library;
 pub mod memory;
 #[cfg(feature = "cuda")]
 pub mod nvrtc;
+#[cfg(feature = "cuda")]
+pub(crate) mod read_back;
 pub mod simd;
 #[cfg(feature = "cuda")]
 pub mod tensor_map;

@@ -24,6 +24,9 @@
 //! more is off by up to 2^-10 of itself, whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums
 //! of a part are bounded so, and their addition in f32 as on the CUDA cores.
 //!
+//! **Split factors** ([`numeric::split`](crate::numeric::split)) are summed part by part; what is left out is added, and the sum's own bound is of the
+//! parts' magnitudes.
+//!
 //! The epilogue adds its own roundings, see [`Estimate`].
 //!
 //! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at most the number up to which
@@ -38,7 +41,7 @@ use super::reference::{Arithmetic, Sum};
 use crate::{
     arch::OpKind,
     desc::GemmDesc,
-    numeric::{ElementKind, Instruction, SumRounding},
+    numeric::{ElementKind, Instruction, SplitKind, SumRounding, split::SplitBound},
 };
 
 /// How numbers of a type round.
@@ -113,6 +116,8 @@ pub struct Accumulation {
     pub relative: f64,
     /// What is lost near the least numbers.
     pub absolute: f64,
+    /// How factors are split before they are multiplied.
+    split: SplitKind,
 }
 
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
@@ -126,6 +131,10 @@ impl Accumulation {
         let longest = k.min(k.div_ceil(d.threadblock.k.max(1) as usize).saturating_mul(d.warp.k as usize));
         let simt = Self::chained(d.accumulator, longest + slices - 1);
         let own = match (d.op, d.matrix_instruction()) {
+            (OpKind::TensorOp, Some(instruction)) if d.split.splits() => {
+                let whole = k.next_multiple_of(d.threadblock.k.max(1) as usize);
+                Self { split: d.split, ..Self::by(&instruction, whole.saturating_mul(d.split.products().len())) }
+            }
             (OpKind::TensorOp, Some(instruction)) => {
                 Self::by(&instruction, longest).then(&Self::chained(d.accumulator, slices - 1))
             }
@@ -156,6 +165,7 @@ impl Accumulation {
             largest_whole: super::fill::largest_whole(kind),
             relative: gamma(n, rounding.unit),
             absolute: n * rounding.half_least,
+            split: SplitKind::None,
         }
     }
 
@@ -175,6 +185,7 @@ impl Accumulation {
             largest_whole: instruction.largest_whole(),
             relative: gamma(steps, unit),
             absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
+            split: SplitKind::None,
         }
     }
 
@@ -198,17 +209,35 @@ impl Accumulation {
         self.relative * magnitude + self.absolute
     }
 
+    /// How far a sum may be off whose factors were split: see [`numeric::split`](crate::numeric::split).
+    fn split_error(&self, split: &SplitBound, sum: &Sum) -> f64 {
+        let [alpha, beta] = sum.lines.map(|line| self.split.scale(line.largest));
+        let crossed = alpha * sum.lines[1].total + beta * sum.lines[0].total;
+        let (scale, products) = (alpha * beta, self.products);
+        let left_out = split.relative * sum.magnitude + split.rest * crossed + products * split.rest * split.rest * scale;
+        let parts = split.growth * sum.magnitude
+            + split.beside * split.least * crossed
+            + products * (split.beside * split.least).powi(2) * scale;
+        // Scaled back, a sum is rounded once more where it is small.
+        left_out
+            + self.relative * parts
+            + self.absolute * scale
+            + if self.split.scales() { self.rounding.half_least } else { 0.0 }
+    }
+
     /// What is known of a sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
-        let Sum { value, magnitude, whole, read } = sum;
+        let Sum { value, magnitude, whole, read, .. } = sum;
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
-        // Not a number, or infinite, because factors are: so it is in any precision.
+        // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate::exactly(value);
+            return Estimate { value, error: if self.split.splits() { f64::INFINITY } else { 0.0 } };
         }
-        if magnitude == 0.0 || whole && read && magnitude <= self.largest_whole {
+        let split = self.split.bound();
+        let largest_whole = split.map_or(self.largest_whole, |split| split.largest_whole.min(self.largest_whole));
+        if magnitude == 0.0 || whole && read && magnitude <= largest_whole {
             return Estimate::exactly(value);
         }
         let n = self.products;
@@ -217,6 +246,11 @@ impl Accumulation {
             Arithmetic::Compensated => 2f64.powi(-53) * value.abs() + gamma(n, 2f64.powi(-53)).powi(2) * magnitude,
             Arithmetic::Wrapping => 0.0,
         };
+        if let Some(split) = split {
+            let error = self.split_error(&split, &sum);
+            let overflows = split.growth * magnitude + error >= self.rounding.largest;
+            return Estimate { value, error: if overflows { f64::INFINITY } else { error + ours } };
+        }
         // Of products whose factors are not what was multiplied.
         let other = if read { 0.0 } else { (2.0 + TF32_READ) * TF32_READ };
         // Sums in between may overflow where this does.

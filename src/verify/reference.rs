@@ -39,6 +39,17 @@ pub(super) struct Sum {
     pub whole: bool,
     /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only.
     pub read: bool,
+    /// The row of A, and the column of B.
+    pub lines: [Line; 2],
+}
+
+/// The magnitudes of a row of A, or a column of B.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Line {
+    /// Their sum.
+    pub total: f64,
+    /// The largest.
+    pub largest: f64,
 }
 
 /// What is known of a row of A, or a column of B.
@@ -46,6 +57,7 @@ pub(super) struct Sum {
 struct Factors {
     whole: bool,
     read: bool,
+    line: Line,
 }
 
 /// One operand: A by rows, or B by columns.
@@ -95,6 +107,8 @@ impl<'a> Operand<'a> {
             for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
                 factors.whole &= *x == x.trunc();
                 factors.read &= !tf32 || f64::from(Tf32::as_read(*x as f32)) == *x;
+                factors.line.total += x.abs();
+                factors.line.largest = factors.line.largest.max(x.abs());
             }
             into.resize(start + padded, 0.0);
         }
@@ -130,7 +144,7 @@ pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], col
     let (height, width) = (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
     let mut planes = [0; 3].map(|_| vec![0.0; height * width]);
     let (mut left, mut right) = (Vec::new(), Vec::new());
-    let all = Factors { whole: true, read: true };
+    let all = Factors { whole: true, read: true, line: Line::default() };
     let (mut by_row, mut by_column) = (vec![all; rows.len()], vec![all; columns.len()]);
     for first in (0..k).step_by(DEPTH) {
         let steps = first..k.min(first.saturating_add(DEPTH));
@@ -151,7 +165,9 @@ pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], col
                 Arithmetic::Compensated => values[at] + remainders[at],
                 Arithmetic::Wrapping => f64::from(values[at].to_bits() as i64 as i32),
             };
-            sums.push(Sum { value, magnitude: magnitudes[at], whole: row.whole && column.whole, read: row.read && column.read });
+            let lines = [row.line, column.line];
+            let (whole, read) = (row.whole && column.whole, row.read && column.read);
+            sums.push(Sum { value, magnitude: magnitudes[at], whole, read, lines });
         }
     }
     Ok(sums)
@@ -278,7 +294,8 @@ mod tests {
         let want = i32::MAX.wrapping_mul(i32::MAX).wrapping_add(i32::MIN.wrapping_mul(i32::MIN)).wrapping_add(-21);
         assert_eq!((sum.value, sum.whole), (f64::from(want), true));
         assert!(!one::<f32>(&[1.5, 2.0], &[2.0, 1.0]).whole);
-        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false, read: true });
+        let lines = [Line { total: 3.5, largest: 2.0 }, Line { total: 3.0, largest: 2.0 }];
+        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false, read: true, lines });
     }
 
     #[test]

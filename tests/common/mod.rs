@@ -6,6 +6,7 @@ pub mod case;
 pub mod descriptions;
 #[cfg(feature = "cuda")]
 pub mod on_cuda;
+pub mod on_tensor_cores;
 pub mod problems;
 pub mod subject;
 #[cfg(feature = "cuda")]

@@ -5,7 +5,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
     layout::Order,
-    numeric::{COMBINATIONS, Combined, ComputeKind},
+    numeric::{COMBINATIONS, Combined, ComputeKind, SplitKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout},
@@ -67,6 +67,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         cluster: Mn { m: 1, n: 1 },
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Never,
+        split: SplitKind::None,
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),

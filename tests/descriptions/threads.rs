@@ -32,6 +32,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         cluster: Mn { m: 1, n: 1 },
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Never,
+        split: falchion::numeric::SplitKind::None,
         interleave: InterleaveKind::Vector,
         unroll: UnrollKind::Full,
         spills: SpillKind::Refused,

@@ -6,7 +6,7 @@ use falchion::{
     desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
     device::default_gemm_configuration::default_gemm_configuration,
     layout::Order,
-    numeric::{Combined, ComputeKind, TENSOR_OP_COMBINATIONS},
+    numeric::{Combined, ComputeKind, ElementKind, SplitKind, TENSOR_OP_COMBINATIONS},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{MainloopKind, SmemLayout},
@@ -25,7 +25,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     // The element types and the layouts stay while the rest is drawn again, so that each has its share.
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
-    let orders = if types.a.bytes() == 2 {
+    // Operands that are split are laid out along K on the way.
+    let orders = if types.a.bytes() == 2 || types.a == ElementKind::F32 {
         [random.pick(&[Order::Row, Order::Col]), random.pick(&[Order::Row, Order::Col]), c]
     } else {
         [Order::Row, Order::Col, c]
@@ -44,7 +45,9 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 
 /// Any values for every knob that has some; many of them are no kernel.
 fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u32, u32), plain: bool) -> GemmDesc {
-    let step = 32 / types.a.bytes();
+    let split = if types.a == ElementKind::F32 { random.pick(&SplitKind::MODES) } else { SplitKind::None };
+    let multiplied = split.part().unwrap_or(types.a);
+    let step = 32 / multiplied.bytes();
     let columns = match random.below(3) {
         0 => random.pick(&[64, 128, 192, 256]),
         1 => 32 * (1 + random.below(8) as u32),
@@ -69,7 +72,12 @@ fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u3
         blocks_per_sm: 1,
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
-        promotion: if types.a.is_fp8() && random.once_in(2) { PromotionKind::Stage } else { PromotionKind::Never },
+        promotion: if (types.a.is_fp8() || split.splits()) && random.once_in(2) {
+            PromotionKind::Stage
+        } else {
+            PromotionKind::Never
+        },
+        split,
         interleave: InterleaveKind::Vector,
         unroll: UnrollKind::Full,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },

@@ -3,7 +3,7 @@
 use super::{exchanged_fact, lines};
 use crate::{
     desc::{GemmDesc, OperandKind},
-    numeric::ComputeKind,
+    numeric::{ComputeKind, SplitKind},
     shape::{Mn, Mnk},
     threadblock::{Along, Region, WarpSpecialized},
     warp::mma_warpgroup::ROWS,
@@ -42,6 +42,8 @@ pub struct RolesExplanation {
     pub registers_at_launch: u32,
     /// Registers that a thread of the producer keeps, and one of a consumer takes; none where they stay as launched.
     pub registers_kept_and_taken: Option<[u8; 2]>,
+    /// How factors are split into parts.
+    pub split: SplitKind,
     /// Stages of the ring.
     pub stages: u32,
     /// Bytes of one stage.
@@ -124,6 +126,7 @@ impl RolesExplanation {
             registers_available: components.registers_available(),
             registers_at_launch: ring.launch_registers(),
             registers_kept_and_taken: components.options.registers,
+            split: d.split,
             stages: ring.stages,
             stage_bytes: ring.expect_bytes(),
             staging_buffers: ring.staging_buffers,
@@ -187,6 +190,14 @@ impl RolesExplanation {
                     "promotion",
                     format!("sums are added to those in f32 every {every} of K, from {partial} registers of partial sums"),
                 ),
+            );
+        }
+        if let Some(part) = self.split.part() {
+            let (parts, products, all) = (self.split.parts(), self.split.products().len(), self.split.parts().pow(2));
+            let scaled = if self.split.scales() { ", rows of A and columns of B scaled" } else { "" };
+            facts.insert(
+                0,
+                ("split", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
             );
         }
         facts.splice(0..0, exchanged_fact(self.exchanged));

@@ -4,13 +4,14 @@
 use super::{
     operands::{CudaMatrices, DeviceMatrix},
     relay::{CudaRelay, Relaying, relay_unit},
+    split::{CudaSplit, Lies, Splitting, split_unit},
     transpose::{CudaTranspose, TransposeOperands, transpose_unit},
     warp_specialized::Placed,
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::{
-        MatrixShape, RelayShapes, Route, Routes, Source, TransposeDesc, TransposeShapes, WORKSPACE_ALIGNMENT, Way,
+        MatrixShape, RelayShapes, Route, Routes, Source, SplitLayout, TransposeDesc, TransposeShapes, WORKSPACE_ALIGNMENT, Way,
         transpose::{Choice, Combine, Strided},
     },
     error::Error,
@@ -27,6 +28,7 @@ use std::sync::Arc;
 enum Pass {
     Relay(Relaying),
     Transpose(CudaTranspose, TransposeShapes, TransposeOperands<'static>),
+    Split(Splitting),
 }
 
 /// Where the kernel finds an operand, and what has to be done before it does.
@@ -39,7 +41,9 @@ pub(super) struct Detour {
 fn transposes(desc: &GemmDesc) -> Vec<TransposeDesc> {
     let turned = |&operand: &OperandKind| {
         let facts = desc.operand(operand);
-        desc.mainloop.has_roles() && facts.k_contiguous != WarpSpecialized::along(desc, operand).is(Along::K)
+        desc.mainloop.has_roles()
+            && !desc.split.splits()
+            && facts.k_contiguous != WarpSpecialized::along(desc, operand).is(Along::K)
     };
     OperandKind::BOTH
         .iter()
@@ -52,6 +56,9 @@ pub fn detour_units(desc: &GemmDesc) -> Vec<TranslationUnit> {
     if !desc.mainloop.has_roles() {
         return Vec::new();
     }
+    if desc.split.splits() {
+        return vec![split_unit(desc.split)];
+    }
     let mut units = vec![relay_unit()];
     units.extend(transposes(desc).iter().map(transpose_unit));
     units
@@ -59,6 +66,9 @@ pub fn detour_units(desc: &GemmDesc) -> Vec<TranslationUnit> {
 
 /// Compiles and loads the same.
 pub(super) fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<(), Error> {
+    if desc.split.splits() {
+        return CudaSplit::prepare(context, desc.split).map(drop);
+    }
     if desc.mainloop.has_roles() {
         CudaRelay::prepare(context)?;
     }
@@ -99,12 +109,17 @@ impl Detour {
         (shape, length, lines): (MatrixShape, usize, usize),
         way: &Way,
         first: u64,
+        parts: Option<(SplitLayout, Lies)>,
     ) -> Result<Self, Error> {
         let address = if way.route == Route::Direct { operand.address } else { first + way.offset };
         let placed = Placed { address, leading: way.leading };
         let bytes = u64::from(operand.kind.bytes());
         let pass = match way.route {
             Route::Direct => None,
+            Route::Split => match parts {
+                Some((layout, lies)) => Some(Pass::Split(CudaSplit::ready(stream, &layout, operand, lies, address)?)),
+                None => None,
+            },
             Route::Relaid => {
                 let stride = if lines > 1 { (shape.leading as u64).saturating_mul(bytes) } else { 0 };
                 let pitch = (way.leading as u64).saturating_mul(bytes);
@@ -127,10 +142,19 @@ impl Detour {
         Ok(Self { placed, pass })
     }
 
+    /// The passes of an operand that is split.
+    pub fn splitting(&self) -> Option<&Splitting> {
+        match &self.pass {
+            Some(Pass::Split(splitting)) => Some(splitting),
+            _ => None,
+        }
+    }
+
     pub fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
         match &self.pass {
             None => Ok(()),
             Some(Pass::Relay(relaying)) => relaying.enqueue(stream),
+            Some(Pass::Split(splitting)) => splitting.enqueue(stream),
             Some(Pass::Transpose(kernel, shapes, operands)) => kernel.enqueue(stream, shapes, operands),
         }
     }

@@ -6,12 +6,13 @@ use super::{
     loaded::{Loaded, Registry},
     operands::{CudaMatrices, DeviceMatrix},
     report::Report,
+    split::{Lies, Splitting, check_capture, check_window},
     warp_specialized::{Call, Persistent, Placed},
 };
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::{
-        Routes,
+        Routes, SplitLayout,
         arguments::{MatrixShape, Shapes, Source},
     },
     epilogue::Reads,
@@ -140,6 +141,9 @@ impl CudaKernel {
 
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
     ///
+    /// Where operands are scaled ([`SplitKind::F16x3`](crate::numeric::SplitKind)) the call waits for the stream once, to hear whether
+    /// they could be; such a call cannot be captured.
+    ///
     /// Operands that the kernel cannot read where they lie are laid out again in the workspace first, on the same stream; without
     /// one that is large enough the product is refused.
     ///
@@ -159,6 +163,9 @@ impl CudaKernel {
             return Ok(());
         }
         let routes = self.routes(shapes, &matrices)?;
+        if routes.workspace_bytes() > 0 {
+            check_capture(stream, &desc)?;
+        }
         let workspace = detour::workspace(&routes, &matrices, &extents)?;
         let CudaMatrices { a, b, c, d, .. } = &matrices;
         let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
@@ -174,24 +181,33 @@ impl CudaKernel {
             let [way_a, way_b] = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
             let (row_a, column_b) = (problem.a.order.is_row(), !problem.b.order.is_row());
             let lies = |shape, k_contiguous: bool, mn, k| if k_contiguous { (shape, k, mn) } else { (shape, mn, k) };
+            let parts = |shape: MatrixShape, along_k, mn| {
+                let layout = SplitLayout { split: desc.split, mn, k: problem.k };
+                desc.split.splits().then_some((layout, Lies { leading: shape.leading, along_k }))
+            };
+            let (parts_a, parts_b) = (parts(problem.a, row_a, problem.m), parts(problem.b, column_b, problem.n));
             let detours = [
-                Detour::of(stream, a, lies(problem.a, row_a, problem.m, problem.k), &way_a, workspace)?,
-                Detour::of(stream, b, lies(problem.b, column_b, problem.n, problem.k), &way_b, workspace)?,
+                Detour::of(stream, a, lies(problem.a, row_a, problem.m, problem.k), &way_a, workspace, parts_a)?,
+                Detour::of(stream, b, lies(problem.b, column_b, problem.n, problem.k), &way_b, workspace, parts_b)?,
             ];
+            let splittings = detours.each_ref().map(Detour::splitting);
             let placed = |address, leading| Placed { address, leading };
             let call = Call {
                 m: problem.m,
                 n: problem.n,
-                depth,
+                depth: if desc.split.splits() && depth > 0 { way_a.leading } else { depth },
                 a: detours[0].placed,
                 b: detours[1].placed,
                 c: (c_address != 0).then(|| placed(c_address, ldc)),
                 d: placed(d.address, problem.d.leading),
                 scalars: shapes.scalars,
+                lines: splittings.map(|splitting| splitting.map_or(0, Splitting::lines)),
             };
             // Whatever can be refused has been by now.
-            let (grid, params) = persistent.ready(&kernel.0.desc, &call)?;
+            let (grid, params) = persistent.ready(&kernel.0.desc.multiplied(), &call)?;
             detours.iter().try_for_each(|detour| detour.enqueue(stream))?;
+            // But rows that cannot be scaled: whether there are any, the device finds out.
+            check_window(stream, &desc, splittings)?;
             return launch(&kernel.0.loaded.function, stream, &grid, &params);
         }
         let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;

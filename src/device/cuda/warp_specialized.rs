@@ -25,7 +25,7 @@ pub(super) struct Placed {
 pub(super) struct Call {
     pub m: usize,
     pub n: usize,
-    /// Length of the dot products; 0 where the epilogue reads no accumulator.
+    /// Length of the rows that the copy engine reads, all parts of factors that are split; 0 where the epilogue reads no accumulator.
     pub depth: usize,
     pub a: Placed,
     pub b: Placed,
@@ -33,6 +33,8 @@ pub(super) struct Call {
     pub c: Option<Placed>,
     pub d: Placed,
     pub scalars: [f64; 8],
+    /// Addresses of the facts of A's rows and of B's columns, where those are scaled.
+    pub lines: [u64; 2],
 }
 
 /// A description's components, and what one device holds of its kernel.
@@ -55,7 +57,7 @@ impl Persistent {
         Grid { clusters, cluster: ring.blocks(), threads: ring.threads(), shared_bytes: ring.shared_bytes() }
     }
 
-    /// What a product is launched with, ready to be enqueued.
+    /// What a product is launched with, ready to be enqueued. The description is of what the kernel reads ([`GemmDesc::multiplied`]).
     pub fn ready(&self, desc: &GemmDesc, call: &Call) -> Result<(Grid, TensorGemmParams), Error> {
         let (tile, cluster) = (desc.threadblock, desc.cluster);
         let tiles_m = call.m.div_ceil(tile.m as usize).div_ceil(cluster.m as usize);
@@ -64,6 +66,7 @@ impl Persistent {
         if rectangles > most {
             return Err(Refusal::TooManyTiles { tiles: rectangles, most }.into());
         }
+        let blocks = desc.blocks(call.depth);
         let params = TensorGemmParams {
             a: self.operand(desc, OperandKind::A, (call.m, call.depth), call.a)?,
             b: self.operand(desc, OperandKind::B, (call.n, call.depth), call.b)?,
@@ -76,12 +79,14 @@ impl Persistent {
             scalars: call.scalars,
             m: call.m as i32,
             n: call.n as i32,
-            tiles_k: call.depth.div_ceil(tile.k as usize) as u32,
+            tiles_k: blocks.tiles(),
             tiles_m: tiles_m as u32,
             tiles_n: tiles_n as u32,
             reads_source: u32::from(call.c.is_some()),
             unscaled: u32::from(call.c.is_none() && call.scalars[..2] == [1.0, 0.0]),
-            reserved: 0,
+            part_blocks: blocks.blocks,
+            lines: call.lines,
+            reserved: [0; 6],
         };
         let clusters = self.resident.min(rectangles as u32);
         Ok((Self::grid(&self.components, clusters), params))

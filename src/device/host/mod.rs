@@ -36,6 +36,6 @@ pub use program::{Map, Maps, Program};
 pub use run::Mode;
 pub(crate) use run::{Inputs, Problem, composed, execute};
 pub use transpose::{TransposeCounters, TransposeProgram, count as count_transpose};
-pub use warp_specialized::{OperandMaps, SliceMaps, TakenTiles, ThreadMaps, WarpSpecializedProgram};
+pub use warp_specialized::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
 pub use watch::Purpose;
 pub(crate) use watch::watch;

@@ -126,8 +126,7 @@ pub(super) fn with_types(computer: &impl HostKernel, problem: Problem, inputs: I
             let (Inputs { a, b, c, d }, desc) = (self.inputs, self.computer.desc());
             let (a, b, d) = (a.of::<T::A>()?, b.of::<T::B>()?, d.of::<T::C>()?);
             let reads = desc.epilogue.reads(&self.problem.scalars);
-            let tile_k = desc.threadblock.k as usize;
-            let tiles = if reads.accumulator { self.problem.k.div_ceil(tile_k) as u32 } else { 0 };
+            let tiles = if reads.accumulator { desc.blocks(self.problem.k).tiles() } else { 0 };
             let typed = Typed::<T> { desc, problem: self.problem, a, b, tiles };
             let source = match c {
                 _ if !reads.source => Source::None,

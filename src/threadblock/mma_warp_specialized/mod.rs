@@ -17,8 +17,12 @@
 //! |---|---|
 //! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
-//! | `promotion` | of fp8: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
+//! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
+//! | `split` | of `f32`: its parts, several products of which make one of the user's |
 //! | `align_c` | 16 bytes: C is read and D written by the copy engine; less: by threads, so many elements at a time |
+//!
+//! `f32` is multiplied in parts ([`numeric::split`](crate::numeric::split)): a call splits its operands first, and what follows is of the parts
+//! ([`GemmDesc::multiplied`]), several of whose tiles along K read the same block of K ([`SplitBlocks`](crate::numeric::split::SplitBlocks)).
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
 //! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an
@@ -130,15 +134,18 @@ impl WarpSpecialized {
     /// What they are not made for: another operation or architecture, tiles that are no whole number of warpgroups' instructions,
     /// operands that no descriptor reaches, a cluster that does not share its tiles evenly.
     pub const fn of(d: &GemmDesc) -> Result<Self, Refusal> {
+        let user = d;
+        let d = &d.multiplied();
         if !matches!(d.arch, ArchKind::Sm90) {
             return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
         }
         if matches!(d.op, OpKind::Simt) {
             return Self::of_threads(d);
         }
-        if !d.combined().is_of(d.op) {
-            return Err(d.combined().refused_by(d.op));
+        if !user.combined().is_of(d.op) {
+            return Err(user.combined().refused_by(d.op));
         }
+        hold!(user.check_split());
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
         let (a, b) = match (tile(d, OperandKind::A), tile(d, OperandKind::B)) {

@@ -5,6 +5,7 @@ use super::{
     numbers::{Numbers, Placed},
     program::WarpSpecializedProgram,
     reading::Reading,
+    split::Scales,
 };
 use crate::{
     desc::OperandKind,
@@ -26,12 +27,12 @@ use std::borrow::Cow;
 /// Computes D.
 pub(super) fn product<T: Combination>(
     program: &WarpSpecializedProgram,
-    seed: u64,
+    (seed, scales): (u64, Scales<'_>),
     typed: &Typed<'_, T>,
     source: Source<&[Stored<T>]>,
     d: &mut [Stored<T>],
 ) -> Result<(), Error> {
-    let (problem, desc) = (&typed.problem, &program.desc);
+    let (problem, desc) = (&typed.problem, &program.multiplied);
     let tiles = (problem.m.div_ceil(desc.threadblock.m as usize) as u32, problem.n.div_ceil(desc.threadblock.n as usize) as u32);
     let one = TileScheduler::new(desc.swizzle, desc.cluster, tiles, 1);
     let clusters = program.clusters.clamp(1, one.count(0).max(1));
@@ -55,6 +56,7 @@ pub(super) fn product<T: Combination>(
             cluster,
             operands: operands.as_ref(),
             readings: &readings,
+            scales,
             source,
             d,
             written: &mut written,
@@ -82,7 +84,7 @@ fn placed<'a, T: Combination>(
     operand: OperandKind,
     bytes: &'a [u8],
 ) -> Result<Placed<'a>, Error> {
-    let (problem, desc) = (&typed.problem, &program.desc);
+    let (problem, desc) = (&typed.problem, &program.multiplied);
     let (element, mn, leading) = match operand {
         OperandKind::A => (desc.a, problem.m, problem.lda),
         OperandKind::B => (desc.b, problem.n, problem.ldb),

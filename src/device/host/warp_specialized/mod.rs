@@ -8,6 +8,8 @@
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
 //! - **fast** (`fast.rs`): the same sums in the same order, parallel over rows of tiles, without a ring: the bits are the same. On the
 //!   CUDA cores (`chains.rs`) sums are chains of fused multiply-adds, and the panels and wide products of the other main loops make them.
+//!
+//! Factors that are split are split first (`split.rs`): both modes multiply their parts.
 
 mod chains;
 mod checked;
@@ -16,6 +18,7 @@ mod numbers;
 mod program;
 mod reading;
 mod slices;
+mod split;
 mod threads;
 
 use super::{
@@ -30,6 +33,8 @@ use crate::{
     numeric::{Combination, Element},
 };
 pub use program::{OperandMaps, SliceMaps, TakenTiles, WarpSpecializedProgram};
+pub use split::SplitProgram;
+use split::{Scales, SplitOperands};
 pub use threads::ThreadMaps;
 
 /// What an element of C or D is in memory.
@@ -39,10 +44,13 @@ type Stored<T> = <<T as Combination>::C as Element>::Storage;
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when there is no such combination of types; in the checked mode [`Error::Fault`] and [`Error::Ring`].
+/// [`Error::Refused`] when there is no such combination of types, or factors cannot be split; in the checked mode [`Error::Fault`] and
+/// [`Error::Ring`].
 pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Problem, inputs: Inputs<'_>) -> Result<(), Error> {
     match mode {
-        Mode::Fast => with_types(&Fast(desc), problem, inputs),
+        Mode::Fast => in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
+            with_types(&Fast { desc: &desc.multiplied(), scales }, problem, inputs)
+        }),
         Mode::Checked { seed } => execute_program(&WarpSpecializedProgram::of(desc)?, seed, problem, inputs),
     }
 }
@@ -58,14 +66,36 @@ pub(crate) fn execute_program(
     problem: Problem,
     inputs: Inputs<'_>,
 ) -> Result<(), Error> {
-    with_types(&Checked { program, seed }, problem, inputs)
+    in_parts(&program.split, &program.desc, problem, inputs, |scales, problem, inputs| {
+        with_types(&Checked { desc: &program.multiplied, program, seed, scales }, problem, inputs)
+    })
 }
 
-struct Fast<'d>(&'d GemmDesc);
+/// Does `compute` with the problem as the kernel has it: of the operands' parts where they are split.
+fn in_parts(
+    program: &SplitProgram,
+    desc: &GemmDesc,
+    problem: Problem,
+    inputs: Inputs<'_>,
+    compute: impl FnOnce(Scales<'_>, Problem, Inputs<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if !desc.split.splits() {
+        let shifts = Default::default();
+        return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, problem, inputs);
+    }
+    let operands = SplitOperands::of(program, desc, &problem, &inputs)?;
+    let scales = Scales { shifts: &operands.shifts, unscaled: program.unscaled };
+    compute(scales, operands.problem(problem), operands.inputs(inputs))
+}
+
+struct Fast<'d> {
+    desc: &'d GemmDesc,
+    scales: Scales<'d>,
+}
 
 impl HostKernel for Fast<'_> {
     fn desc(&self) -> &GemmDesc {
-        self.0
+        self.desc
     }
     fn compute<T: Combination>(
         &self,
@@ -73,22 +103,24 @@ impl HostKernel for Fast<'_> {
         source: Source<&[Stored<T>]>,
         d: &mut [Stored<T>],
     ) -> Result<(), Error> {
-        if matches!(self.0.op, OpKind::Simt) {
+        if matches!(self.desc.op, OpKind::Simt) {
             return chains::product(typed, source, d);
         }
-        fast::product(typed, source, d);
+        fast::product(typed, self.scales, source, d);
         Ok(())
     }
 }
 
 struct Checked<'p> {
+    desc: &'p GemmDesc,
     program: &'p WarpSpecializedProgram,
     seed: u64,
+    scales: Scales<'p>,
 }
 
 impl HostKernel for Checked<'_> {
     fn desc(&self) -> &GemmDesc {
-        &self.program.desc
+        self.desc
     }
     fn compute<T: Combination>(
         &self,
@@ -96,6 +128,6 @@ impl HostKernel for Checked<'_> {
         source: Source<&[Stored<T>]>,
         d: &mut [Stored<T>],
     ) -> Result<(), Error> {
-        checked::product(self.program, self.seed, typed, source, d)
+        checked::product(self.program, (self.seed, self.scales), typed, source, d)
     }
 }

@@ -5,6 +5,7 @@ use super::{
     program::WarpSpecializedProgram,
     reading::Reading,
     slices::{Deposit, Place, WARP_ROWS},
+    split::Scales,
 };
 use crate::{
     desc::OperandKind,
@@ -43,6 +44,7 @@ pub(super) struct Numbers<'r, 'a, T: Combination> {
     pub cluster: u32,
     pub operands: Option<&'r [Placed<'r>; 2]>,
     pub readings: &'r [Reading; 2],
+    pub scales: Scales<'r>,
     pub source: Source<&'r [Stored<T>]>,
     pub d: &'r mut [Stored<T>],
     /// Of each element of D: whether it is written.
@@ -73,7 +75,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
     pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
         let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
-        Ok((offset / self.program.desc.threadblock.n, offset % self.program.desc.threadblock.n))
+        Ok((offset / self.program.multiplied.threadblock.n, offset % self.program.multiplied.threadblock.n))
     }
 
     /// The boxes of a share.
@@ -85,17 +87,19 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
         // Whoever copies a shared operand copies the share of its rank.
         let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
-        let block = self.program.desc.threadblock;
+        let block = self.program.multiplied.threadblock;
         let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
+        let blocks = self.program.multiplied.blocks(self.typed.problem.k);
+        let block_k = (self.program.split.block)(&blocks, operand, name.k);
         let mut told = 0;
         for copy in 0..maps.corner.domain().column {
             let point = at(name.share, copy);
             let left_out = |map| Fault::LeftOut { map, row: point.row, column: point.column };
             let corner = maps.corner.at(point).ok_or(left_out("corner"))?;
             let landing = maps.landing.at(point).ok_or(left_out("landing"))?;
-            let [mn, k] =
-                [origin.saturating_add(corner), name.k.saturating_mul(maps.tile_k)].map(|x| i32::try_from(x).unwrap_or(i32::MAX));
+            let [mn, k] = [origin.saturating_add(corner), block_k.saturating_mul(maps.tile_k)]
+                .map(|x| i32::try_from(x).unwrap_or(i32::MAX));
             let corner = if along_k { [k, mn, 0, 0, 0] } else { [mn, k, 0, 0, 0] };
             let copy = TensorCopy::new(SharedBox::new(&placed.map, landing)?, corner);
             // A share begins at its part of the operand's part of a stage.
@@ -133,7 +137,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
 
     /// Adds a stage's products to sums; those of one part alone where one is given.
     fn add_stage(&self, warp: WarpName, part: Option<u8>, sums: &mut Sums<T>, [a, b]: [&[Arc<Vec<u8>>]; 2]) -> Result<(), Fault> {
-        let (repeats, n) = (self.program.components.repeats, self.program.desc.instruction.n);
+        let (repeats, n) = (self.program.components.repeats, self.program.multiplied.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
         let piece = self.piece();
         let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
@@ -154,7 +158,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
 
     /// Sums of a warp in one instruction's tile.
     fn piece(&self) -> usize {
-        (WARP_ROWS * self.program.desc.instruction.n) as usize
+        (WARP_ROWS * self.program.multiplied.instruction.n) as usize
     }
 
     fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {

@@ -1,5 +1,6 @@
 //! A description of the family, unfolded: its ring, its maps, its numbers.
 
+use super::split::SplitProgram;
 use super::threads::ThreadMaps;
 use crate::{
     desc::{GemmDesc, OperandKind},
@@ -54,6 +55,10 @@ pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, 
 pub struct WarpSpecializedProgram {
     /// The description.
     pub desc: GemmDesc,
+    /// The same of what is multiplied: [`GemmDesc::multiplied`].
+    pub multiplied: GemmDesc,
+    /// How factors are split, where they are, and which block of K a tile reads.
+    pub split: SplitProgram,
     /// Its components.
     pub components: WarpSpecialized,
     /// The ring: counts, phases, ranks and schedules.
@@ -101,6 +106,7 @@ impl WarpSpecializedProgram {
     /// Those of [`WarpSpecialized::of`].
     pub fn of(desc: &GemmDesc) -> Result<Self, Refusal> {
         let components = WarpSpecialized::of(desc)?;
+        let multiplied = desc.multiplied();
         let [block, warp] = [desc.threadblock, desc.warp];
         let consumers = components.consumers;
         let threads = ThreadMaps::of(desc, &components);
@@ -112,8 +118,10 @@ impl WarpSpecializedProgram {
         let slices = SliceMaps { slice: slice.clone(), staging: staging.clone(), swizzle: components.slice_swizzle };
         Ok(Self {
             desc: *desc,
+            multiplied,
+            split: SplitProgram::RIGHT,
             ring: RingProgram::of(components.ring, &components.options)?,
-            operands: OperandKind::BOTH.map(|operand| OperandMaps::of(desc, &components, operand)),
+            operands: OperandKind::BOTH.map(|operand| OperandMaps::of(&multiplied, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
             }),

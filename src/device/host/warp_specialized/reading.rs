@@ -28,7 +28,7 @@ impl Reading {
         let StageTile::Warpgroup(tile) = program.components.tile(operand) else {
             return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() });
         };
-        let (extent, input) = (instruction_mn(&program.desc, operand), tile.input());
+        let (extent, input) = (instruction_mn(&program.multiplied, operand), tile.input());
         let depth = STEPS * input.k();
         let count = maps.start.domain().row;
         let mut bytes = vec![0; (count * extent * depth) as usize];

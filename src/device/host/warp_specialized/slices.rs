@@ -9,7 +9,7 @@ use crate::{
     epilogue::evaluate,
     error::Error,
     index::{IndexMap, at, points},
-    numeric::{Combination, Narrow, Widen},
+    numeric::{Combination, Narrow, TensorSum, Widen},
     threadblock::{SharedBox, TensorCopy},
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
 };
@@ -39,7 +39,7 @@ pub(super) struct Place {
 impl<T: Combination> Numbers<'_, '_, T> {
     /// Where the consumer's tile begins in D.
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
-        let block = self.program.desc.threadblock;
+        let block = self.program.multiplied.threadblock;
         let (row, column) = self.part(place.consumer)?;
         Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
     }
@@ -47,7 +47,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
     /// Where a slice begins in the consumer's tile.
     fn slice(&self, map: &dyn IndexMap, slice: u32) -> Result<(u32, u32), Fault> {
         let offset = map.at(at(0, slice)).ok_or(Fault::LeftOut { map: "slice", row: 0, column: slice })?;
-        Ok((offset / self.program.desc.warp.n, offset % self.program.desc.warp.n))
+        Ok((offset / self.program.multiplied.warp.n, offset % self.program.multiplied.warp.n))
     }
 
     /// A warp's part of a slice, through the epilogue; with C from its buffer, where it comes through that.
@@ -57,7 +57,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
         sums: Option<&[T::Accumulator]>,
         fetched: Option<&[u8]>,
     ) -> Result<Deposit<T>, Error> {
-        let (program, n) = (self.program, self.program.desc.instruction.n);
+        let (program, n) = (self.program, self.program.multiplied.instruction.n);
         let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
@@ -77,6 +77,10 @@ impl<T: Combination> Numbers<'_, '_, T> {
             let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
             let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
             let sum = sums.and_then(|sums| sums.get(number as usize)).copied().unwrap_or_default();
+            let sum = match self.scales.shift((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize) {
+                Some(shift) => sum.scaled_back(shift, self.scales.unscaled),
+                None => sum,
+            };
             accumulators.push(Widen::<T::Epilogue>::widen(sum));
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
@@ -89,7 +93,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             bytes.push(byte);
         }
-        let (epilogue, mut rows) = (&program.desc.epilogue, Default::default());
+        let (epilogue, mut rows) = (&program.multiplied.epilogue, Default::default());
         let results = evaluate(epilogue, &self.typed.problem.scalars, &accumulators, &sources, &mut rows);
         Ok(bytes.into_iter().zip(results.iter().map(|&x| Narrow::<Stored<T>>::narrow(x))).collect())
     }
@@ -169,7 +173,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let buffer = self.staged(place, parts)?;
         let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
-        let desc = &program.desc;
+        let desc = &program.multiplied;
         let whole = desc.by_copy_engine();
         let map = program.components.slice_map("D", desc.c, (problem.m as u64, problem.n as u64), problem.ldd as u64);
         if let (true, Ok(mut map)) = (whole, map) {

@@ -1,0 +1,180 @@
+// Twin of src/device/split: an operand of f32 as rows of its parts, side by side.
+#pragma once
+#include "config.cuh"
+#include "index.cuh"
+#include "numeric/split.cuh"
+#include "thread/access.cuh"
+
+namespace device {
+
+// What a launch does, as src/device/split/mod.rs counts.
+enum class SplitPass : unsigned { Clear, Measure, Write, Judge };
+
+// The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring rows.
+template <class Config>
+constexpr unsigned piece_row(unsigned thread, unsigned step, bool along_k) {
+  unsigned const number = thread + step * Config::kThreads;
+  return along_k ? number / Config::kPieces : number % Config::kTile;
+}
+template <class Config>
+constexpr unsigned piece_along(unsigned thread, unsigned step, bool along_k) {
+  unsigned const number = thread + step * Config::kThreads;
+  return along_k ? number % Config::kPieces : number / Config::kTile;
+}
+
+// The map (thread, step) to row * pieces + piece.
+template <class Config, bool AlongK>
+struct PieceMap {
+  static constexpr int kRows = Config::kThreads, kColumns = Config::kSteps;
+  static constexpr int at(int thread, int step) {
+    return int(piece_row<Config>(thread, step, AlongK)) * Config::kPieces + int(piece_along<Config>(thread, step, AlongK));
+  }
+};
+
+template <class Config>
+struct Split {
+  using Facts = typename Config::Facts;
+  using Access = thread::Words<16>;
+  static constexpr int kPiece = Config::kPiece;
+
+  SplitParams const& params;
+  // The tile's first row and element along K.
+  unsigned const row, depth;
+
+  __device__ __forceinline__ explicit Split(SplitParams const& params)
+      : params(params),
+        row(blockIdx.x / params.tiles_across * Config::kTile),
+        depth(blockIdx.x % params.tiles_across * Config::kPieces * kPiece) {}
+
+  __device__ __forceinline__ SplitLine* line(unsigned mn) const { return reinterpret_cast<SplitLine*>(params.lines) + mn; }
+
+  // A piece of a row; zeros where there is none.
+  __device__ __forceinline__ void load(float (&x)[kPiece], unsigned mn, unsigned k) const {
+#pragma unroll
+    for (int i = 0; i < kPiece; ++i) x[i] = 0.0f;
+    if (mn >= params.mn) return;
+    float const* const source = reinterpret_cast<float const*>(params.source);
+    if (params.along_k) {
+      float const* const from = source + mn * params.leading + k;
+      if (params.vectors && k + kPiece <= params.k) {
+#pragma unroll
+        for (int i = 0; i < kPiece; i += 4) {
+          Access const four = thread::read<16, true>(from + i);
+#pragma unroll
+          for (int j = 0; j < 4; ++j) x[i + j] = numeric::number(four.word[j]);
+        }
+        return;
+      }
+#pragma unroll
+      for (int i = 0; i < kPiece; ++i)
+        if (k + i < params.k) x[i] = from[i];
+    } else {
+      float const* const from = source + k * params.leading + mn;
+#pragma unroll
+      for (int i = 0; i < kPiece; ++i)
+        if (k + i < params.k) x[i] = from[i * params.leading];
+    }
+  }
+
+  // Of all lanes that have pieces of one row: eight neighbours, or the lane alone.
+  template <class Combine>
+  __device__ __forceinline__ unsigned over_row(unsigned x, Combine const& combine) const {
+    if (params.along_k) {
+#pragma unroll
+      for (int distance = 1; distance < Config::kPieces; distance *= 2) x = combine(x, __shfl_xor_sync(0xffffffffu, x, distance));
+    }
+    return x;
+  }
+  __device__ __forceinline__ bool speaks() const { return !params.along_k || threadIdx.x % Config::kPieces == 0; }
+
+  __device__ __forceinline__ void measure(float const (&x)[kPiece], unsigned mn) const {
+    unsigned largest = 0;
+#pragma unroll
+    for (int i = 0; i < kPiece; ++i) largest = max(largest, numeric::bits(x[i]) & numeric::kMagnitude);
+    largest = over_row(largest, [](unsigned x, unsigned y) { return max(x, y); });
+    if (speaks() && mn < params.mn) atomicMax(&line(mn)->largest, largest);
+  }
+
+  // Counts are below 2^16: those of eight pieces.
+  __device__ __forceinline__ void count(float const (&x)[kPiece], unsigned mn, unsigned largest) const {
+    unsigned counts = 0;
+#pragma unroll
+    for (int i = 0; i < kPiece; ++i) {
+      unsigned const magnitude = numeric::bits(x[i]) & numeric::kMagnitude;
+      counts += unsigned(magnitude != 0) + (unsigned(numeric::outside<Facts>(magnitude, largest)) << 16);
+    }
+    counts = over_row(counts, [](unsigned x, unsigned y) { return x + y; });
+    if (!speaks() || mn >= params.mn) return;
+    atomicAdd(&line(mn)->nonzero, counts & 0xffffu);
+    if (counts >> 16) atomicAdd(&line(mn)->outside, counts >> 16);
+  }
+
+  __device__ __forceinline__ void write(float const (&x)[kPiece], unsigned mn, unsigned k) const {
+    unsigned largest = 0;
+    if constexpr (Facts::kScales) {
+      largest = mn < params.mn ? line(mn)->largest : 0;
+      count(x, mn, largest);
+    }
+    if (mn >= params.mn) return;
+    int const shift = Facts::kScales ? numeric::shift_of<Facts>(largest) : 0;
+    Access parts[Facts::kParts];
+#pragma unroll
+    for (int i = 0; i < kPiece; i += 2) {
+      numeric::Parts const first = numeric::parts_of<Facts>(x[i], shift), second = numeric::parts_of<Facts>(x[i + 1], shift);
+#pragma unroll
+      for (int part = 0; part < int(Facts::kParts); ++part) parts[part].word[i / 2] = first.part[part] | second.part[part] << 16;
+    }
+    unsigned short* const to = reinterpret_cast<unsigned short*>(params.parts) + mn * params.pitch + k;
+#pragma unroll
+    for (int part = 0; part < int(Facts::kParts); ++part) thread::write<16, false>(to + (unsigned long long)part * params.padded, parts[part]);
+  }
+
+  template <bool Measures>
+  __device__ __forceinline__ void pieces() const {
+    float x[Config::kSteps][kPiece];
+    unsigned mn[Config::kSteps], k[Config::kSteps];
+#pragma unroll
+    for (int step = 0; step < Config::kSteps; ++step) {
+      mn[step] = row + piece_row<Config>(threadIdx.x, step, params.along_k);
+      k[step] = depth + piece_along<Config>(threadIdx.x, step, params.along_k) * kPiece;
+      load(x[step], mn[step], k[step]);
+    }
+#pragma unroll
+    for (int step = 0; step < Config::kSteps; ++step) {
+      if constexpr (Measures) {
+        measure(x[step], mn[step]);
+      } else {
+        write(x[step], mn[step], k[step]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void judge(unsigned mn) const {
+    SplitLine const facts = *line(mn);
+    line(mn)->shift = numeric::shift_of<Facts>(facts.largest);
+    if (numeric::refused<Facts>(facts)) atomicMin(reinterpret_cast<unsigned*>(params.status), mn);
+  }
+};
+
+template <class Config>
+__device__ __forceinline__ void split(SplitParams const& params) {
+  if constexpr (Config::Facts::kScales) {
+    unsigned const mn = blockIdx.x * Config::kThreads + threadIdx.x;
+    switch (SplitPass(params.pass)) {
+      case SplitPass::Clear:
+        if (mn < params.mn) reinterpret_cast<SplitLine*>(params.lines)[mn] = SplitLine{};
+        if (mn == 0) *reinterpret_cast<unsigned*>(params.status) = 0xffffffffu;
+        return;
+      case SplitPass::Measure:
+        return Split<Config>(params).template pieces<true>();
+      case SplitPass::Judge:
+        if (mn < params.mn) Split<Config>(params).judge(mn);
+        return;
+      case SplitPass::Write:
+        break;
+    }
+  }
+  Split<Config>(params).template pieces<false>();
+}
+
+}  // namespace device

@@ -1,0 +1,206 @@
+//! A number's parts.
+//!
+//! Twin: `kernels/numeric/split.cuh`, whose arithmetic NVRTC evaluates for the fingerprint of [`PartsMap`].
+
+use super::SplitKind;
+use crate::{
+    index::{Coord, IndexMap, at},
+    numeric::{Bf16, F16},
+};
+
+/// The bits of an `f32`'s magnitude: all but the sign.
+pub(super) const MAGNITUDE: u32 = 0x7fff_ffff;
+
+/// The magnitude of infinity; those above it are of what is no number.
+pub(super) const INFINITE: u32 = 0x7f80_0000;
+
+/// `floor(log2 |x|)` of the bits of a magnitude, which is not 0. Of what is not finite it is 128.
+pub(super) const fn exponent_of(magnitude: u32) -> i32 {
+    match magnitude >> 23 {
+        // Subnormal numbers are multiples of 2^-149.
+        0 => magnitude.ilog2() as i32 - 149,
+        field => field as i32 - 127,
+    }
+}
+
+/// The `s` for which numbers of a row or column, the bits of whose largest magnitude these are, are multiplied by 2^-s: `E - 14` for a
+/// largest magnitude in [2^E, 2^(E+1)), and 0 where all are 0.
+pub const fn shift_of(largest: u32) -> i32 {
+    if largest == 0 { 0 } else { exponent_of(largest) - SplitKind::TOP }
+}
+
+/// `2^exponent`, for the exponents of normal binary64 numbers.
+fn power(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// A sum of scaled products as it is without the scales: `sum * 2^shift`, rounded once.
+pub fn unscaled(sum: f32, shift: i32) -> f32 {
+    (f64::from(sum) * power(shift)) as f32
+}
+
+/// The nearest bf16, ties to even; the largest one where that would be infinite and `x` is not.
+fn nearest_bf16(x: f32) -> Bf16 {
+    let near = Bf16::from_f32(x);
+    if near.is_infinite() && x.is_finite() { Bf16::from_bits((x.to_bits() >> 16) as u16) } else { near }
+}
+
+impl SplitKind {
+    /// The bits of a number's parts, the first the largest, of which there are [`parts`](Self::parts). `shift` is that of its row or column
+    /// ([`shift_of`]) where those are scaled.
+    ///
+    /// ```
+    /// # use falchion::numeric::{Bf16, SplitKind};
+    /// let x = 1.0 / 3.0f32;
+    /// let parts = SplitKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f32());
+    /// assert_eq!(parts[0] + parts[1] + parts[2], x);
+    /// assert!(parts[1].abs() <= x / 256.0 && parts[2].abs() <= x / 131072.0);
+    /// ```
+    pub fn parts_of(self, x: f32, shift: i32) -> [u16; 3] {
+        match self {
+            Self::None => [0; 3],
+            Self::Bf16x6 => {
+                let first = nearest_bf16(x);
+                if !x.is_finite() {
+                    return [first.to_bits(), 0, 0];
+                }
+                let rest = x - first.to_f32();
+                let second = nearest_bf16(rest);
+                [first, second, nearest_bf16(rest - second.to_f32())].map(Bf16::to_bits)
+            }
+            Self::F16x3 => {
+                let x = unscaled(x, -shift);
+                let first = F16::from_f32(x);
+                [first.to_bits(), F16::from_f32(x - first.to_f32()).to_bits(), 0]
+            }
+        }
+    }
+}
+
+/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for the fingerprint of the arithmetic.
+///
+/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s multiplicative hash; its row's largest magnitude
+/// has an exponent that is `c` greater, or the greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartsMap(pub SplitKind);
+
+/// Samples of each exponent.
+const SAMPLES: u32 = 24;
+
+impl PartsMap {
+    /// The bits of a sample's number, and the shift of its row.
+    fn sample(row: u32, sample: u32) -> (u32, i32) {
+        let fraction = sample.wrapping_mul(0x9e37_79b1) >> 9;
+        let largest = ((row & 0xff) + sample).min(0xfe) << 23 | fraction;
+        (row << 23 | fraction, shift_of(largest))
+    }
+}
+
+impl IndexMap for PartsMap {
+    fn domain(&self) -> Coord {
+        // Scaled numbers are finite.
+        at(if self.0.scales() { 0xff } else { 0x200 }, SAMPLES)
+    }
+
+    fn codomain(&self) -> u32 {
+        1 << 20
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (bits, shift) = Self::sample(point.row, point.column);
+        let [first, second, third] = self.0.parts_of(f32::from_bits(bits), shift).map(u32::from);
+        (point.row < self.domain().row && point.column < SAMPLES).then_some((first + 31 * second + 961 * third) & 0xf_ffff)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::draw;
+
+    /// Numbers of every exponent, and those at the ends.
+    fn numbers() -> impl Iterator<Item = f32> {
+        let drawn = (0..400_000).map(|i| f32::from_bits(draw(7, i) as u32));
+        let ends = [0, 1, 0x7f_ffff, 0x80_0000, 0x7f7f_ffff, 0x7f7f_7fff, 0x7f7f_8000, 0x7f7f_8001, 0x7f80_0000, 0x7fc0_0000];
+        drawn.chain(ends.into_iter().flat_map(|bits| [f32::from_bits(bits), f32::from_bits(bits | 1 << 31)]))
+    }
+
+    fn of_bf16(x: f32) -> [f64; 3] {
+        SplitKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
+    }
+
+    /// For finite `a`: `a1 + a2 + a3 = a` where a's last bit is 2^-133 or more, else within 2^-134; `|a2| <= 2^-7.99 |a|` and
+    /// `|a3| <= 2^-16.99 |a|` down to there. What is not finite is its own first part.
+    #[test]
+    fn three_parts_of_bf16_are_the_number() {
+        let (mut exact, mut near) = (0, 0);
+        for x in numbers() {
+            let parts = of_bf16(x);
+            if !x.is_finite() {
+                assert!(parts[0].is_nan() == x.is_nan() && (x.is_nan() || parts[0] == f64::from(x)), "{x}: {parts:?}");
+                assert_eq!(parts[1..], [0.0, 0.0]);
+                continue;
+            }
+            let (x, rest) = (f64::from(x), f64::from(x) - (parts[0] + parts[1] + parts[2]));
+            if x.abs() >= 2f64.powi(-110) || x == 0.0 {
+                assert_eq!(rest, 0.0, "{x:e}: {parts:?}");
+                assert!(parts[1].abs() <= 2f64.powf(-7.99) * x.abs(), "{x:e}: {parts:?}");
+                assert!(parts[2].abs() <= 2f64.powf(-16.99) * x.abs(), "{x:e}: {parts:?}");
+                exact += 1;
+            } else {
+                assert!(rest.abs() <= 2f64.powi(-134), "{x:e}: {parts:?}");
+                near += usize::from(rest != 0.0);
+            }
+        }
+        assert!(exact > 300_000 && near > 1000, "{exact} {near}");
+    }
+
+    /// A number that would round to infinity is still its parts.
+    #[test]
+    fn the_largest_numbers_do_not_overflow() {
+        for x in [f32::MAX, f32::MIN, f32::from_bits(0x7f7f_8000)] {
+            assert!(Bf16::from_f32(x).is_infinite());
+            assert_eq!(of_bf16(x).iter().sum::<f64>(), f64::from(x));
+        }
+    }
+
+    /// Scaled by 2^-s, `|a| < 2^15` and `|a - a1 - a2| <= max(2^-23 |a|, 2^-25)`, `|a2| <= 2^-11 |a|`; for numbers of any row.
+    #[test]
+    fn two_parts_of_f16_are_nearly_the_number() {
+        let mut worst = 0f64;
+        for (i, x) in numbers().enumerate().filter(|(_, x)| x.is_finite()) {
+            let magnitude = x.to_bits() & MAGNITUDE;
+            let above = draw(9, i as u64) % 45;
+            let largest = (u64::from(magnitude) + (above << 23)).min(0x7f7f_ffff) as u32;
+            let shift = shift_of(largest);
+            let parts = SplitKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
+            let scaled = f64::from(x) * power(-shift);
+            let (rest, bound) = (scaled - parts[0] - parts[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
+            assert!(scaled.abs() < 32768.0 && rest.abs() <= bound, "{x:e} {shift}: {rest:e}, {bound:e}");
+            assert!(parts[1].abs() <= 2f64.powi(-11) * scaled.abs() && parts[2] == 0.0, "{x:e}: {parts:?}");
+            worst = worst.max(rest.abs() / bound);
+        }
+        // The bound is reached.
+        assert!(worst == 1.0, "{worst}");
+    }
+
+    /// `E - 14` for a largest magnitude in [2^E, 2^(E+1)), subnormal ones among them.
+    #[test]
+    fn a_row_s_largest_is_scaled_to_the_top_binade() {
+        for exponent in -149..128 {
+            let power = if exponent < -126 { 1 << (exponent + 149) } else { ((exponent + 127) as u32) << 23 };
+            assert_eq!(shift_of(power), exponent - 14);
+            assert_eq!(unscaled(f32::from_bits(power), -shift_of(power)), 16384.0);
+        }
+        assert_eq!((shift_of(0), shift_of(0x7f7f_ffff), shift_of(3)), (0, 113, -162));
+    }
+
+    /// `sum * 2^s` rounded once, also where the result is subnormal: two steps would round twice.
+    #[test]
+    fn scales_are_taken_back_with_one_rounding() {
+        assert_eq!(unscaled(1.5, 3), 12.0);
+        assert_eq!(unscaled(f32::from_bits(0x3f80_0001), -149), f32::from_bits(1));
+        assert_eq!(unscaled(f32::from_bits(0x3fc0_0001), -149), f32::from_bits(2));
+        assert_eq!((unscaled(2.0, 127), unscaled(-1.0, 200), unscaled(1.0, -300)), (f32::INFINITY, f32::NEG_INFINITY, 0.0));
+    }
+}

@@ -1,0 +1,103 @@
+//! Why factors are not split, or cannot be.
+
+use crate::{
+    desc::OperandKind,
+    numeric::{ElementKind, SplitKind, split::LineFacts},
+    sentence::Sentence,
+};
+
+/// Why factors of `f32` are not split for tensor cores, or why those of a call cannot be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
+pub enum SplitRefusal {
+    NotSplit,
+    NothingToSplit { split: SplitKind, a: ElementKind, b: ElementKind },
+    NotFinite { operand: &'static str, line: u64 },
+    Window { operand: &'static str, line: u64, outside: u32, nonzero: u32 },
+    Captured,
+    TooDeep { k: usize, split: SplitKind, most: u64 },
+}
+
+/// What a line of an operand is called.
+const fn line_name(operand: &'static str) -> &'static str {
+    match operand.as_bytes() {
+        b"A" => "row ",
+        _ => "column ",
+    }
+}
+
+impl SplitRefusal {
+    /// Why a row of A, or a column of B, cannot be scaled, of which these are the facts.
+    pub const fn of(operand: OperandKind, line: u32, facts: &LineFacts) -> Self {
+        let (operand, line) = (operand.name(), line as u64);
+        if facts.is_finite() {
+            Self::Window { operand, line, outside: facts.outside, nonzero: facts.nonzero }
+        } else {
+            Self::NotFinite { operand, line }
+        }
+    }
+
+    /// The refusal in words.
+    pub const fn sentence(&self) -> Sentence {
+        let s = Sentence::new();
+        match *self {
+            Self::NotSplit => s.say(
+                "tensor cores multiply no f32, and split = none; split = bf16x6 keeps all of it, f16x3 does within a window of exponents, and elements of tf32 keep 10 bits of fraction",
+            ),
+            Self::NothingToSplit { split, a, b } => s
+                .say("split = ")
+                .say(split.name())
+                .say(" makes parts of f32, and the elements are ")
+                .say(a.name())
+                .say(" and ")
+                .say(b.name())
+                .say("; the nearest is none"),
+            Self::NotFinite { operand, line } => s
+                .say(line_name(operand))
+                .number(line)
+                .say(" of ")
+                .say(operand)
+                .say(" has a number that is not finite, which split = f16x3 cannot scale; take split = bf16x6"),
+            Self::Window { operand, line, outside, nonzero } => s
+                .say(line_name(operand))
+                .number(line)
+                .say(" of ")
+                .say(operand)
+                .say(" has ")
+                .number(outside as u64)
+                .say(" of ")
+                .number(nonzero as u64)
+                .say(" numbers more than ")
+                .number(SplitKind::WINDOW as u64)
+                .say(" binades below its largest, and split = f16x3 takes one in ")
+                .number(SplitKind::FEW as u64)
+                .say("; take split = bf16x6"),
+            Self::Captured => s.say(
+                "split = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take split = bf16x6",
+            ),
+            Self::TooDeep { k, split, most } => s
+                .say("K = ")
+                .number(k as u64)
+                .say(" with split = ")
+                .say(split.name())
+                .say(" is beyond the largest extent, ")
+                .number(most),
+        }
+    }
+
+    /// The same refusal of the problem with A and B in each other's place, and each transposed.
+    pub(crate) const fn exchanged(self) -> Self {
+        const fn other(operand: &'static str) -> &'static str {
+            match operand.as_bytes() {
+                b"A" => "B",
+                _ => "A",
+            }
+        }
+        match self {
+            Self::NothingToSplit { split, a, b } => Self::NothingToSplit { split, a: b, b: a },
+            Self::NotFinite { operand, line } => Self::NotFinite { operand: other(operand), line },
+            Self::Window { operand, line, outside, nonzero } => Self::Window { operand: other(operand), line, outside, nonzero },
+            same => same,
+        }
+    }
+}
