@@ -2,6 +2,7 @@
 
 use super::knobs::GemmDesc;
 use crate::{
+    arch::OpKind,
     layout::Order,
     numeric::{
         ElementKind, SplitKind,
@@ -65,11 +66,12 @@ impl GemmDesc {
     /// Whether `f32` is split where tensor cores multiply it, and nothing else is.
     pub(crate) const fn check_split(&self) -> Result<(), Refusal> {
         let is_f32 = self.a.is(ElementKind::F32) && self.b.is(ElementKind::F32);
-        if self.split.splits() && !self.mainloop.has_roles() {
+        let on_tensor_cores = self.mainloop.has_roles() && matches!(self.op, OpKind::TensorOp);
+        if self.split.splits() && !on_tensor_cores {
             return Err(Refusal::NoChoice { field: "split", mainloop: self.mainloop.name(), nearest: SplitKind::None.name() });
         }
         match (self.split, is_f32) {
-            (SplitKind::None, true) if self.mainloop.has_roles() => Err(Refusal::Split(SplitRefusal::NotSplit)),
+            (SplitKind::None, true) if on_tensor_cores => Err(Refusal::Split(SplitRefusal::NotSplit)),
             (SplitKind::None, _) | (_, true) => Ok(()),
             (split, false) => Err(Refusal::Split(SplitRefusal::NothingToSplit { split, a: self.a, b: self.b })),
         }
