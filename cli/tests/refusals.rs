@@ -37,7 +37,6 @@ fn usage() {
         ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
         ("gemm --acc f8", "names the type `f8`"),
         ("banks --op tensorop --a bf16:row --b bf16:col", "its warpgroups have roles; the nearest is multistage"),
-        ("gemm --op tensorop --a i8:col --b i8:col", "A of i8 is not contiguous along K"),
         ("gemm --op avx", "possible values: simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
         ("gemm --on gpu", "possible values: auto, host, cuda"),
