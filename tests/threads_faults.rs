@@ -7,7 +7,7 @@ mod common;
 use bent::bend;
 use common::{
     descriptions::threads::plain,
-    subject::{Subject, program, replace, without},
+    subject::{Named, every_fault_is_found, program, replace, without},
 };
 use falchion::{
     desc::{GemmDesc, OperandKind},
@@ -18,10 +18,6 @@ use falchion::{
     shape::Mn,
     threadblock::TensorSwizzle,
 };
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Orders of events in which a fault may show.
-const SEEDS: u64 = 12;
 
 /// What a change needs to be one.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,15 +38,12 @@ impl Needs {
     }
 }
 
-/// A named change to a program.
-type Named = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
-
 /// Changes the maps of threads.
 fn maps(p: &mut WarpSpecializedProgram) -> &mut ThreadMaps {
     p.threads.as_mut().expect("threads multiply")
 }
 
-const FAULTS: &[Named] = &[
+const FAULTS: &[Named<Needs>] = &[
     ("fragments of A are one vector off", Needs::Nothing, |p| {
         bend(&mut maps(p).fragment[0], |map, point| map.at(point).map(|mn| mn + 4));
     }),
@@ -167,31 +160,9 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     ]
 }
 
-/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything.
 #[test]
 fn every_fault_is_found_and_what_ships_is_not_accused() {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut sentences = BTreeSet::new();
-    for (name, desc) in subjects() {
-        assert_eq!(desc.check(), Ok(()), "{name}");
-        let (subject, right) = (Subject::new(&desc), program(&desc));
-        for seed in 0..SEEDS {
-            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
-        }
-        for (fault, _, change) in FAULTS.iter().filter(|fault| fault.1.has(&right)) {
-            let mut mutant = right.clone();
-            change(&mut mutant);
-            let first = (0..SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
-            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {SEEDS} orders of events"));
-            println!("{name}: {fault}: {sentence}");
-            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
-            *found.entry(fault).or_default() += 1;
-        }
-    }
-    let never: Vec<_> = FAULTS.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
-    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
-    assert!(never.is_empty(), "no subject for {never:?}");
-    assert!(found.len() >= 30 && sentences.len() >= 10);
+    every_fault_is_found(&subjects(), FAULTS, Needs::has, 30);
 }
 
 /// For each subject: the map of a stage is a bijection onto its bytes' elements, threads hold every row and column that they share, in

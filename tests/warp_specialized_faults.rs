@@ -5,7 +5,7 @@ mod bent;
 mod common;
 
 use bent::bend;
-use common::subject::{Subject, program, replace, without};
+use common::subject::{Named, every_fault_is_found, program, replace, without};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
@@ -18,13 +18,7 @@ use falchion::{
     threadblock::TensorSwizzle,
     warp::mma_warpgroup::Swizzle,
 };
-use std::{collections::BTreeMap, sync::Arc};
-
-/// Orders of events in which a fault may show.
-const SEEDS: u64 = 12;
-
-/// Among which a fault is looked for.
-const MOST_SEEDS: u64 = 60;
+use std::sync::Arc;
 
 /// What a change needs to be one.
 #[derive(Clone, Copy, PartialEq)]
@@ -62,10 +56,7 @@ impl Needs {
     }
 }
 
-/// A named change to a program.
-type Named = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
-
-const FAULTS: &[Named] = &[
+const FAULTS: &[Named<Needs>] = &[
     ("the producer's phase is inverted", Needs::Nothing, |p| {
         bend(&mut p.ring.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
     }),
@@ -250,31 +241,9 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     ]
 }
 
-/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything.
 #[test]
 fn every_fault_is_found_and_what_ships_is_not_accused() {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut sentences = std::collections::BTreeSet::new();
-    for (name, desc) in subjects() {
-        assert_eq!(desc.check(), Ok(()), "{name}");
-        let (subject, right) = (Subject::new(&desc), program(&desc));
-        for seed in 0..SEEDS {
-            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
-        }
-        for (fault, _, change) in FAULTS.iter().filter(|fault| fault.1.has(&right)) {
-            let mut mutant = right.clone();
-            change(&mut mutant);
-            let first = (0..MOST_SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
-            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events"));
-            println!("{name}: {fault}: {sentence}");
-            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
-            *found.entry(fault).or_default() += 1;
-        }
-    }
-    let never: Vec<_> = FAULTS.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
-    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
-    assert!(never.is_empty(), "no subject for {never:?}");
-    assert!(found.len() >= 24 && sentences.len() >= 10);
+    every_fault_is_found(&subjects(), FAULTS, Needs::has, 24);
 }
 
 /// The bytes of what moves are the description's: of the boxes of A and B, and of the slices of D.

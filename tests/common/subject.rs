@@ -12,6 +12,49 @@ use falchion::{
     schedule::{Role, RoleStep, Section},
     verify::{Fill, HostBuffer},
 };
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Orders of events in which what ships is not accused.
+const SEEDS: u64 = 12;
+
+/// Among which a fault is looked for.
+const MOST_SEEDS: u64 = 60;
+
+/// A named change to a program, and what a program needs for it to be one.
+pub type Named<Needs> = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
+
+/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything. At least
+/// so many faults, each of which has a subject.
+pub fn every_fault_is_found<Needs: Copy>(
+    subjects: &[(&'static str, GemmDesc)],
+    faults: &[Named<Needs>],
+    has: impl Fn(Needs, &WarpSpecializedProgram) -> bool,
+    least: usize,
+) {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut sentences = BTreeSet::new();
+    for (name, desc) in subjects {
+        assert_eq!(desc.check(), Ok(()), "{name}");
+        let (subject, right) = (Subject::new(desc), program(desc));
+        for seed in 0..SEEDS {
+            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
+        }
+        for (fault, _, change) in faults.iter().filter(|fault| has(fault.1, &right)) {
+            let mut mutant = right.clone();
+            change(&mut mutant);
+            let first = (0..MOST_SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
+            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events"));
+            println!("{name}: {fault}: {sentence}");
+            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
+            *found.entry(fault).or_default() += 1;
+        }
+    }
+    let never: Vec<_> = faults.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
+    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
+    assert!(never.is_empty(), "no subject for {never:?}");
+    assert!(found.len() >= least && sentences.len() >= 10);
+}
+
 /// Leaves steps out of a role's section.
 pub fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
     program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
