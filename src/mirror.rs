@@ -281,28 +281,34 @@ fn epilogue_header(d: &GemmDesc) -> String {
     text
 }
 
-/// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
-pub fn header(d: &GemmDesc) -> String {
-    if let Some(components) = d.warp_specialized() {
-        return warp_specialized::header(d, &components);
-    }
-    let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
+/// Facts of kernels whose threads multiply and store, each its own tile.
+fn facts_of_threads(d: &GemmDesc) -> [(&'static str, u32); 8] {
     let (warps, lanes) = (d.warps(), d.lanes());
-    let facts: &[(&str, u32)] = &[
-        ("kTileM", d.threadblock.m),
-        ("kTileN", d.threadblock.n),
-        ("kTileK", d.threadblock.k),
+    [
         ("kWarpK", d.warp.k),
         ("kWarpsM", warps.m),
         ("kWarpsN", warps.n),
         ("kWarpsK", warps.k),
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
-        ("kThreads", d.threads()),
         ("kThreadsPerSlice", d.threads_per_slice()),
+        ("kStoreAccess", d.store_access()),
+    ]
+}
+
+/// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
+pub fn header(d: &GemmDesc) -> String {
+    if let Some(components) = d.warp_specialized() {
+        return warp_specialized::header(d, &components);
+    }
+    let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
+    let facts: &[(&str, u32)] = &[
+        ("kTileM", d.threadblock.m),
+        ("kTileN", d.threadblock.n),
+        ("kTileK", d.threadblock.k),
+        ("kThreads", d.threads()),
         ("kStages", d.stages),
         ("kStageBytes", d.stage_bytes()),
-        ("kStoreAccess", d.store_access()),
         ("kBlocksPerSm", d.blocks_per_sm),
         ("kUnroll", d.groups_a_turn()),
     ];
@@ -316,7 +322,7 @@ pub fn header(d: &GemmDesc) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
-    for (fact, value) in facts {
+    for (fact, value) in facts_of_threads(d).iter().chain(facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
     text.push_str("};\n");

@@ -4,6 +4,8 @@
 #![cfg(feature = "cuda")]
 
 mod common;
+#[path = "common/twins.rs"]
+mod twins;
 
 use common::on_tensor_cores::{ORDERS, desc};
 use falchion::{
@@ -21,6 +23,7 @@ use falchion::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
 };
+use twins::a_wrong_fingerprint_is_named;
 
 /// Remembers nothing: what another run compiled does not pass for this one's.
 fn compiled(name: &str, unit: &TranslationUnit) -> Report {
@@ -76,13 +79,7 @@ fn what_is_not_the_twin_does_not_compile() {
             ("numeric::SplitBlocks<SplitFacts, 7>", "blocks"),
             ("device::PieceMap<Config, true>", "pieces"),
         ] {
-            let before = format!("fingerprint<{twin}>() == ");
-            let digit = unit.source.find(&before).expect("a fingerprint") + before.len();
-            let mut wrong = unit.clone();
-            let other = if unit.source.as_bytes()[digit] == b'1' { "2" } else { "1" };
-            wrong.source.replace_range(digit..=digit, other);
-            let error = compile(&Cache::new(CacheDir::Off), &wrong, 90).expect_err("the fingerprint is wrong").to_string();
-            assert!(error.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{error}");
+            a_wrong_fingerprint_is_named(&unit, (twin, name));
         }
     }
 }

@@ -3,6 +3,9 @@
 
 #![cfg(feature = "cuda")]
 
+#[path = "common/twins.rs"]
+mod twins;
+
 use falchion::device::{
     RELAY,
     cuda::{
@@ -11,6 +14,7 @@ use falchion::device::{
         report::Report,
     },
 };
+use twins::a_wrong_fingerprint_is_named;
 
 #[test]
 #[ignore = "needs NVRTC"]
@@ -32,12 +36,6 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 fn a_map_that_is_not_the_twin_does_not_compile() {
     let unit = RELAY.translation_unit(true);
     for (twin, name) in [("device::Realignment", "realignment"), ("device::RelayMap<Config, 3, 11>", "relay")] {
-        let before = format!("fingerprint<{twin}>() == ");
-        let digit = unit.source.find(&before).expect("a fingerprint") + before.len();
-        let mut wrong = unit.clone();
-        let other = if unit.source.as_bytes()[digit] == b'1' { "2" } else { "1" };
-        wrong.source.replace_range(digit..=digit, other);
-        let error = compile(&Cache::new(CacheDir::Off), &wrong, 90).expect_err("the fingerprint is wrong").to_string();
-        assert!(error.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{error}");
+        a_wrong_fingerprint_is_named(&unit, (twin, name));
     }
 }

@@ -7,9 +7,6 @@
 
 namespace device {
 
-// What a launch does, as src/device/split/mod.rs counts.
-enum class SplitPass : unsigned { Clear, Measure, Write, Judge };
-
 // The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring rows.
 template <class Config>
 constexpr unsigned piece_row(unsigned thread, unsigned step, bool along_k) {

@@ -92,7 +92,7 @@ struct TensorStore {
   // A slice from its staging buffer to D.
   template <int Slice>
   __device__ __forceinline__ void write(unsigned staging) {
-    if constexpr (Config::kStoreAccess * sizeof(C) == 16) {
+    if constexpr (Config::kByCopyEngine) {
       if (thread == 0) threadblock::store(params.d, corner<Slice>(), staging);
     } else {
       unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;

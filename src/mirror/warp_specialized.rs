@@ -106,6 +106,7 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
             ("kRepeatsM", components.repeats.m),
             ("kRepeatsN", components.repeats.n),
             ("kStoreAccess", d.align_c),
+            ("kByCopyEngine", u32::from(d.by_copy_engine())),
             ("kSliceColumns", components.slice_columns),
             ("kSliceSwizzle", components.slice_swizzle.bits()),
             ("kPromotes", u32::from(d.promotes())),

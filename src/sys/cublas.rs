@@ -126,6 +126,28 @@ pub struct GemmProblem<'a> {
     pub d: GemmMatrix<'a>,
 }
 
+/// A product as cuBLAS is told of it: of the first factor, the second and the result.
+struct Call {
+    operations: [c_int; 2],
+    extents: [c_int; 3],
+    leading: [c_int; 3],
+    addresses: [u64; 3],
+}
+
+/// Enqueues it.
+///
+/// # Safety
+/// The handle is alive, and the addresses are of device memory that holds matrices of such extents and leading dimensions, of `T`, until
+/// the work is done.
+unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> c_int {
+    let Call { operations: [of_first, of_second], extents: [rows, columns, k], leading: [ld_first, ld_second, ldd], addresses } =
+        call;
+    let [first, second, d] = addresses.map(|address| address as *mut T);
+    let (alpha, beta) = (&raw const alpha, &raw const beta);
+    // SAFETY: as promised; the scalars are read before the call returns.
+    unsafe { gemm(handle, of_first, of_second, rows, columns, k, alpha, first, ld_first, second, ld_second, beta, d, ldd) }
+}
+
 impl Cublas {
     /// Enqueues a product of f32 (4 bytes an element) or of f64 (8), in their own arithmetic: the library's default, which takes no
     /// tensor cores of other types.
@@ -148,57 +170,19 @@ impl Cublas {
         // A row-major D is the column-major transpose, the product of the transposes in the other order.
         let (first, second, rows, columns) = if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
         let operation = |matrix: &GemmMatrix<'_>| if matrix.order == p.d.order { PLAIN } else { TRANSPOSED };
-        let (of_first, of_second) = (operation(&first), operation(&second));
-        let (rows, columns, k) = (number(rows)?, number(columns)?, number(k)?);
-        let (ld_first, ld_second, ldd) = (number(first.leading)?, number(second.leading)?, number(p.d.leading)?);
-        let [first, second, d] = [first, second, p.d].map(|matrix| matrix.region.address());
+        let call = Call {
+            operations: [operation(&first), operation(&second)],
+            extents: [number(rows)?, number(columns)?, number(k)?],
+            leading: [number(first.leading)?, number(second.leading)?, number(p.d.leading)?],
+            addresses: [first, second, p.d].map(|matrix| matrix.region.address()),
+        };
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the scalars are read before the
         // call returns; the regions outlive the work, as their own rules say.
         let status = unsafe {
             match element_bytes {
-                4 => {
-                    let (alpha, beta) = (1.0f32, 0.0f32);
-                    let (first, second, d) = (first as *const f32, second as *const f32, d as *mut f32);
-                    let (alpha, beta) = (&raw const alpha, &raw const beta);
-                    (self.sgemm)(
-                        self.handle,
-                        of_first,
-                        of_second,
-                        rows,
-                        columns,
-                        k,
-                        alpha,
-                        first,
-                        ld_first,
-                        second,
-                        ld_second,
-                        beta,
-                        d,
-                        ldd,
-                    )
-                }
-                8 => {
-                    let (alpha, beta) = (1.0f64, 0.0f64);
-                    let (first, second, d) = (first as *const f64, second as *const f64, d as *mut f64);
-                    let (alpha, beta) = (&raw const alpha, &raw const beta);
-                    (self.dgemm)(
-                        self.handle,
-                        of_first,
-                        of_second,
-                        rows,
-                        columns,
-                        k,
-                        alpha,
-                        first,
-                        ld_first,
-                        second,
-                        ld_second,
-                        beta,
-                        d,
-                        ldd,
-                    )
-                }
+                4 => enqueue(self.sgemm, self.handle, call, [1.0, 0.0]),
+                8 => enqueue(self.dgemm, self.handle, call, [1.0, 0.0]),
                 _ => return Err(refused("cublas<t>gemm is for f32 and f64 here")),
             }
         };

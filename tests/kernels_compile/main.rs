@@ -264,18 +264,23 @@ fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
     }
 }
 
+/// A number of the configuration halved, and the compiler says which map differs.
+fn a_wrong_fact_is_named(unit: &TranslationUnit, fact: &str, name: &str) {
+    let (key, value) = fact.split_once(" = ").expect("a fact");
+    let other = value.parse::<u32>().expect("a number") / 2;
+    assert!(unit.config.contains(fact), "{}", unit.config);
+    let config = unit.config.replacen(fact, &format!("{key} = {other}"), 1);
+    let (log, _) = log_of(&TranslationUnit { config, ..unit.clone() });
+    assert!(log.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{log}");
+}
+
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_map_that_differs_is_refused_by_its_name() {
     let unit = translation_unit(&default(ArchKind::Sm90, F32, [Order::Col, Order::Row, Order::Row]), true);
     // The first of each is A's.
     for (fact, name) in [("kPitch = 256", "smem_a"), ("kInterleave = 4", "fragment_a"), ("kLanesContiguous = 32", "copy_a")] {
-        let (key, value) = fact.split_once(" = ").expect("a fact");
-        let other = value.parse::<u32>().expect("a number") / 2;
-        assert!(unit.config.contains(fact), "{}", unit.config);
-        let config = unit.config.replacen(fact, &format!("{key} = {other}"), 1);
-        let (log, _) = log_of(&TranslationUnit { config, ..unit.clone() });
-        assert!(log.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{log}");
+        a_wrong_fact_is_named(&unit, fact, name);
     }
 }
 

@@ -1,15 +1,14 @@
 //! Kernels whose threads multiply what the copy engine brings.
 
 use super::{
-    all_clean,
+    a_wrong_fact_is_named, all_clean,
     descriptions::{Family, Wanted, description, that_just_fits, threads::plain},
-    log_of,
 };
 use falchion::{
     arch::ArchKind,
     desc::{GemmDesc, SpillKind},
     layout::Order,
-    mirror::{TranslationUnit, translation_unit},
+    mirror::translation_unit,
 };
 
 /// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts, and ones that just fit the registers of a
@@ -48,11 +47,6 @@ fn a_map_of_threads_that_differs_is_refused_by_its_name() {
         ("kWarpMn = 128", "fragment_b"),
         ("kStages = 3", "ring"),
     ] {
-        let (key, value) = fact.split_once(" = ").expect("a fact");
-        let other = value.parse::<u32>().expect("a number") / 2;
-        assert!(unit.config.contains(fact), "{}", unit.config);
-        let config = unit.config.replacen(fact, &format!("{key} = {other}"), 1);
-        let (log, _) = log_of(&TranslationUnit { config, ..unit.clone() });
-        assert!(log.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{log}");
+        a_wrong_fact_is_named(&unit, fact, name);
     }
 }

@@ -1,12 +1,17 @@
 //! Where an operand's parts lie in the workspace, and what is known of its rows.
 
-use crate::{device::WORKSPACE_ALIGNMENT, mirror::SplitLine, numeric::SplitKind};
+use crate::{
+    device::WORKSPACE_ALIGNMENT,
+    mirror::SplitLine,
+    numeric::{ElementKind, SplitKind},
+    warp::mma_warpgroup::STAGE_BYTES,
+};
 
-/// Elements along K to a whole number of which parts are padded: a stage of the product's ring, 128 bytes.
-pub const DEPTH: u32 = 64;
+/// Elements along K to a whole number of which parts are padded: a stage of the product's ring.
+pub const DEPTH: u32 = STAGE_BYTES / PART_BYTES as u32;
 
-/// Bytes of an element of a part.
-const PART_BYTES: u64 = 2;
+/// Bytes of an element of a part: bf16 or f16.
+const PART_BYTES: u64 = ElementKind::F16.bytes() as u64;
 
 /// The room of one operand: rows of parts; where rows are scaled, a [`SplitLine`] for each, and a word for the first row that is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -73,7 +73,24 @@ pub enum SplitPass {
 impl SplitPass {
     /// The passes of a split, in order.
     pub const fn of(split: SplitKind) -> &'static [Self] {
-        if split.scales() { &[Self::Clear, Self::Measure, Self::Write, Self::Judge] } else { &[Self::Write] }
+        if split.scales() { &Self::ALL } else { &[Self::Write] }
+    }
+
+    const ALL: [Self; 4] = [Self::Clear, Self::Measure, Self::Write, Self::Judge];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "Clear",
+            Self::Measure => "Measure",
+            Self::Write => "Write",
+            Self::Judge => "Judge",
+        }
+    }
+
+    /// All of them, as a C++ enumeration.
+    fn declaration() -> String {
+        let names = Self::ALL.map(|pass| format!("{} = {}", pass.name(), pass as u32)).join(", ");
+        format!("enum class SplitPass : unsigned {{ {names} }};\n")
     }
 
     /// Whether a thread has a row, and not some pieces.
@@ -174,7 +191,6 @@ pub(crate) fn split_header(split: SplitKind, exchanged: bool) -> String {
             .fold(0u32, |packed, (number, product)| packed | product[operand ^ usize::from(exchanged)] << (4 * number))
     };
     let facts = [
-        ("kKind", SplitKind::ALL.iter().position(|kind| *kind == split).unwrap_or(0) as u32),
         ("kParts", split.parts()),
         ("kProducts", split.products().len() as u32),
         ("kPartsOfA", packed(0)),
@@ -213,6 +229,7 @@ impl SplitPassDesc {
         let mut config = String::from("#pragma once\n");
         config.push_str(&SplitLine::declaration());
         config.push_str(&SplitParams::declaration());
+        config.push_str(&SplitPass::declaration());
         config.push_str(&split_header(self.split, false));
         config.push_str("struct Config {\n  using Facts = SplitFacts;\n");
         let facts =

@@ -3,6 +3,7 @@
 use super::{Mirrored, Own};
 use crate::{
     desc::{GemmDesc, OperandKind},
+    mirror::facts_of_threads,
     threadblock::WarpSpecialized,
     warp::mma_simt::FragmentMap,
 };
@@ -35,22 +36,12 @@ fn operand(d: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> 
 
 /// What they add to `config.cuh`.
 pub(super) fn own(d: &GemmDesc, components: &WarpSpecialized) -> Own {
-    let (warps, lanes) = (d.warps(), d.lanes());
     Own {
         twin: "warp/mma_simt.cuh",
         structs: String::new(),
         operands: OperandKind::BOTH.map(|which| operand(d, components, which)),
         aliases: "",
-        facts: vec![
-            ("kWarpK", d.warp.k),
-            ("kWarpsM", warps.m),
-            ("kWarpsN", warps.n),
-            ("kWarpsK", warps.k),
-            ("kLanesM", lanes.m),
-            ("kLanesN", lanes.n),
-            ("kThreadsPerSlice", d.threads_per_slice()),
-            ("kStoreAccess", d.store_access()),
-        ],
+        facts: facts_of_threads(d).to_vec(),
     }
 }
 

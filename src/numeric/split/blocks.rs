@@ -17,7 +17,7 @@ use crate::{
 ///
 /// Without a split it is `t`.
 ///
-/// Twin: `threadblock::SplitBlocks` of `kernels/threadblock/split_blocks.cuh`.
+/// Twin: `numeric::SplitBlocks` of `kernels/numeric/split.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SplitBlocks {
     /// How factors are split.
