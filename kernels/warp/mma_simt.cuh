@@ -84,7 +84,7 @@ struct MmaSimt {
     from_b = shared + B::kStageOffset + threadblock::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
   }
 
-  // Without a stage yet.
+  // Without a stage: addresses come with each load.
   __device__ __forceinline__ explicit MmaSimt(int thread)
       : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)), from_a(nullptr), from_b(nullptr) {}
 
@@ -99,6 +99,15 @@ struct MmaSimt {
   __device__ __forceinline__ void load() {
     load_operand<A, MapA>(from_a, mn_a, Group, a[Group % 2]);
     load_operand<B, MapB>(from_b, mn_b, Group, b[Group % 2]);
+  }
+
+  // The same from addresses in the shared window of this block, f32. Volatile, so that the assembler keeps their order: B's, then A's.
+  // Left free, it puts off the part that is used first until right before its use, and the loads of a k-group come in one burst; in
+  // order, they come one by one between products of the k-group before.
+  template <int Group>
+  __device__ __forceinline__ void load_in_order(unsigned from_a, unsigned from_b) {
+    load_in_order<B, MapB>(from_b, Group, b[Group % 2]);
+    load_in_order<A, MapA>(from_a, Group, a[Group % 2]);
   }
 
   template <int Group>
@@ -127,6 +136,20 @@ struct MmaSimt {
     if constexpr (sizeof(typename A::Element) == 1) {
 #pragma unroll
       for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) asm volatile("" : "+r"(sums[i]));
+    }
+  }
+
+  template <class Operand, class Map>
+  static __device__ __forceinline__ void load_in_order(unsigned from, int group, float (&fragment)[Operand::kThreadMn]) {
+    using Tile = threadblock::SmemTile<Operand>;
+    constexpr int width = Operand::kFragmentAccess;
+    static_assert(width == 4 && Tile::kLinear, "four f32 at a time, at offsets that all threads share");
+#pragma unroll
+    for (int i = 0; i < Operand::kThreadMn; i += width) {
+      unsigned const at = from + Tile::at(Map::of_element(i), group) * sizeof(float);
+      asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                   : "=f"(fragment[i]), "=f"(fragment[i + 1]), "=f"(fragment[i + 2]), "=f"(fragment[i + 3])
+                   : "r"(at));
     }
   }
 

@@ -14,6 +14,8 @@ struct SimtConsumer : Worker<Config, Params> {
   warp::MmaSimt<Config> warp_mma;
   // Where the thread's part of a stage begins, in bytes.
   unsigned const part_a, part_b;
+  // The thread's part of both operands, in the stage that is read: addresses in the shared window of this block.
+  unsigned from_a, from_b;
 
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
@@ -34,9 +36,9 @@ struct SimtConsumer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFirst) {
       if (this->k < this->k_tiles()) {
-        warp_mma.from_a = at(this->stage_a() + part_a);
-        warp_mma.from_b = at(this->stage_b() + part_b);
-        warp_mma.template load<0>();
+        from_a = this->stage_a() + part_a;
+        from_b = this->stage_b() + part_b;
+        warp_mma.template load_in_order<0>(from_a, from_b);
       }
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
@@ -53,14 +55,10 @@ struct SimtConsumer : Worker<Config, Params> {
   template <int Group = 0>
   __device__ __forceinline__ void multiply() {
     if constexpr (Group + 1 < Config::kWarpK) {
-      warp_mma.template load<Group + 1>();
+      warp_mma.template load_in_order<Group + 1>(from_a, from_b);
       warp_mma.template multiply<Group>();
       multiply<Group + 1>();
     }
-  }
-
-  static __device__ __forceinline__ char const* at(unsigned shared_address) {
-    return static_cast<char const*>(__cvta_shared_to_generic(shared_address));
   }
 };
 
