@@ -149,7 +149,8 @@ struct MmaSimt {
       unsigned const at = from + Tile::at(Map::of_element(i), group) * sizeof(float);
       asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                    : "=f"(fragment[i]), "=f"(fragment[i + 1]), "=f"(fragment[i + 2]), "=f"(fragment[i + 3])
-                   : "r"(at));
+                   : "r"(at)
+                   : "memory");
     }
   }
 
