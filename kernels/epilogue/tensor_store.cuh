@@ -176,8 +176,10 @@ struct TensorStore {
     return two;
   }
 
-  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B were scaled; 0 outside.
+  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B were scaled; 0 outside, and where
+  // neither is read: nothing was split.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
+    if (params.lines[0] == 0) return;
     int const of_row = m < unsigned(params.m) ? reinterpret_cast<SplitLine const*>(params.lines[0])[m].shift : 0;
 #pragma unroll
     for (unsigned i = 0; i < 2; ++i)

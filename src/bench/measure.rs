@@ -120,12 +120,12 @@ impl Bench {
             commit: run.commit.clone(),
             ..Circumstances::default()
         };
-        let error_over_bound = match ours.verify(&desc, &a, &b, &c) {
+        let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
             // The window of f16x3: what is refused is kept, too.
             Err(Error::Refused(refusal @ Refusal::Split(_))) if problem.data.is_some() => {
                 return Ok(Line::refused(problem, refusal.to_string(), circumstances));
             }
-            verified => decides.then_some(verified?),
+            verified => verified?,
         };
         let measured = match (problem.data, ours.results.first(), sets.first()) {
             (Some(_), Some(d), Some(set)) => Some(errors(stream, problem, [&a, &b], set, d)?),
@@ -182,7 +182,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         _ => {
             let (_, others) = default_gemm_configurations(op, arch, types)?;
             let default = default_description(op, arch, types, orders)?;
-            default.for_extents(others, (problem.m, problem.n), &arch.machine())
+            default.for_extents(others, (problem.m, problem.n, problem.k), &arch.machine())
         }
     };
     if let Some(split) = problem.split {

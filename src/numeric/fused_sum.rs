@@ -7,8 +7,8 @@
 //! acc' = round( 2^(E - F) * sum of trunc(t_i * 2^(F - E)) )        F = aligned_bits
 //! ```
 //!
-//! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no exponent. The sum is at least
-//! aligned as -126 demands, an accumulator's least exponent. Where a factor or the accumulator is infinite or no number, the
+//! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no exponent. `E` may be below -126, an
+//! accumulator's least exponent: only the rounding knows of that (`tests/f32_accurate_cuda.rs`, numbers down to the least). Where a factor or the accumulator is infinite or no number, the
 //! result is infinite or the NaN `0x7fffffff`.
 
 use super::{
@@ -105,8 +105,10 @@ impl Instruction {
         let product = |(a, b)| Parts::of(a, least_a).times(Parts::of(b, least_b));
         let first = Parts::of(accumulator, own);
         let first = Parts { significand: first.significand << FRACTION, ..first };
-        let largest = |parts: &Parts| if parts.significand == 0 { LEAST } else { parts.exponent };
-        let top = pairs().map(|pair| largest(&product(pair))).fold(largest(&first).max(LEAST), i32::max);
+        let exponent = |parts: &Parts| (parts.significand != 0).then_some(parts.exponent);
+        let Some(top) = pairs().map(|pair| exponent(&product(pair))).fold(exponent(&first), Option::max) else {
+            return self.rounded(0.0);
+        };
         let aligned = |parts: Parts| {
             // A zero's exponent may be above the largest.
             let shift = (PRODUCT_FRACTION - self.aligned_bits) + (top - parts.exponent).max(0) as u32;

@@ -209,7 +209,12 @@ impl Instruction {
             products[i] = i32::from(a[i]) * i32::from(b[i]);
             exponents[i] = i32::from(exponents_a[i]) + i32::from(exponents_b[i]);
         }
-        let top = exponents.iter().fold(if first.significand == 0 { LEAST } else { first.exponent.max(LEAST) }, |x, &y| x.max(y));
+        let own_exponent = if first.significand == 0 { i32::from(OF_ZERO) } else { first.exponent };
+        let top = match exponents.iter().fold(own_exponent, |x, &y| x.max(y)) {
+            // Nothing but zeros.
+            top if top < i32::from(OF_ZERO) / 2 => LEAST,
+            top => top,
+        };
         let [kind_a, kind_b] = self.operands();
         // An instruction keeps more bits than a product of its types has.
         let up = self.aligned_bits() - fraction_bits(kind_a) - fraction_bits(kind_b);
