@@ -146,14 +146,21 @@ impl TensorCopy {
         Err(Refusal::TensorCorner { value, of, nearest })
     }
 
-    /// Whether the copy engine takes the copy as a store: no coordinate is negative, beside what [`check`](Self::check) says. Loads
-    /// may begin before the tensor; of stores that do, one by (8, 1) elements was an illegal instruction. [`store`](Self::store) says
-    /// what such a store would mean.
+    /// Whether the copy engine takes the copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's
+    /// rows are whole multiples of 16 bytes, beside what [`check`](Self::check) says. Loads may begin before the tensor; of stores that
+    /// do, one by (8, 1) elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so
+    /// what lies behind the row (`tests/tensor_map_cuda.rs`). [`store`](Self::store) says what such stores would mean.
     ///
     /// # Errors
     ///
-    /// [`Refusal::StoreCorner`], and those of [`check`](Self::check).
+    /// [`Refusal::StoreCorner`], [`Refusal::NotMultiple`], and those of [`check`](Self::check).
     pub const fn check_store(&self) -> Result<(), Refusal> {
+        let map = &self.tile.map;
+        // `check` of a tensor bounds what it reaches.
+        let (field, value, of) = ("bytes of a row that is stored", map.dims[0] * map.element.bytes() as u64, CHUNK_BYTES as u64);
+        if !value.is_multiple_of(of) {
+            return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
+        }
         let mut dimension = 0;
         while dimension < self.tile.map.rank as usize {
             let value = self.corner[dimension];

@@ -58,9 +58,14 @@ pub fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
 
 /// So is a store.
 pub fn check_store(device: &Device, store: &TensorCopy, seed: u64) {
-    let (target, mut before) = (vec![POISON; reach(store)], elements(store, seed, MEMORY_BYTES));
+    check_store_as(device, store, store, seed);
+}
+
+/// A store on the device is the model's of another.
+pub fn check_store_as(device: &Device, store: &TensorCopy, meant: &TensorCopy, seed: u64) {
+    let (target, mut before) = (vec![POISON; reach(meant)], elements(store, seed, MEMORY_BYTES));
     let mut expected = target.clone();
-    store.store(tile(store, &mut before), &mut expected).expect("it fits");
+    meant.store(tile(store, &mut before), &mut expected).expect("it fits");
     let found = device.one(STORE, [store, store], &target, &target, &before);
     if let Some(why) = difference(&found.target, &expected) {
         panic!("store of {store:?}: {why}");
@@ -86,7 +91,7 @@ pub fn check_multicast(device: &Device, load: &TensorCopy, to: Multicast, hint: 
     let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
     let told = load.load_multicast(to, &source, &mut tiles).expect("it fits");
     assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.mask().count_ones());
-    let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
+    let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0, overlaps: false };
     let (entry, mask, target) = (MULTICAST, to.mask(), source.as_slice());
     let run = Run { entry, grid, load, store: load, mask, hint, source: &source, target, before: &before };
     let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));
