@@ -31,12 +31,7 @@ template <class Config, class Params>
 struct Producer : Worker<Config, Params> {
   using Worker<Config, Params>::Worker;
 
-  __device__ __forceinline__ bool goes_on() const {
-    if (!this->leads()) return false;
-    prefetch(this->params.a);
-    prefetch(this->params.b);
-    return true;
-  }
+  __device__ __forceinline__ bool goes_on() const { return this->leads(); }
 
   template <RoleStepKind Kind, int Operand>
   __device__ __forceinline__ void step() {

@@ -37,7 +37,7 @@ pub struct Request {
     /// Everything at once; types that are given beside it have to agree with it.
     pub description: Option<GemmDesc>,
     /// Rows and columns of D, for which one of several defaults may be chosen.
-    pub extents: Option<(usize, usize)>,
+    pub extents: Option<(usize, usize, usize)>,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
     pub knobs: Vec<(String, String)>,
 }

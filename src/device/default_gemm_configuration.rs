@@ -155,13 +155,13 @@ type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac
         LinearCombination,
     >;
 
-/// Both warpgroups on one tile of 128 x 256: the tile that reads the least of shared memory.
-type Wide<const K: usize, const STEP: usize, Aab, Ac> =
-    Specialized<GemmShape<128, 256, K>, GemmShape<64, 256, K>, GemmShape<64, 256, STEP>, Stages<4>, CooperativeSchedule, Aab, Ac>;
-
 /// 128 x 128, each warpgroup its own: stores cost nothing where there is a next tile.
 type Turns<const K: usize, const STEP: usize, Aab, Ac> =
     Specialized<GemmShape<128, 128, K>, GemmShape<128, 128, K>, GemmShape<64, 128, STEP>, Stages<6>, PingpongSchedule, Aab, Ac>;
+
+/// The same of 128 x 176.
+type Turns176<const K: usize, const STEP: usize, Aab, Ac> =
+    Specialized<GemmShape<128, 176, K>, GemmShape<128, 176, K>, GemmShape<64, 176, STEP>, Stages<4>, PingpongSchedule, Aab, Ac>;
 
 /// The same of 128 x 192.
 type Turns192<const K: usize, const STEP: usize, Aab, Ac> =
@@ -193,17 +193,17 @@ configurations! {
     Simt [Sm80 Sm86 Sm89 Sm90] [i8, i32 => i32; i8, i32 => f32; u8, i32 => i32] Classic<U8, U8, Vector128<f32>>;
     Simt [Sm80 Sm86 Sm89 Sm90] [f64, f64 => f64] Double<Vector128<f64>, Vector128<f64>, Vector128<f64>>;
     TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16]
-        Turns<64, 16, U8, U8>, or Turns192<64, 16, U8, U8>;
-    TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Turns<64, 16, U8, U4>, or Turns192<64, 16, U8, U4>;
-    TensorOp [Sm90] [Tf32, f32 => f32] Wide<32, 8, U4, U4>;
+        Turns<64, 16, U8, U8>, or Turns176<64, 16, U8, U8>, or Turns192<64, 16, U8, U8>;
+    TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Turns<64, 16, U8, U4>, or Turns176<64, 16, U8, U4>, or Turns192<64, 16, U8, U4>;
+    TensorOp [Sm90] [Tf32, f32 => f32] Turns<32, 8, U4, U4>, or Turns176<32, 8, U4, U4>, or Turns192<32, 8, U4, U4>;
     TensorOp [Sm90] [f32, f32 => f32] InParts;
     TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16; E5m2, f32 => Bf16]
-        Turns<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
     TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16]
-        Turns<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
     TensorOp [Sm90] [E4m3, f32 => f32; E4m3 | E5m2, f32 => f32; E5m2 | E4m3, f32 => f32; E5m2, f32 => f32]
-        Turns<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
-    TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Wide<128, 32, U16, U4>;
+        Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
+    TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
 }
 
 /// The knobs that [`Auto`] stands for.

@@ -186,10 +186,10 @@ where
 
     /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these
     /// types, the one that [`GemmDesc::for_extents`] chooses.
-    pub fn desc_for((m, n, _): (usize, usize, usize), machine: &Machine) -> GemmDesc {
+    pub fn desc_for(extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
         match Cfg::OTHERS {
             [] => Self::DESC,
-            others => Self::DESC.for_extents(others, (m, n), machine),
+            others => Self::DESC.for_extents(others, extents, machine),
         }
     }
 

@@ -14,6 +14,10 @@ __device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
   // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
   if (shared % 1024 != 0) __trap();
+  if (threadIdx.x == 0) {
+    threadblock::prefetch(params.a);
+    threadblock::prefetch(params.b);
+  }
   schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
   schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);
   if (group == 0) {

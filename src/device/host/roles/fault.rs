@@ -43,6 +43,7 @@ pub enum RingFault {
     NotSetUp { who: Who, step: RoleStep, block: u32 },
     SetUpTwice { who: Who },
     InitNotFenced { who: Who, step: RoleStep, block: u32 },
+    EarlierGrid { who: Who, step: RoleStep },
     TooManyArrivals { who: Who, step: RoleStep, block: u32, stage: u32 },
     Overrun { who: Who, block: u32, lost: ShareName },
     OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
@@ -86,6 +87,9 @@ impl fmt::Display for RingFault {
             Self::SetUpTwice { who } => write!(f, "{who} sets up barriers that are in use"),
             Self::InitNotFenced { who, step, block } => {
                 write!(f, "{who} comes to {step}, and block {block}'s barriers are not visible to it")
+            }
+            Self::EarlierGrid { who, step } => {
+                write!(f, "{who} comes to {step}, and has not waited for the grid before this one")
             }
             Self::TooManyArrivals { who, step, block, stage } => {
                 write!(f, "{who} arrives by {step} at a barrier of stage {stage} of block {block} that waits for no arrival")
