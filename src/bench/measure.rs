@@ -11,13 +11,10 @@ use super::{
 };
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, PromotionKind, Request},
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
         cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
-        default_gemm_configuration::{
-            default_description, default_gemm_configuration, default_gemm_configurations, promoted_description,
-        },
     },
     epilogue::SCALARS,
     error::Error,
@@ -171,27 +168,22 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         None | Some("simt") => OpKind::Simt,
         Some(_) => OpKind::TensorOp,
     };
-    let (types, orders) = (types(problem)?, orders(problem));
-    let mut desc = match problem.accumulate {
-        _ if !problem.knobs.is_empty() => {
-            let mut knobs = default_gemm_configuration(op, arch, types)?;
-            problem.knobs.iter().try_for_each(|(name, words)| knobs.set(name, words))?;
-            GemmDesc::of_values(op, arch, types, orders, knobs)
-        }
-        Some(Accumulate::Slow) if types.a.is_fp8() => promoted_description(op, arch, types, orders)?,
-        _ => {
-            let (_, others) = default_gemm_configurations(op, arch, types)?;
-            let default = default_description(op, arch, types, orders)?;
-            default.for_extents(others, (problem.m, problem.n, problem.k), &arch.machine())
-        }
-    };
+    let types = types(problem)?;
+    let mut knobs: Vec<_> = problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
+    let mut ask = |name: &str, words: &str| knobs.push((name.to_owned(), words.to_owned()));
+    if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
+        ask("promotion", PromotionKind::Stage.name());
+    }
     if let Some(split) = problem.split {
-        desc.split = split;
+        ask("split", split.name());
     }
     if let Some(epilogue) = &problem.epilogue {
-        desc.epilogue = epilogue.parse().map_err(measurement)?;
+        ask("epilogue", epilogue);
     }
-    Ok(desc)
+    let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
+    let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, knobs };
+    Ok(request.resolve(arch)?.desc)
 }
 
 /// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.

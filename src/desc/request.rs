@@ -12,11 +12,12 @@ use crate::{
     arch::{ArchKind, OpKind},
     device::{
         Orders,
-        default_gemm_configuration::{default_gemm_configurations, promoted},
+        default_gemm_configuration::{copied_by_tma, default_gemm_configurations, promoted_configurations},
     },
     error::Error,
     layout::{MatrixType, Order},
     numeric::{Combined, ElementKind},
+    threadblock::MainloopKind,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -36,7 +37,7 @@ pub struct Request {
     pub arch: Option<ArchKind>,
     /// Everything at once; types that are given beside it have to agree with it.
     pub description: Option<GemmDesc>,
-    /// Rows and columns of D, for which one of several defaults may be chosen.
+    /// The problem's M, N and K, for which one of several defaults may be chosen.
     pub extents: Option<(usize, usize, usize)>,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
     pub knobs: Vec<(String, String)>,
@@ -112,16 +113,27 @@ impl Request {
                 let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
                 let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
                 let (knobs, others) = default_gemm_configurations(op, arch, types)?;
-                // Tiles of which one consumer adds while the other multiplies.
-                let promotes = |(name, words): &(String, String)| name == "promotion" && words == PromotionKind::Stage.name();
-                // Who sets a knob sets it in the row that the documentation names.
-                let knobs = match self.extents.filter(|_| self.knobs.is_empty()) {
+                // Some knobs' values have tiles of their own.
+                let asks = |knob: &str, words: &str| self.knobs.iter().any(|(name, value)| name == knob && value == words);
+                let (promoted, promoted_others) = promoted_configurations(knobs);
+                let (knobs, others) = if types.a.is_fp8() && asks("promotion", PromotionKind::Stage.name()) {
+                    (promoted, &promoted_others[..])
+                } else if op == OpKind::Simt
+                    && types.a == ElementKind::F32
+                    && asks("mainloop", MainloopKind::WarpSpecialized.name())
+                {
+                    (copied_by_tma(knobs), &[][..])
+                } else {
+                    (knobs, others)
+                };
+                // Who sets a knob that is about tiles sets it in the row that the documentation names.
+                let open = |(name, _): &(String, String)| ["promotion", "split", "epilogue"].contains(&name.as_str());
+                let knobs = match self.extents.filter(|_| self.knobs.iter().all(open)) {
                     Some(extents) => {
                         let desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
                         let chosen = desc.for_extents(others, extents, &arch.machine());
                         if chosen.exchanged { chosen.exchange().knobs() } else { chosen.knobs() }
                     }
-                    None if types.a.is_fp8() && self.knobs.iter().any(promotes) => promoted(knobs),
                     None => knobs,
                 };
                 (types, orders, op, arch, knobs, Origin::Default, None)

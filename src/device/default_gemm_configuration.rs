@@ -15,7 +15,9 @@ use crate::{
     refusal::Refusal,
     schedule::{CooperativeSchedule, PingpongSchedule, ScheduleKind},
     shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Stages, Vector128},
-    threadblock::{GroupedSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto},
+    threadblock::{
+        GroupedSwizzle, IdentitySwizzle, MainloopKind, MmaMultistage, MmaPipelined, MmaWarpSpecialized, SmemAuto, SwizzleKind,
+    },
     warp::{FullUnroll, VectorInterleave},
 };
 use typenum::{U1, U4, U8, U16};
@@ -226,18 +228,41 @@ pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
 }
 
-/// Knobs of fp8 with sums promoted after each stage: two consumers on one tile, 128 x 128 each, so that the partial sums of an
-/// instruction of 64 x 128 fit beside their sums. While one consumer adds, the other multiplies; in turns nobody would.
+/// Knobs of fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns
+/// nobody would. 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many
+/// partial sums as sums.
 #[must_use]
-pub const fn promoted(knobs: Knobs) -> Knobs {
+pub const fn promoted_configurations(knobs: Knobs) -> (Knobs, [Knobs; 1]) {
     let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
-    Knobs {
+    let square = Knobs {
         threadblock: Mnk { m: 256, n: 128, ..tile },
         warp: Mnk { m: 128, n: 128, ..warp },
         instruction: Mnk { n: 128, ..instruction },
         stages: 4,
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Stage,
+        ..knobs
+    };
+    let wide = Knobs {
+        threadblock: Mnk { m: 128, n: 192, ..tile },
+        warp: Mnk { m: 64, n: 192, ..warp },
+        instruction: Mnk { n: 192, ..instruction },
+        ..square
+    };
+    (square, [wide])
+}
+
+/// Knobs of `f32` on the CUDA cores whose tiles the copy engine brings: 16x8 a thread, which measured best of
+/// `docs/performance/f32_simt.md`. Not [`Auto`]'s, since operands that are contiguous along K need a workspace.
+#[must_use]
+pub const fn copied_by_tma(knobs: Knobs) -> Knobs {
+    Knobs {
+        threadblock: Mnk { m: 256, n: 128, k: 16 },
+        warp: Mnk { m: 64, n: 64, k: 16 },
+        instruction: Mnk { m: 16, n: 8, k: 1 },
+        mainloop: MainloopKind::WarpSpecialized,
+        stages: 6,
+        swizzle: SwizzleKind::Grouped(8),
         ..knobs
     }
 }
@@ -248,6 +273,6 @@ pub const fn promoted(knobs: Knobs) -> Knobs {
 ///
 /// Those of [`default_description`].
 pub fn promoted_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
-    let knobs = promoted(default_gemm_configuration(op, arch, types)?);
+    let (knobs, _) = promoted_configurations(default_gemm_configuration(op, arch, types)?);
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
 }

@@ -2,19 +2,22 @@
 //!
 //! Blocks that stay take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
 //! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
-//! and what is not hidden behind products, at the first tile's beginning and the last one's end, grows with the tile, not with K:
+//! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
+//! consumers take turns, with each tile where they share it:
 //!
 //! ```text
-//! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000)        waves = ceil(tiles / multiprocessors)
+//! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
+//! waves = ceil(tiles / multiprocessors)        exposed = 1 in turns, else waves
 //! ```
 //!
-//! The two numbers are those with which 128x128, 128x176 and 128x192 are chosen as measured, for all types, in
-//! `docs/performance/explore/hopper_tiles_*.jsonl`: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
+//! The two numbers are those with which 128x128, 128x176 and 128x192 in turns are chosen as measured, for all types, in
+//! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
 //! 128x176, and takes 0.83 to 0.88 of the first's time with the second, 0.77 to 0.82 with the third.
 
 use crate::{
     arch::Machine,
     desc::{GemmDesc, Knobs},
+    schedule::ScheduleKind,
 };
 
 /// How much of a product's time goes by reads of shared memory.
@@ -43,6 +46,65 @@ impl GemmDesc {
         let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
         let time = waves.saturating_mul(k as u128).saturating_mul(product(self.instruction.n));
-        (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(NOT_HIDDEN * product(128)))
+        let exposed = if self.schedule == ScheduleKind::Pingpong { 1 } else { waves };
+        let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
+        (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        arch::{ArchKind, OpKind},
+        desc::{PromotionKind, Request},
+        layout::{MatrixType, Order},
+        numeric::ElementKind,
+    };
+
+    /// The tile that a problem takes, of A and B in these orders and D row-major.
+    fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
+        let [a, b] = orders.map(|order| Some(MatrixType { element: kind, order }));
+        let c = match kind {
+            ElementKind::I8 => ElementKind::I32,
+            ElementKind::Tf32 => ElementKind::F32,
+            _ => ElementKind::Bf16,
+        };
+        let c = Some(MatrixType { element: c, order: Order::Row });
+        let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
+        let (op, extents, knobs) = (Some(OpKind::TensorOp), Some(extents), knobs.into_iter().collect());
+        let request = Request { a, b, c, op, extents, knobs, ..Request::default() };
+        let tile = request.resolve(ArchKind::Sm90).expect("a row").desc.threadblock;
+        (tile.m, tile.n)
+    }
+
+    /// What was measured best on 132 multiprocessors, or within a hundredth of it: `docs/performance/explore/hopper_tiles_*.jsonl` and
+    /// `hopper_promoted.jsonl`.
+    #[test]
+    fn problems_take_the_tiles_that_measured_best() {
+        let along_k = [Order::Row, Order::Col];
+        for (extents, wanted) in [
+            ((2048, 2048, 2048), (128, 128)),
+            ((4096, 4096, 4096), (128, 128)),
+            ((8192, 8192, 8192), (128, 192)),
+            ((4096, 2112, 7168), (128, 176)),
+            ((4096, 24576, 1536), (128, 128)),
+            ((4096, 7168, 2048), (128, 128)),
+            ((4096, 4096, 7168), (128, 128)),
+        ] {
+            for kind in [ElementKind::Bf16, ElementKind::E4m3, ElementKind::I8, ElementKind::Tf32] {
+                assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
+            }
+        }
+        for (extents, wanted) in
+            [((4096, 4096, 4096), (256, 128)), ((8192, 8192, 8192), (128, 192)), ((4096, 2112, 7168), (128, 192))]
+        {
+            assert_eq!(tile(ElementKind::E4m3, along_k, true, extents), wanted, "promoted {extents:?}");
+        }
+    }
+
+    /// Columns of B that lie along N come in boxes of 64: of 176 there is no kernel, and the next best is taken.
+    #[test]
+    fn what_is_no_kernel_is_not_taken() {
+        assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
     }
 }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no exponent. `E` may be below -126, an
-//! accumulator's least exponent: only the rounding knows of that (`tests/f32_accurate_cuda.rs`, numbers down to the least). Where a factor or the accumulator is infinite or no number, the
+//! accumulator's least exponent: only the rounding knows of that. A sum that is cut off to nothing is +0, whatever its sign was. An
+//! H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`. Where a factor or the accumulator is infinite or no number, the
 //! result is infinite or the NaN `0x7fffffff`.
 
 use super::{
@@ -142,7 +143,8 @@ impl Instruction {
                 } else {
                     f64::from_bits(x.to_bits() & (u64::MAX << (52 - fraction_bits)))
                 };
-                kept as f32
+                // Of a negative sum that was cut off, too.
+                kept as f32 + 0.0
             }
         }
     }

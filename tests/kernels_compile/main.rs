@@ -19,7 +19,7 @@ use falchion::{
             compile,
             report::Report,
         },
-        default_gemm_configuration::{default_description, promoted_description},
+        default_gemm_configuration::{default_description, promoted_configurations, promoted_description},
     },
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
     layout::Order,
@@ -204,11 +204,13 @@ fn kernels_that_promote_compile_clean() {
             let turns = GemmDesc { threadblock: tile(128, 128, 128), schedule: ScheduleKind::Pingpong, ..d };
             let narrow = GemmDesc { instruction: tile(64, 64, 32), ..d };
             let one = GemmDesc { threadblock: tile(64, 128, 128), warp: tile(64, 128, 128), ..d };
-            [("cooperative", d), ("in turns", turns), ("narrow", narrow), ("one part", one)]
+            let (_, [wide]) = promoted_configurations(d.knobs());
+            let wide = d.with_knobs(wide);
+            [("cooperative", d), ("wide", wide), ("in turns", turns), ("narrow", narrow), ("one part", one)]
         })
         .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))
         .collect();
-    assert!(kernels.len() >= 36, "{} kernels", kernels.len());
+    assert!(kernels.len() >= 45, "{} kernels", kernels.len());
     all_clean("kernels that promote", &kernels);
 }
 
