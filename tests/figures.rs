@@ -77,6 +77,32 @@ fn the_readmes_figures_of_hopper_are_the_tables() {
     }
 }
 
+/// The rows of `docs/f32_accurate.md`: times of the peer over ours, least and most, and errors in units of 2^-24, ours and SGEMM's.
+#[test]
+fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
+    let lines: Vec<Value> = include_str!("../docs/performance/f32_accurate.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    let rows: Vec<Vec<&str>> = rows(include_str!("../docs/f32_accurate.md"))
+        .filter(|row| ["bf16x6", "f16x3"].contains(&row[0]) && row.len() == 6)
+        .collect();
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        let size: u64 = row[1].trim_end_matches('³').parse().expect("an extent");
+        let of: Vec<&Value> = lines.iter().filter(|line| line["split"] == row[0] && line["m"] == size).collect();
+        let ratios: Vec<f64> = of.iter().filter_map(|line| line["ratio"].as_f64()).collect();
+        let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &x| (least.min(x), most.max(x)));
+        assert_eq!(row[2], format!("{least:.2} to {most:.2}"), "{row:?}");
+        for (data, said) in ["normal", "wide", "cancelling"].into_iter().zip(&row[3..]) {
+            let line = of.iter().find(|line| line["data"] == data).expect("a row for each kind of data");
+            let unit = f64::from(1 << 24);
+            let errors = || format!("{:.2}, {:.2}", number(&line["error"]) * unit, number(&line["sgemm_error"]) * unit);
+            assert_eq!(**said, if line["refused"].is_null() { errors() } else { "refused".to_owned() }, "{row:?} {data}");
+        }
+    }
+}
+
 /// The page of the suite is what its lines make.
 #[cfg(feature = "bench-cublaslt")]
 #[test]
