@@ -202,6 +202,17 @@ fn a_few_cases_with_roles_for_a_sanitizer() {
     assert!(tally.cases >= 40);
 }
 
+/// The same where threads multiply what the copy engine brings.
+#[cfg(feature = "cuda")]
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_few_cases_by_threads_for_a_sanitizer() {
+    let cases = Cases { descriptions: 20, problems_each: 1, most_work: 6_000_000, wanted: by_threads() };
+    let (tally, drawn) = conforms(&common::on_cuda::OnCuda::new(), cases, 0x5a41_7291);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    assert!(tally.cases >= 20);
+}
+
 #[test]
 fn drawn_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
