@@ -44,6 +44,18 @@ fn the_readmes_figures_are_the_tables() {
     }
 }
 
+/// The README's sentence of f32 that the copy engine brings: the least and the most of the rows of the tile that its knob takes.
+#[test]
+fn the_readmes_figures_of_f32_over_tma_are_the_tables() {
+    let lines = include_str!("../docs/performance/f32_simt.jsonl").lines();
+    let lines = lines.map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+    let taken = lines.filter(|line| line["config"].as_str().is_some_and(|config| config.starts_with("256x128x16_64x64x16_s6")));
+    let ratios: Vec<f64> = taken.map(|line| number(&line["ratio"])).collect();
+    let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &x| (least.min(x), most.max(x)));
+    assert_eq!(ratios.len(), 8);
+    assert!(flat(include_str!("../README.md")).contains(&format!("the same is {least:.2} to {most:.2} of cuBLASLt")));
+}
+
 /// The README's rows of Hopper's tensor cores: TFLOP/s, and shares of the peer to two places, or one where they are above 2.
 #[test]
 fn the_readmes_figures_of_hopper_are_the_tables() {

@@ -5,6 +5,7 @@ use crate::{
     Refusal,
     desc::OperandKind,
     schedule::{Role, RoleStep},
+    threadblock::Region,
 };
 use core::fmt;
 
@@ -44,7 +45,7 @@ pub enum RingFault {
     SetUpTwice { who: Who },
     InitNotFenced { who: Who, step: RoleStep, block: u32 },
     EarlierGrid { who: Who, step: RoleStep },
-    TooManyArrivals { who: Who, step: RoleStep, block: u32, stage: u32 },
+    TooManyArrivals { who: Who, step: RoleStep, block: u32, barrier: (Region, u32) },
     Overrun { who: Who, block: u32, lost: ShareName },
     OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
     OverwrittenWhileWritten { who: Who, block: u32, written: ShareName },
@@ -91,8 +92,14 @@ impl fmt::Display for RingFault {
             Self::EarlierGrid { who, step } => {
                 write!(f, "{who} comes to {step}, and has not waited for the grid before this one")
             }
-            Self::TooManyArrivals { who, step, block, stage } => {
-                write!(f, "{who} arrives by {step} at a barrier of stage {stage} of block {block} that waits for no arrival")
+            Self::TooManyArrivals { who, step, block, barrier: (region, number) } => {
+                let which = match region {
+                    Region::Full => "the full barrier of stage",
+                    Region::Empty => "the empty barrier of stage",
+                    Region::Turn => "the turn barrier of consumer",
+                    _ => "the source barrier of consumer",
+                };
+                write!(f, "{who} arrives by {step} at {which} {number} of block {block}, which waits for no arrival")
             }
             Self::Overrun { who, block, lost } => write!(f, "{who} overwrites {lost} in block {block}, which not all have read"),
             Self::OverwrittenWhileRead { who, block, read } => {

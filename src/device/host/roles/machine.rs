@@ -235,7 +235,7 @@ impl<'a, P: Payload> Machine<'a, P> {
             }
             Cargo::Arrival { who, step } => {
                 if !home.barrier(Region::Empty, stage).is_some_and(|barrier| barrier.arrive()) {
-                    return Err(RingFault::TooManyArrivals { who, step, block, stage });
+                    return Err(RingFault::TooManyArrivals { who, step, block, barrier: (Region::Empty, stage) });
                 }
                 self.tally.arrivals += 1;
             }

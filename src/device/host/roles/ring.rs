@@ -90,7 +90,7 @@ impl<P: Payload> Machine<'_, P> {
         let barrier = self.barrier(who, step, block, (Region::Full, stage), false)?;
         barrier.expect(bytes);
         if !barrier.arrive() {
-            return Err(RingFault::TooManyArrivals { who, step, block, stage });
+            return Err(RingFault::TooManyArrivals { who, step, block, barrier: (Region::Full, stage) });
         }
         Ok(Moved::Done)
     }
@@ -146,7 +146,7 @@ impl<P: Payload> Machine<'_, P> {
                 self.barrier(who, step, block, (Region::Empty, stage), false)?;
                 self.flights.push(Flight { block, stage, cargo: Cargo::Arrival { who, step } });
             } else if !self.barrier(who, step, block, (Region::Empty, stage), false)?.arrive() {
-                return Err(RingFault::TooManyArrivals { who, step, block, stage });
+                return Err(RingFault::TooManyArrivals { who, step, block, barrier: (Region::Empty, stage) });
             }
         }
         Ok(Moved::Done)

@@ -20,7 +20,7 @@ impl<P: Payload> Machine<'_, P> {
         let barrier = self.barrier(who, step, block, (Region::Source, warpgroup), false)?;
         barrier.expect(bytes);
         if !barrier.arrive() {
-            return Err(RingFault::TooManyArrivals { who, step, block, stage: warpgroup });
+            return Err(RingFault::TooManyArrivals { who, step, block, barrier: (Region::Source, warpgroup) });
         }
         Ok(Moved::Done)
     }

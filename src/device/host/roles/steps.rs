@@ -116,7 +116,7 @@ impl<P: Payload> Machine<'_, P> {
         let who = self.who(mover);
         let (block, next) = (who.name.block, (who.name.warpgroup + 1) % self.program.ring.consumers);
         if !self.barrier(who, step, block, (Region::Turn, next), false)?.arrive() {
-            return Err(RingFault::TooManyArrivals { who, step, block, stage: next });
+            return Err(RingFault::TooManyArrivals { who, step, block, barrier: (Region::Turn, next) });
         }
         Ok(Moved::Done)
     }
