@@ -212,6 +212,17 @@ fn tiles_and_masks_are_refused() {
         assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
+    // What the engine stores beyond what lies inside.
+    let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
+    let said =
+        |tile, corner: [i32; 2]| TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]).check_store().map_err(|r| r.to_string());
+    let rows = "bytes of a row that is stored = 1000 is no multiple of 16; the nearest is 1008";
+    assert_eq!(said(tile, [0, 0]), Err(rows.to_owned()));
+    assert_eq!(said(whole, [496, 999]), Ok(()));
+    for corner in [[-8, 0], [0, -8]] {
+        let below = "corner of a store = -8: the copy engine stores from no corner below 0; the nearest is 0";
+        assert_eq!(said(whole, corner), Err(below.to_owned()));
+    }
     let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
     assert!(matches!(few, Err(Refusal::OutOfRange { field: "multicast mask", .. })), "{few:?}");
 }

@@ -12,7 +12,7 @@
 //!
 //! The two numbers are those with which 128x128, 128x176 and 128x192 in turns are chosen as measured, for all types, in
 //! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
-//! 128x176, and takes 0.83 to 0.88 of the first's time with the second, 0.77 to 0.82 with the third.
+//! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
 
 use crate::{
     arch::Machine,
@@ -77,8 +77,8 @@ mod tests {
         (tile.m, tile.n)
     }
 
-    /// What was measured best on 132 multiprocessors, or within a hundredth of it: `docs/performance/explore/hopper_tiles_*.jsonl` and
-    /// `hopper_promoted.jsonl`.
+    /// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
+    /// (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`); but of i8 at (4096, 24576, 1536), where 128x192 is faster.
     #[test]
     fn problems_take_the_tiles_that_measured_best() {
         let along_k = [Order::Row, Order::Col];
