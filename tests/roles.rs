@@ -89,9 +89,9 @@ fn every_step_of_every_role_is_needed() {
 /// Whether two neighbouring steps may change places, and why.
 fn commute(ring: &Pipeline, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
-        AwaitEarlierGrid, AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect,
-        ExpectSource, FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MeetCluster, MultiplyLast,
-        PassTurn, Promote, Release, SkipEarlier, SkipLater, StoreTensor, StoreThreads,
+        AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect, ExpectSource,
+        FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, Release,
+        SkipEarlier, SkipLater, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -109,7 +109,6 @@ fn commute(ring: &Pipeline, first: RoleStep, second: RoleStep) -> Option<&'stati
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => Some("one is about registers, one about stages"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
         (FenceBarrierInit, MeetBlock) if !ring.source => Some("without a cluster, who sets up is the only one who copies"),
-        (MeetBlock | MeetCluster, AwaitEarlierGrid) => Some("one is about this grid, one about the grid before"),
         (Meet, ExpectSource | AwaitSource) => Some("what is fetched is in order with the stores of who fetches"),
         _ => None,
     };
@@ -148,7 +147,7 @@ fn exchanged_neighbours_are_found_or_commute() {
         println!("{count:4}  {finding}");
     }
     println!("{} exchanges: {found} found, {harmless} harmless", found + harmless);
-    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 10);
+    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 9);
 }
 
 /// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial sums

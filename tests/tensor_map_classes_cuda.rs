@@ -220,7 +220,7 @@ fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
         Way::Store => STORE,
         Way::Round => ROUND,
         Way::Multicast(mask, hint) => {
-            let grid = Grid { clusters: 1, cluster: 2, threads: THREADS, shared_bytes: 0, overlaps: false };
+            let grid = Grid { clusters: 1, cluster: 2, threads: THREADS, shared_bytes: 0 };
             let (entry, load, source) = (MULTICAST, copy, tensor.as_slice());
             let run = Run { entry, grid, load, store: copy, mask, hint, source, target: source, before: &before };
             device.run(&run).unwrap_or_else(|error| panic!("{error}"));

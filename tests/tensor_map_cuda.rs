@@ -183,15 +183,13 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     };
     let odd = run(Grid::of_blocks(3, THREADS, 0)).map(|_| ()).expect_err("three blocks are not clusters of two");
     assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");
-    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0, overlaps: false })
-        .map(|_| ())
-        .expect_err("no blocks");
+    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 }).map(|_| ()).expect_err("no blocks");
     assert!(matches!(none, Error::Refused(_)), "{none}");
-    assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0, overlaps: false }).is_ok());
+    assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0 }).is_ok());
 
     let function = device.module.load_function(MULTICAST).expect("a kernel");
     let sms = multiprocessors(&device.context).expect("a number");
-    let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0, overlaps: false };
+    let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0 };
     let clusters = max_active_clusters(&function, &device.stream, &grid).expect("a number");
     println!("{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes");
     // Five blocks of 40 KiB and the reserved kilobyte fit into 228 KiB.

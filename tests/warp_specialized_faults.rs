@@ -90,9 +90,6 @@ const FAULTS: &[Named<Needs>] = &[
     ("barriers are not fenced", Needs::Nothing, |p| {
         without(p, Role::Setup, Section::Opening, |step| matches!(step, RoleStep::FenceBarrierInit));
     }),
-    ("the grid before is not waited for", Needs::Nothing, |p| {
-        without(p, Role::Setup, Section::Opening, |step| matches!(step, RoleStep::AwaitEarlierGrid));
-    }),
     ("warps do not meet around a deposit", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::Meet));
     }),

@@ -7,7 +7,6 @@ enum class RoleStepKind {
   FenceBarrierInit,
   MeetBlock,
   MeetCluster,
-  AwaitEarlierGrid,
   RegistersDown,
   RegistersUp,
   AwaitEmpty,
@@ -172,8 +171,6 @@ __device__ __forceinline__ void synchronize(Role& role) {
     __syncthreads();
   } else if constexpr (Kind == RoleStepKind::MeetCluster) {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-  } else if constexpr (Kind == RoleStepKind::AwaitEarlierGrid) {
-    asm volatile("griddepcontrol.launch_dependents;\ngriddepcontrol.wait;" ::: "memory");
   } else if constexpr (Kind == RoleStepKind::RegistersDown) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(First));
   } else if constexpr (Kind == RoleStepKind::RegistersUp) {

@@ -119,10 +119,7 @@ impl RoleOptions {
 
     fn setup(ring: &Pipeline) -> Schedule<RoleStep> {
         let meet = if ring.multicast.is_some() { RoleStep::MeetCluster } else { RoleStep::MeetBlock };
-        Schedule {
-            opening: vec![RoleStep::InitBarriers, RoleStep::FenceBarrierInit, meet, RoleStep::AwaitEarlierGrid],
-            ..Schedule::default()
-        }
+        Schedule { opening: vec![RoleStep::InitBarriers, RoleStep::FenceBarrierInit, meet], ..Schedule::default() }
     }
 
     fn producer(&self, ring: &Pipeline) -> Schedule<RoleStep> {

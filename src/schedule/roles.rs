@@ -25,9 +25,6 @@ pub enum RoleStep {
     MeetBlock,
     /// All threads of the cluster meet.
     MeetCluster,
-    /// Lets the grid behind this one on the stream be set up where blocks have left, and waits until the grid before this one is done:
-    /// before that nothing in global memory is read or written.
-    AwaitEarlierGrid,
     /// Each thread of the warpgroup keeps that many registers and gives the others away.
     RegistersDown {
         /// How many.
@@ -147,7 +144,6 @@ impl Spelled for RoleStep {
             Self::FenceBarrierInit => "FenceBarrierInit",
             Self::MeetBlock => "MeetBlock",
             Self::MeetCluster => "MeetCluster",
-            Self::AwaitEarlierGrid => "AwaitEarlierGrid",
             Self::RegistersDown { .. } => "RegistersDown",
             Self::RegistersUp { .. } => "RegistersUp",
             Self::AwaitEmpty => "AwaitEmpty",

@@ -77,15 +77,12 @@ pub struct Grid {
     pub threads: u32,
     /// Dynamic shared memory of a block.
     pub shared_bytes: u32,
-    /// Whether blocks may be set up before the grid before them on the stream is done (CUDA's programmatic dependent launch). Only of a
-    /// kernel that waits for that grid by itself (`griddepcontrol.wait`) before it reads or writes what others do.
-    pub overlaps: bool,
 }
 
 impl Grid {
     /// The grid of a kernel without clusters.
     pub const fn of_blocks(blocks: u32, threads: u32, shared_bytes: u32) -> Self {
-        Self { clusters: blocks, cluster: 1, threads, shared_bytes, overlaps: false }
+        Self { clusters: blocks, cluster: 1, threads, shared_bytes }
     }
 
     /// All blocks.
@@ -117,41 +114,30 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
     let blocks = one.blocks()?;
     offers("cuOccupancyMaxActiveClusters")?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    let mut cluster = attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    // SAFETY: a plain C struct of integers and a union of them, for which zeros are values.
+    let mut cluster: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+    cluster.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim.x = one.cluster;
     cluster.value.clusterDim.y = 1;
     cluster.value.clusterDim.z = 1;
-    let config = configuration(&one, blocks, stream, &mut cluster);
+    let config = sys::CUlaunchConfig {
+        gridDimX: blocks,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: one.threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: one.shared_bytes,
+        hStream: stream.cu_stream(),
+        attrs: &mut cluster,
+        numAttrs: 1,
+    };
     let mut clusters = 0;
     // SAFETY: the driver has the function; the context is current; all pointers are to values of ours that outlive the call.
     unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) }
         .result()
         .map_err(driver("cuOccupancyMaxActiveClusters"))?;
     Ok(u32::try_from(clusters).unwrap_or(0))
-}
-
-/// An attribute of a launch, its value 0.
-fn attribute(id: sys::CUlaunchAttributeID) -> sys::CUlaunchAttribute {
-    // SAFETY: a plain C struct of integers and a union of them, for which zeros are values.
-    let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-    attribute.id = id;
-    attribute
-}
-
-/// A launch of so many blocks with one attribute, which the configuration points to.
-fn configuration(grid: &Grid, blocks: u32, stream: &CudaStream, attribute: &mut sys::CUlaunchAttribute) -> sys::CUlaunchConfig {
-    sys::CUlaunchConfig {
-        gridDimX: blocks,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: grid.threads,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: grid.shared_bytes,
-        hStream: stream.cu_stream(),
-        attrs: attribute,
-        numAttrs: 1,
-    }
 }
 
 /// Enqueues a kernel.
@@ -164,8 +150,7 @@ fn configuration(grid: &Grid, blocks: u32, stream: &CudaStream, attribute: &mut 
 /// # Safety
 ///
 /// The kernel takes `params` and nothing else, by value, and what it touches through the addresses in it is device memory of the
-/// stream's context, which stays and is not otherwise used until the kernel is done. Where [`Grid::overlaps`], it touches that memory
-/// only after it has waited for the grid before.
+/// stream's context, which stays and is not otherwise used until the kernel is done.
 pub unsafe fn enqueue<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,
@@ -175,19 +160,6 @@ pub unsafe fn enqueue<Params: Pod>(
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
-    if grid.overlaps {
-        // As old as clusters, without which there is no kernel that overlaps.
-        offers("cuLaunchKernelEx")?;
-        let mut overlap = attribute(sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
-        overlap.value.programmaticStreamSerializationAllowed = 1;
-        let config = configuration(grid, blocks, stream, &mut overlap);
-        // SAFETY: the driver has the function; the context is current; the configuration and its attribute outlive the call; the one
-        // argument points to the struct that the kernel takes, which the driver copies before it returns; what the kernel touches, and
-        // when, the caller answers for.
-        return unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut()) }
-            .result()
-            .map_err(driver("cuLaunchKernelEx"));
-    }
     let (threads, shared) = ((grid.threads, 1, 1), grid.shared_bytes);
     // SAFETY: the context is current; the one argument points to the struct that the kernel takes, which the driver copies before
     // it returns; what the kernel touches the caller answers for.
@@ -205,7 +177,7 @@ pub unsafe fn enqueue<Params: Pod>(
 /// the stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents
 /// and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `CudaKernel::run`
 /// does so for kernels with roles, too, whose tensor maps are made of the same addresses and extents, or of those of the workspace, which it has
-/// found large enough and apart from all else, and whose setup ends with `AwaitEarlierGrid`; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
+/// found large enough and apart from all else; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
 /// checks its two matrices itself. `CuteGemmKernel::run`
 /// likewise: the matrices are as long as the layouts reach whose offsets the kernel computes, and C lies apart from A and B.
 /// `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with offsets within the kernel's
@@ -227,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_grid_is_whole_clusters_and_not_too_many() {
-        let grid = |clusters, cluster| Grid { clusters, cluster, threads: 384, shared_bytes: 0, overlaps: false };
+        let grid = |clusters, cluster| Grid { clusters, cluster, threads: 384, shared_bytes: 0 };
         assert_eq!(grid(66, 2).blocks(), Ok(132));
         assert_eq!(Grid::of_blocks(7, 32, 0).blocks(), Ok(7));
         let said = |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();

@@ -91,7 +91,7 @@ pub fn check_multicast(device: &Device, load: &TensorCopy, to: Multicast, hint: 
     let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
     let told = load.load_multicast(to, &source, &mut tiles).expect("it fits");
     assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.mask().count_ones());
-    let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0, overlaps: false };
+    let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
     let (entry, mask, target) = (MULTICAST, to.mask(), source.as_slice());
     let run = Run { entry, grid, load, store: load, mask, hint, source: &source, target, before: &before };
     let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));

@@ -54,7 +54,7 @@ impl Persistent {
 
     const fn grid(components: &WarpSpecialized, clusters: u32) -> Grid {
         let ring = components.ring;
-        Grid { clusters, cluster: ring.blocks(), threads: ring.threads(), shared_bytes: ring.shared_bytes(), overlaps: true }
+        Grid { clusters, cluster: ring.blocks(), threads: ring.threads(), shared_bytes: ring.shared_bytes() }
     }
 
     /// What a product is launched with, ready to be enqueued. The description is of what the kernel reads ([`GemmDesc::multiplied`]).

@@ -44,7 +44,6 @@ pub enum RingFault {
     NotSetUp { who: Who, step: RoleStep, block: u32 },
     SetUpTwice { who: Who },
     InitNotFenced { who: Who, step: RoleStep, block: u32 },
-    EarlierGrid { who: Who, step: RoleStep },
     TooManyArrivals { who: Who, step: RoleStep, block: u32, barrier: (Region, u32) },
     Overrun { who: Who, block: u32, lost: ShareName },
     OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
@@ -88,9 +87,6 @@ impl fmt::Display for RingFault {
             Self::SetUpTwice { who } => write!(f, "{who} sets up barriers that are in use"),
             Self::InitNotFenced { who, step, block } => {
                 write!(f, "{who} comes to {step}, and block {block}'s barriers are not visible to it")
-            }
-            Self::EarlierGrid { who, step } => {
-                write!(f, "{who} comes to {step}, and has not waited for the grid before this one")
             }
             Self::TooManyArrivals { who, step, block, barrier: (region, number) } => {
                 let which = match region {

@@ -25,22 +25,7 @@ impl<P: Payload> Machine<'_, P> {
     pub fn perform(&mut self, mover: usize, step: RoleStep) -> Result<Moved, RingFault> {
         let who = self.who(mover);
         let is = |role| if who.role == role { Ok(()) } else { Err(RingFault::ForeignStep { who, step }) };
-        let outside = matches!(
-            step,
-            RoleStep::CopyTensor { .. }
-                | RoleStep::FetchSource { .. }
-                | RoleStep::Deposit { .. }
-                | RoleStep::StoreTensor { .. }
-                | RoleStep::StoreThreads
-        );
-        if outside && !self.warps[mover].awaited_grid {
-            return Err(RingFault::EarlierGrid { who, step });
-        }
         match step {
-            RoleStep::AwaitEarlierGrid => {
-                self.warps[mover].awaited_grid = true;
-                Ok(Moved::Done)
-            }
             RoleStep::InitBarriers => self.init_barriers(who),
             RoleStep::FenceBarrierInit => {
                 if who.sets_up() {

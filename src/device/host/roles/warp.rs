@@ -41,8 +41,6 @@ pub(super) struct Warp<P: Payload> {
     pub meeting: Option<u64>,
     /// Registers of each of its threads.
     pub registers: u32,
-    /// Whether it has waited for the grid before this one.
-    pub awaited_grid: bool,
     /// Whether accumulators were touched since they were last in order with products.
     pub touched: bool,
     /// Stages that products read which belong to no group yet; groups under way.
@@ -84,7 +82,6 @@ impl<P: Payload> Warp<P> {
             drained: 0,
             meeting: None,
             registers,
-            awaited_grid: false,
             touched: true,
             products: Vec::new(),
             groups: VecDeque::new(),
