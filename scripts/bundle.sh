@@ -16,7 +16,7 @@ cp target/release/falchion "$folder/falchion"
 rm -f "$folder"/tests/*
 cargo test --no-run -p falchion --features "$features" --test conformance --test same_bits --test cuda \
   --test nvrtc --test bench_cublaslt --test transpose_cuda --test cute_gemm_cuda \
-  --test tensor_map_cuda --test tensor_map_classes_cuda --test warpgroup_cuda --test ring_cuda --test explore --test relay_cuda --test f32_accurate_cuda --message-format=json |
+  --test tensor_map_cuda --test tensor_map_classes_cuda --test warpgroup_cuda --test ring_cuda --test explore --test relay_cuda --test f32_accurate_cuda --test tensor_steps_cuda --message-format=json |
   python3 -c '
 import json, sys
 for line in sys.stdin:

@@ -101,7 +101,18 @@ fn the_device_gives_the_hosts_bits() {
                     let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), seed % 3, 0);
                     match (host, answer) {
                         (Ok(host), Ok(())) => {
-                            assert!(bits(&d) == bits(&host), "{split:?} {orders:?} {sizes:?} {data:?}");
+                            let (d, host) = (bits(&d), bits(&host));
+                            let apart: Vec<_> = (0..m * n).filter(|&at| d[at] != host[at]).collect();
+                            let first: Vec<_> = apart
+                                .iter()
+                                .take(8)
+                                .map(|&at| format!("{at}: {:#010x}, not {:#010x}", d[at], host[at]))
+                                .collect();
+                            assert!(
+                                apart.is_empty(),
+                                "{split:?} {orders:?} {sizes:?} {data:?}: {} apart: {first:?}",
+                                apart.len()
+                            );
                             compared += 1;
                         }
                         (Err(host), Err(device)) => assert_eq!(host.to_string(), device.to_string()),

@@ -1,6 +1,9 @@
 //! Results of tensor cores, as the host's model of them computes, held against the reference: what is right is called right,
 //! what is off by more than the instruction's row explains is called wrong.
 
+#[cfg(feature = "serde")]
+mod tensor_steps;
+
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
@@ -177,23 +180,18 @@ fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
 }
 
 /// What an H200 answered to one instruction, its accumulator 0: factors of bf16 and tf32 down to the least, products far below the least
-/// `f32`, sums that are cut off to nothing. The host's step gives the same bits. (tests/data/h200_steps.jsonl: one lane's row of A, column
-/// of B and element of D a line, as `f32` bits.)
+/// `f32`, sums that are cut off to nothing. The host's step gives the same bits. (`tests/tensor_steps_cuda.rs` asks a device again.)
 #[test]
 #[cfg(feature = "serde")]
 fn an_h200s_steps_are_the_hosts() {
     let (mut compared, mut least) = (0, 0);
-    for line in include_str!("data/h200_steps.jsonl").lines() {
-        let step: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-        let number = |hex: &serde_json::Value| f32::from_bits(u32::from_str_radix(hex.as_str().expect("bits"), 16).expect("hex"));
-        let numbers = |name: &str| step[name].as_array().expect("numbers").iter().map(number).collect::<Vec<_>>();
-        let kind = falchion::numeric::ElementKind::from_name(step["type"].as_str().expect("a type")).expect("a type");
-        let types = Combined { a: kind, b: kind, accumulator: F32, c: F32 };
+    for line in tensor_steps::recorded() {
+        let types = Combined { a: line.kind, b: line.kind, accumulator: F32, c: F32 };
         let instruction = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
-        let (found, wanted) = (instruction.step(0.0, &numbers("a"), &numbers("b")), number(&step["d"]));
-        assert_eq!(found.to_bits(), wanted.to_bits(), "{line}");
+        let found = instruction.step(0.0, &line.a, &line.b);
+        assert_eq!(found.to_bits(), line.d.to_bits(), "{}: {:?} and {:?}", line.kind, line.a, line.b);
         compared += 1;
-        least += usize::from(wanted.is_subnormal());
+        least += usize::from(line.d.is_subnormal());
     }
     assert!(compared >= 80 && least >= 20, "{compared} steps, {least} subnormal sums");
 }

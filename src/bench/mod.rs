@@ -1,12 +1,13 @@
 //! The measurement against a peer: suites in, interleaved rounds, JSON lines and a page out.
 //!
 //! One run measures ours and cuBLASLt's candidates beside each other on one stream, so that clocks, power and
-//! temperature are the same for all. [`suite`] reads problems, [`protocol`] times them through a [`Timer`],
+//! temperature are the same for all, and nobody always runs after the same one. [`suite`] reads problems, [`protocol`] times them through a [`Timer`],
 //! [`record`] is the line that is kept, [`page`] is what people read.
 
 mod accuracy;
 mod data;
 pub mod measure;
+mod order;
 pub mod peer;
 pub mod protocol;
 pub mod record;

@@ -1,8 +1,9 @@
 //! One problem's measurement: warm up, time every peer briefly, then interleave ours with the best of them.
 //!
 //! A round is one block of launches of each contender; blocks of the same length in time, rotating over buffers larger
-//! together than the L2 cache. The order within a round rotates too, so that nobody always runs after the same neighbour.
+//! together than the L2 cache. The order within a round changes, so that everybody runs after everybody else equally often.
 
+use super::order::order;
 use super::rounds::{Rounds, Stats, Tally};
 use super::selection::select;
 use super::timer::{Launch, Stretch, Timer};
@@ -232,7 +233,7 @@ impl<'t> Session<'t> {
             if settled || spent || count == 0 {
                 break settled;
             }
-            for slot in (0..count).map(|i| (i + round) % count) {
+            for slot in order(round, count) {
                 let time = self.block(slot, &mut *candidates[slot], paces[slot], sets)?;
                 tally.push(slot, time);
             }

@@ -6,7 +6,7 @@
 
 use super::{
     Accumulator, ElementKind, F16, Tf32,
-    fused_sum::{LEAST, Parts, least_exponent, power},
+    fused_sum::{LEAST, LEAST_ALIGNED, Parts, least_exponent, power},
     instruction::{Instruction, SumRounding},
 };
 use crate::{
@@ -213,7 +213,7 @@ impl Instruction {
         let top = match exponents.iter().fold(own_exponent, |x, &y| x.max(y)) {
             // Nothing but zeros.
             top if top < i32::from(OF_ZERO) / 2 => LEAST,
-            top => top,
+            top => top.max(LEAST_ALIGNED),
         };
         let [kind_a, kind_b] = self.operands();
         // An instruction keeps more bits than a product of its types has.
