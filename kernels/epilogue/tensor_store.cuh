@@ -121,9 +121,9 @@ struct TensorStore {
   __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
     if constexpr (sizeof(C) == 2) {
-      // Four matrices of 8 x 8 at once: two octets of columns, each of rows 0 to 7 and 8 to 15 of the warp's.
+      // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
       unsigned const lane = thread % 32, matrix = lane / 8;
-      unsigned const line = staging + (thread / 32 * 16 + matrix % 2 * 8 + lane % 8) * Map::kRowBytes;
+      unsigned const line = staging + warp::warpgroup_row<Config::kFragmentRows>(thread / 32 * 32 + lane % 8 * 4, matrix % 2) * Map::kRowBytes;
       unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
@@ -141,12 +141,15 @@ struct TensorStore {
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
       }
     } else {
-      unsigned const first = alone(Map::within(staging + warp::warpgroup_row(thread, 0) * Map::kRowBytes, thread % 4 * 2 * sizeof(C)));
+      unsigned const first = alone(row_of(staging, 0));
+      // Where the lower row is not eight rows on, it has an address of its own.
+      constexpr bool eight_on = Config::kFragmentRows == warp::FragmentRows::Ordinary;
+      unsigned const below = eight_on ? first : alone(row_of(staging, 1));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
-          unsigned const to = Map::further(first, octet, lower);
+          unsigned const to = eight_on ? Map::further(first, octet, lower) : Map::further(lower ? below : first, octet, 0);
           int const n = across + octet * kOctet;
           Pair source{};
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
@@ -163,12 +166,17 @@ struct TensorStore {
     }
   }
 
+  // Where a thread's first two elements of its upper or lower row lie.
+  __device__ __forceinline__ unsigned row_of(unsigned staging, int lower) const {
+    return Map::within(staging + warp::warpgroup_row<Config::kFragmentRows>(thread, lower) * Map::kRowBytes, thread % 4 * 2 * sizeof(C));
+  }
+
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
     int shift[2] = {0, 0};
-    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2);
+    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -208,7 +216,7 @@ struct TensorStore {
   template <int Down, bool MayRead>
   __device__ __forceinline__ Pair read(int octet, int lower) const {
     Pair two{};
-    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row(thread, lower), n = column + octet + thread % 4 * 2;
+    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
     C const* const from = reinterpret_cast<C const*>(params.c) + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {

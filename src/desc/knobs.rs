@@ -6,6 +6,7 @@
 use super::{
     derived::Typed,
     promotion::{Promotion, PromotionKind},
+    source_a::{OperandSource, SourceKind},
     spills::{SpillKind, Spilling},
     split::Split,
     words::Words,
@@ -214,6 +215,8 @@ knobs! {
     Promoting(Promotion) as WithPromoting => promotion: PromotionKind = <C::Promoting as Promotion>::KIND, flag "--promotion";
     /// How f32 is split for tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
     Splitting(Split) as WithSplitting => split: SplitKind = <C::Splitting as Split>::KIND, flag "--split", serde default;
+    /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
+    SourceOfA(OperandSource) as WithSourceOfA => source_a: SourceKind = <C::SourceOfA as OperandSource>::KIND, flag "--source-a", serde default;
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

@@ -3,10 +3,11 @@
 use super::{
     derived::Typed,
     knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, Spills, Splitting,
-        StageNumber, TileOrdering, Unrolling, With,
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SourceOfA, Spills,
+        Splitting, StageNumber, TileOrdering, Unrolling, With,
     },
     promotion::{NoPromotion, PromoteEachStage},
+    source_a::{FromRegisters, FromShared},
     spills::{NoSpills, SpillsAllowed},
     split::{Bf16x6, F16x3, NoSplit},
 };
@@ -80,6 +81,8 @@ leaves! {
     NoSplit as Splitting;
     Bf16x6 as Splitting;
     F16x3 as Splitting;
+    FromShared as SourceOfA;
+    FromRegisters as SourceOfA;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

@@ -15,20 +15,22 @@ pub use derived::{OperandDesc, OperandKind};
 pub use explain::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
-    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, Spills, Splitting, StageNumber, Threadblock,
-    TileOrdering, Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters,
+    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, SourceOfA, Spills, Splitting, StageNumber,
+    Threadblock, TileOrdering, Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters,
     WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithPromoting, WithScheduling, WithSharedA, WithSharedB,
-    WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
+    WithSourceOfA, WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
 pub use promotion::{NoPromotion, PromoteEachStage, Promotion, PromotionKind};
 pub use request::{Choice, Origin, Request, Resolved};
+pub use source_a::{FromRegisters, FromShared, OperandSource, SourceKind};
 pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 pub use split::{Bf16x6, F16x3, NoSplit, Split};
 
 mod lowering;
 mod promotion;
 mod request;
+mod source_a;
 mod spills;
 mod split;
 mod words;

@@ -26,7 +26,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 }
 
 pub fn options(pending: u8) -> RoleOptions {
-    RoleOptions { pending, promoted_parts: None, slices: 4, by_threads: false, registers: Some([24, 240]) }
+    RoleOptions { pending, promoted_parts: None, fragments: false, slices: 4, by_threads: false, registers: Some([24, 240]) }
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {

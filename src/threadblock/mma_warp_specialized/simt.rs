@@ -73,7 +73,7 @@ impl WarpSpecialized {
             source: false,
         };
         let registers = Self::registers(&ring);
-        let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };
+        let options = RoleOptions { pending: 0, promoted_parts: None, fragments: false, slices: 0, by_threads: true, registers };
         let consumers = Mn { m: count, n: 1 };
         let this = Self {
             ring,
