@@ -77,17 +77,12 @@ struct Consumer : Worker<Config, Params> {
   typename Mma::Accumulator partial[Mma::kRegisters];
   // A of a stage where it comes from registers: one set is loaded while products read the other.
   unsigned fragments[kTurns][Config::kRepeatsM][kFromRegisters ? Mma::kFragmentRegisters : 1];
-  // Where this thread's loads of the rows of each instruction begin, in bytes of A's part of a stage.
-  unsigned fragment_at[Config::kRepeatsM];
+  typename Config::Fragments loader;
   Store store;
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : Worker<Config, Params>(params, shared, consumer, thread), store(params, thread) {
+      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, part_m()), store(params, thread) {
     if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
-    if constexpr (kFromRegisters) {
-#pragma unroll
-      for (int m = 0; m < Config::kRepeatsM; ++m) fragment_at[m] = Config::Fragments::first(thread, part_m() + m * Mma::kM);
-    }
   }
 
   __device__ __forceinline__ void pin() {
@@ -115,8 +110,7 @@ struct Consumer : Worker<Config, Params> {
   template <RoleStepKind Kind, int Part, int Turn>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFragments) {
-#pragma unroll
-      for (int m = 0; m < Config::kRepeatsM; ++m) Config::Fragments::load(fragments[Turn][m], this->stage_a() + fragment_at[m], this->thread);
+      loader.load(fragments[Turn], this->stage_a());
     } else if constexpr (Kind == RoleStepKind::MultiplyStage && kFromRegisters) {
       multiply_fragments(fragments[Turn]);
     } else if constexpr (Kind == RoleStepKind::MultiplyStage) {

@@ -98,9 +98,13 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
     let mut structs = mma.header("WarpgroupMma");
     if let Some(load) = components.fragment_load() {
         structs.push_str(&load.tile.header("FragmentTile"));
-        aliases.push_str(
-            "  using FragmentTile = ::FragmentTile;\n  using Fragments = warp::FragmentLoad<FragmentTile, kFragmentRows>;\n",
+        let _ = writeln!(
+            aliases,
+            "  using FragmentLoad = warp::FragmentLoad<::FragmentTile, kFragmentRows>;\n  using Fragments = warp::FragmentLoader<FragmentLoad, {}>;",
+            components.repeats.m
         );
+    } else {
+        aliases.push_str("  using Fragments = warp::NoFragments;\n");
     }
     Own {
         twin: "warp/fragments.cuh",
@@ -142,9 +146,10 @@ fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
             let rows = components.fragment_rows();
             let smem_a = match components.fragment_load() {
                 None => "warp::OperandTile<Config::Mma::A>",
-                Some(_) => "warp::OperandTile<Config::FragmentTile>",
+                Some(_) => "Config::FragmentLoad::Tile",
             };
-            let load = components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::Fragments", Arc::new(*load)) });
+            let load =
+                components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
             let others: [Mirrored; 4] = [
                 ("smem_a", smem_a, tile(OperandKind::A)),
                 ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
