@@ -61,7 +61,7 @@ impl WarpSpecialized {
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
-            ConsumerMma::Registers(mma, _) => mma.instruction().registers() + STEPS * FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS,
+            ConsumerMma::Registers(mma, _) => mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS,
             ConsumerMma::Threads(_) => 0,
         }
     }
