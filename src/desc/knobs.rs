@@ -108,7 +108,7 @@ macro_rules! knobs {
             }
         }
 
-        /// Everything a kernel has to know, as one plain value. C is row-major.
+        /// Everything a kernel has to know, as one plain value.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
         pub struct GemmDesc {
@@ -126,7 +126,10 @@ macro_rules! knobs {
             pub layout_a: Order,
             /// Layout of B, a K x N matrix.
             pub layout_b: Order,
-            /// Whether the user's A and B have changed places, to make C row-major.
+            /// Layout of C and D: row-major, but where A and B have changed places so that A comes from registers.
+            #[cfg_attr(feature = "serde", serde(default))]
+            pub layout_c: Order,
+            /// Whether the user's A and B have changed places, and D its order: to make C row-major, or to have A in registers.
             pub exchanged: bool,
             /// Which units multiply.
             pub op: OpKind,
@@ -146,6 +149,7 @@ macro_rules! knobs {
                     compute: ComputeKind::of(types.accumulator, types.c),
                     layout_a: types.layout_a,
                     layout_b: types.layout_b,
+                    layout_c: Order::Row,
                     exchanged: types.exchanged,
                     op: types.op,
                     arch: types.arch,

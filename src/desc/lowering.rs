@@ -37,7 +37,7 @@ pub const fn lower<P: Operands, Accumulator: Element, Op: OpClass, A: Arch, C: G
         op: Op::KIND,
         arch: A::KIND,
     };
-    GemmDesc::from_parts(types, if P::EXCHANGED { Knobs::of::<C>().exchange() } else { Knobs::of::<C>() })
+    GemmDesc::from_parts(types, if P::EXCHANGED { Knobs::of::<C>().exchange() } else { Knobs::of::<C>() }).settled()
 }
 
 impl Knobs {
@@ -107,7 +107,7 @@ impl GemmDesc {
             arch,
         };
         let desc = Self::from_parts(typed, knobs);
-        if c.is_row() { desc } else { desc.exchange() }
+        if c.is_row() { desc.settled() } else { desc.exchange().settled() }
     }
 
     /// The same product with other knobs, which belong to the user's A and B. Not checked yet.

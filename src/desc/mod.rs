@@ -1,7 +1,8 @@
 //! The one value in the middle: everything a kernel has to know, and whether it can be a kernel.
 //!
 //! A [`GemmDesc`] is made from types by [`lower`], from flags or JSON by the command line, or by an explorer; all pass the same
-//! [`check`](GemmDesc::check). Its problem is always row-major in C: a column-major C has exchanged A and B before.
+//! [`check`](GemmDesc::check). Its problem is row-major in C: a column-major C has exchanged A and B
+//! before. Where they change places once more, to have A in registers, C is column-major.
 
 pub(crate) mod check;
 mod check_roles;

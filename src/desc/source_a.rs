@@ -1,7 +1,7 @@
 //! Where tensor cores of Hopper find A: in shared memory, or in registers.
 
 use super::knobs::GemmDesc;
-use crate::{arch::OpKind, numeric::SplitKind, refusal::Refusal, warp::mma_warpgroup::WgmmaInput};
+use crate::{arch::OpKind, layout::Order, numeric::SplitKind, refusal::Refusal, warp::mma_warpgroup::WgmmaInput};
 
 /// Where `wgmma` finds A, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -59,10 +59,37 @@ impl GemmDesc {
         matches!(self.source_a, SourceKind::Registers)
     }
 
+    /// The description of the same product whose A can come from registers, where it is to: A and B change places once more where it is B that is
+    /// not along K, and D is column-major then, as the kernel sees it.
+    #[must_use]
+    pub(super) const fn settled(self) -> Self {
+        let a_along_k = self.layout_a.is_row() && self.layout_b.is_row();
+        if !self.a_from_registers() || !a_along_k || !self.layout_c.is_row() {
+            return self;
+        }
+        Self { layout_c: Order::Col, ..self.exchange() }
+    }
+
+    /// The description of the same product with a row-major D, as the kernel sees it, and A in shared memory where it was not.
+    #[must_use]
+    pub(crate) const fn of_rows(self) -> Self {
+        if self.layout_c.is_row() {
+            return self;
+        }
+        Self { layout_c: Order::Row, source_a: SourceKind::Shared, ..self.exchange() }
+    }
+
     /// Whether A can come from registers, where it is to: 8 or 32 bits an element, contiguous along M, on Hopper's tensor cores.
     pub(crate) const fn check_source_a(&self) -> Result<(), Refusal> {
         if !self.a_from_registers() {
-            return Ok(());
+            // Nothing else takes a column-major D: A and B change places for it.
+            return match self.layout_c {
+                Order::Row => Ok(()),
+                Order::Col => {
+                    let (mainloop, nearest) = (self.mainloop.name(), Order::Row.name());
+                    Err(Refusal::NoChoice { field: "layout_c = col beside source_a = shared", mainloop, nearest })
+                }
+            };
         }
         let either = match WgmmaInput::of(self.a) {
             Some(input) => input.reads_along_mn(),

@@ -121,6 +121,8 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
             ("kStoreAccess", d.align_c),
             ("kByCopyEngine", u32::from(d.by_copy_engine())),
             ("kSliceColumns", components.slice_columns),
+            ("kColumnMajor", u32::from(!components.layout_c.is_row())),
+            ("kSliceBoxRows", components.slice_box_rows()),
             ("kSliceSwizzle", components.slice_swizzle.bits()),
             ("kPromotes", u32::from(d.promotes())),
             ("kFragmentSets", components.options.fragment_sets()),

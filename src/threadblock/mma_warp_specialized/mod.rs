@@ -50,6 +50,7 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
     schedule::{RoleOptions, Roles, ScheduleKind},
@@ -84,6 +85,8 @@ pub struct WarpSpecialized {
     pub mma: ConsumerMma,
     /// What the schedules leave open.
     pub options: RoleOptions,
+    /// The order of C and D, and so of slices.
+    pub layout_c: Order,
     /// Columns of D in a slice, which has the rows of an instruction; 0 where threads store.
     pub slice_columns: u32,
     /// How a slice lies in its staging buffer, and the copy engine finds it.
@@ -101,8 +104,9 @@ const fn consumer_mma(d: &GemmDesc, accumulator: WgmmaAccumulator) -> Result<Con
         let Some(input) = WgmmaInput::of(d.a) else { return Err(refused) };
         let row = (STAGE_BYTES / input.bytes()) as u64;
         hold!(multiple("threadblock M where A comes from registers", d.threadblock.m as u64, row, MOST_TILE as u64));
-        // 8-bit elements are dealt out by a selector, which crosses rows for nothing.
-        let rows = if input.bytes() == 1 { FragmentRows::Crossed } else { FragmentRows::Paired };
+        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
+        let crossed = input.bytes() == 1 && d.layout_c.is_row();
+        let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Ok(tile), Ok(mma)) = (
             FragmentTile::new(input, d.threadblock.m),
             MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.instruction.n),
@@ -178,6 +182,7 @@ impl WarpSpecialized {
         if !matches!(d.arch, ArchKind::Sm90) {
             return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
         }
+        hold!(user.check_source_a());
         if matches!(d.op, OpKind::Simt) {
             return Self::of_threads(d);
         }
@@ -185,7 +190,6 @@ impl WarpSpecialized {
             return Err(user.combined().refused_by(d.op));
         }
         hold!(user.check_split());
-        hold!(user.check_source_a());
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
         let accumulator = match d.accumulator {
@@ -224,7 +228,8 @@ impl WarpSpecialized {
         let fragments = d.a_from_registers();
         let options =
             RoleOptions { pending, promoted_parts: parts, fragments, slices: slices as u8, by_threads: false, registers };
-        let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle }.with_fitting_sets();
+        let this = Self { ring, consumers, repeats, mma, options, layout_c: d.layout_c, slice_columns, slice_swizzle }
+            .with_fitting_sets();
         hold!(this.shared_evenly());
         hold!(ring.check());
         Ok(this)
@@ -232,7 +237,17 @@ impl WarpSpecialized {
 
     /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
     /// see [`shapes`](Self::shapes).
+    ///
+    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
+    /// widest swizzle.
     const fn slice(d: &GemmDesc) -> (u32, TensorSwizzle) {
+        if !d.layout_c.is_row() {
+            let mut columns = SLICE_BYTES / (ROWS * d.c.bytes());
+            while columns > COLUMNS && !d.warp.n.is_multiple_of(columns) {
+                columns /= 2;
+            }
+            return (columns, TensorSwizzle::Bytes128);
+        }
         let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
         let bytes = d.warp.n * d.c.bytes();
         let mut i = 0;
@@ -315,6 +330,12 @@ impl WarpSpecialized {
         }
     }
 }
+
+/// The most bytes of a slice: its rows, 128 bytes of each.
+const SLICE_BYTES: u32 = ROWS * STAGE_BYTES;
+
+/// What the columns of a slice of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
+const COLUMNS: u32 = 8;
 
 /// Warpgroups that take tiles in turns.
 const PARTNERS: u32 = 2;

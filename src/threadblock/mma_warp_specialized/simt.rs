@@ -81,6 +81,7 @@ impl WarpSpecialized {
             repeats: Mn { m: 1, n: 1 },
             mma,
             options,
+            layout_c: d.layout_c,
             slice_columns: 0,
             slice_swizzle: TensorSwizzle::None,
         };
