@@ -35,10 +35,11 @@ fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), 
     d.with_knobs(falchion::desc::Knobs { source_a: SourceKind::Registers, ..knobs })
 }
 
-/// The layouts of A, B and D in which A comes from registers.
+/// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
+/// change places.
 fn orders() -> Vec<[Order; 3]> {
     let (row, col) = (Order::Row, Order::Col);
-    vec![[col, col, row], [col, row, row], [row, row, col], [col, row, col]]
+    vec![[col, col, row], [col, row, row], [row, row, col], [col, row, col], [row, row, row], [col, col, col]]
 }
 
 fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> HostBuffer {
@@ -72,6 +73,10 @@ fn registers_give_the_bits_of_shared_memory() {
             let desc = description(types, orders, tile, schedule);
             assert_eq!(desc.check(), Ok(()), "{types:?} {orders:?} {tile:?}");
             assert!(desc.a_from_registers());
+            let column_major = orders[0] == orders[1] && orders[1] == orders[2];
+            assert_eq!((desc.layout_c.is_row(), desc.layout_a), (!column_major, Order::Col));
+            assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
+            assert_eq!(desc.with_knobs(desc.user_knobs()), desc);
             for align_c in [desc.align_c, 1] {
                 let seed = draw(number as u64, cases.len() as u64);
                 cases.push((GemmDesc { align_c, ..desc }, seed));
@@ -96,7 +101,7 @@ fn registers_give_the_bits_of_shared_memory() {
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
     println!("{runs} problems of {} descriptions, {sums} elements of D, all bits alike", cases.len());
-    assert!(runs >= 4 * 4 * 3 * 2 * 4 && sums > 100_000);
+    assert!(runs == 4 * 6 * 3 * 2 * 4 && sums > 100_000);
 }
 
 /// What cannot come from registers is refused in a sentence that ends in what can be had.

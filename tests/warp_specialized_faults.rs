@@ -8,7 +8,7 @@ use bent::bend;
 use common::subject::{Named, every_fault_is_found, program, replace, without};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, OperandKind, SourceKind},
+    desc::{GemmDesc, Knobs, OperandKind, SourceKind},
     device::{default_gemm_configuration::default_description, host::WarpSpecializedProgram},
     index::{IndexMap, at},
     layout::Order,
@@ -260,6 +260,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             ..d
         }
     };
+    let registers = |d: GemmDesc| d.with_knobs(Knobs { source_a: SourceKind::Registers, ..d.user_knobs() });
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
     vec![
@@ -271,6 +272,12 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             "e4m3 from registers",
             GemmDesc { source_a: SourceKind::Registers, ..of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)) },
         ),
+        (
+            "i8 from registers, exchanged, stored by threads",
+            GemmDesc { align_c: 2, ..registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))) },
+        ),
+        ("e4m3 from registers, exchanged", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
+        ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
         (
             "tf32 from registers, cluster 2x1",
             GemmDesc { source_a: SourceKind::Registers, ..of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)) },

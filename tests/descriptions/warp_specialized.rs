@@ -29,9 +29,9 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         if types.a.bytes() != 2 && types.a != ElementKind::F32 { random.pick(&SourceKind::ALL) } else { SourceKind::Shared };
     // Operands that are split are laid out along K on the way.
     let orders = if source == SourceKind::Registers {
-        // The kernel's A is contiguous along its M: the user's B along N, where D is column-major.
-        let other = random.pick(&[Order::Row, Order::Col]);
-        if c.is_row() { [Order::Col, other, c] } else { [other, Order::Row, c] }
+        // The kernel's A is contiguous along its M, or its B along N, and they change places: the user's B and A, where D is column-major.
+        let (a, b) = random.pick(&[(Order::Col, Order::Row), (Order::Col, Order::Col), (Order::Row, Order::Row)]);
+        if c.is_row() { [a, b, c] } else { [b.transposed(), a.transposed(), c] }
     } else if types.a.bytes() == 2 || types.a == ElementKind::F32 {
         [random.pick(&[Order::Row, Order::Col]), random.pick(&[Order::Row, Order::Col]), c]
     } else {

@@ -222,7 +222,7 @@ fn kernels_with_a_in_registers_compile_clean() {
     let types =
         descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bytes() != 2 && types.a != ElementKind::F32);
     let mut kernels = Vec::new();
-    for (types, orders) in types.flat_map(|types| A_ALONG_M.map(move |orders| (types, orders))) {
+    for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders))) {
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let (k, cooperative) = (default.threadblock.k, ScheduleKind::Cooperative);
         for (tile, warp, schedule) in [
@@ -240,12 +240,15 @@ fn kernels_with_a_in_registers_compile_clean() {
             kernels.push((format!("{orders:?}"), d, ArchKind::Sm90));
         }
     }
-    assert!(kernels.len() >= 5 * A_ALONG_M.len() * 10, "{} kernels", kernels.len());
+    assert!(kernels.len() >= 5 * FROM_REGISTERS.len() * 10, "{} kernels", kernels.len());
     all_clean("kernels with A in registers", &kernels);
 }
 
-/// Layouts of A, B and D whose kernel's A is contiguous along M.
-const A_ALONG_M: [[Order; 3]; 2] = [[Order::Col, Order::Col, Order::Row], [Order::Row, Order::Row, Order::Col]];
+/// Layouts of A, B and D of which A can come from registers: two whose D is row-major for the kernel, two whose D is column-major.
+const FROM_REGISTERS: [[Order; 3]; 4] = {
+    let (row, col) = (Order::Row, Order::Col);
+    [[col, col, row], [row, row, col], [row, row, row], [col, col, col]]
+};
 
 /// A description of a seed whose D the copy engine stores.
 fn with_roles(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {

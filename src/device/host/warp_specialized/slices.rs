@@ -133,7 +133,8 @@ impl<T: Combination> Numbers<'_, '_, T> {
         map.swizzle = program.fetch.swizzle;
         for (row, at) in self.boxes_of_a_slice() {
             let corner = corner(program.desc.layout_c, origin.0 + first.0 + row, origin.1 + first.1);
-            TensorCopy::new(SharedBox::new(&map, at)?, corner).load(bytemuck::cast_slice(elements), &mut buffer)?;
+            TensorCopy::new(SharedBox::new(&map, at)?, corner)
+                .load(bytemuck::cast_slice(elements), &mut buffer[at as usize..])?;
         }
         Ok(buffer)
     }
@@ -198,7 +199,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
                         if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
                     }
                 }
-                copy.store(&buffer, bytemuck::cast_slice_mut(self.d))?;
+                copy.store(&buffer[at as usize..], bytemuck::cast_slice_mut(self.d))?;
             }
             return Ok(());
         }
