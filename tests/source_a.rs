@@ -8,7 +8,7 @@ use common::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Request, SourceKind},
+    desc::{GemmDesc, Knobs, PromotionKind, Request, SourceKind},
     device::{HostMatrices, Source, default_gemm_configuration::default_description, host::Mode, run_on_host},
     layout::Order,
     numeric::{Combined, ElementKind},
@@ -32,7 +32,7 @@ fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), 
     let instruction = Mnk { n: warp.1, ..d.instruction };
     let (threadblock, warp) = (mnk(block), mnk(warp));
     let knobs = GemmDesc { threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }, ..d }.knobs();
-    d.with_knobs(falchion::desc::Knobs { source_a: SourceKind::Registers, ..knobs })
+    d.with_knobs(Knobs { source_a: SourceKind::Registers, ..knobs })
 }
 
 /// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
@@ -89,7 +89,7 @@ fn registers_give_the_bits_of_shared_memory() {
         .map(|(desc, seed)| {
             let problem = problem(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &problem, Fill::Random, seed).expect("buffers");
-            let knobs = falchion::desc::Knobs { source_a: SourceKind::Shared, ..desc.user_knobs() };
+            let knobs = Knobs { source_a: SourceKind::Shared, ..desc.user_knobs() };
             let shared = desc.with_knobs(knobs);
             assert_eq!((shared.source_a, shared.check()), (SourceKind::Shared, Ok(())));
             let wanted = run(&shared, Mode::Fast, &problem, &buffers);
@@ -154,4 +154,60 @@ fn sets_of_fragments_fit_the_registers() {
     assert_eq!(sets(&of(((128, 160), (128, 160)), ScheduleKind::Pingpong)), (0, 1));
     let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong).check().expect_err("too many").to_string();
     assert!(says.starts_with("a thread needs about 264 registers"), "{says}");
+}
+
+/// `auto` is registers where the layouts, the types and the tile allow it, and shared memory elsewhere; what a description has is one of
+/// the two, and an `auto` that nobody resolved is refused.
+#[test]
+fn auto_is_registers_where_they_can_be() {
+    let (row, col) = (Order::Row, Order::Col);
+    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let [i8, e4m3, ..] = types();
+    let made = |types, orders, promotion| {
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let tile = Mnk { m: 128, n: 128, k: d.threadblock.k };
+        let knobs = GemmDesc { threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.instruction }, ..d }.user_knobs();
+        let d = d.with_knobs(Knobs { source_a: SourceKind::Auto, schedule: ScheduleKind::Pingpong, promotion, ..knobs });
+        assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
+        (d.source_a, d.layout_c)
+    };
+    let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
+    for orders in orders() {
+        let exchanged = orders[0] == orders[1] && orders[1] == orders[2];
+        assert_eq!(made(i8, orders, never), (SourceKind::Registers, if exchanged { col } else { row }), "{orders:?}");
+    }
+    for (types, orders, promotion) in [
+        (i8, [row, col, row], never),
+        (i8, [row, col, col], never),
+        (bf16, [col, col, row], never),
+        (e4m3, [col, col, row], stage),
+    ] {
+        assert_eq!(made(types, orders, promotion), (SourceKind::Shared, row), "{types:?} {orders:?}");
+    }
+    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
+    let says = GemmDesc { source_a: SourceKind::Auto, ..d }.check().expect_err("not resolved").to_string();
+    assert!(says.starts_with("source_a = auto of a description that was not made of knobs is no choice"), "{says}");
+    let says = GemmDesc { layout_c: col, ..d }.check().expect_err("no such D").to_string();
+    assert!(says.starts_with("layout_c = col beside source_a = shared is no choice"), "{says}");
+}
+
+/// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.
+#[cfg(feature = "serde")]
+#[test]
+fn the_spaces_of_registers_are_kernels() {
+    use falchion::explore::{Census, Space};
+    let texts = [
+        include_str!("../benches/spaces/hopper_registers_8bit.json"),
+        include_str!("../benches/spaces/hopper_registers_32bit.json"),
+    ];
+    for (types, orders) in types().into_iter().flat_map(|types| orders().into_iter().map(move |orders| (types, orders))) {
+        let base = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)]).expect("a space");
+        let census = Census::of(&space, &|desc| Ok(desc.check()?)).expect("a census");
+        for refused in &census.refused {
+            assert!(refused.first.contains("shared memory"), "{types:?} {orders:?}: {}", refused.first);
+        }
+        assert!(census.legal.iter().all(|&point| space.at(point).a_from_registers()));
+        assert!(census.legal.len() as u64 * 4 >= census.points * 3, "{} of {}", census.legal.len(), census.points);
+    }
 }

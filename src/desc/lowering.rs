@@ -7,7 +7,7 @@ use super::{
         Splitting, StageNumber, TileOrdering, Unrolling, With,
     },
     promotion::{NoPromotion, PromoteEachStage},
-    source_a::{FromRegisters, FromShared},
+    source_a::{FromEither, FromRegisters, FromShared},
     spills::{NoSpills, SpillsAllowed},
     split::{Bf16x6, F16x3, NoSplit},
 };
@@ -83,6 +83,7 @@ leaves! {
     F16x3 as Splitting;
     FromShared as SourceOfA;
     FromRegisters as SourceOfA;
+    FromEither as SourceOfA;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;

@@ -24,7 +24,7 @@ pub use knobs::{
 pub use lowering::{WithStages, lower};
 pub use promotion::{NoPromotion, PromoteEachStage, Promotion, PromotionKind};
 pub use request::{Choice, Origin, Request, Resolved};
-pub use source_a::{FromRegisters, FromShared, OperandSource, SourceKind};
+pub use source_a::{FromEither, FromRegisters, FromShared, OperandSource, SourceKind};
 pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 pub use split::{Bf16x6, F16x3, NoSplit, Split};
 

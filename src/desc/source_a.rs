@@ -12,17 +12,21 @@ pub enum SourceKind {
     Shared,
     /// In registers, to which a consumer brings an A of 8 or 32 bits that is contiguous along M.
     Registers,
+    /// Registers where a kernel of the other knobs can take it from there, else shared memory. No description has it: one that is made of
+    /// knobs has what it comes to.
+    Auto,
 }
 
 impl SourceKind {
     /// Every one.
-    pub const ALL: [Self; 2] = [Self::Shared, Self::Registers];
+    pub const ALL: [Self; 3] = [Self::Shared, Self::Registers, Self::Auto];
 
     /// The name, as the command line spells it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Shared => "shared",
             Self::Registers => "registers",
+            Self::Auto => "auto",
         }
     }
 }
@@ -30,7 +34,7 @@ impl SourceKind {
 /// Where `wgmma` finds A, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say where A is when it is multiplied",
-    note = "write FromShared or FromRegisters"
+    note = "write FromShared, FromRegisters or FromEither"
 )]
 pub trait OperandSource: 'static {
     /// The same choice, as a value.
@@ -44,6 +48,14 @@ pub struct FromShared;
 /// [`SourceKind::Registers`].
 #[derive(Clone, Copy, Debug)]
 pub struct FromRegisters;
+
+/// [`SourceKind::Auto`].
+#[derive(Clone, Copy, Debug)]
+pub struct FromEither;
+
+impl OperandSource for FromEither {
+    const KIND: SourceKind = SourceKind::Auto;
+}
 
 impl OperandSource for FromShared {
     const KIND: SourceKind = SourceKind::Shared;
@@ -63,11 +75,20 @@ impl GemmDesc {
     /// not along K, and D is column-major then, as the kernel sees it.
     #[must_use]
     pub(super) const fn settled(self) -> Self {
-        let a_along_k = self.layout_a.is_row() && self.layout_b.is_row();
-        if !self.a_from_registers() || !a_along_k || !self.layout_c.is_row() {
-            return self;
+        match self.source_a {
+            SourceKind::Shared => self,
+            SourceKind::Registers => self.with_a_along_m(),
+            SourceKind::Auto => {
+                let registers = Self { source_a: SourceKind::Registers, ..self }.with_a_along_m();
+                if registers.check().is_ok() { registers } else { Self { source_a: SourceKind::Shared, ..self } }
+            }
         }
-        Self { layout_c: Order::Col, ..self.exchange() }
+    }
+
+    /// With A and B in each other's place where B is contiguous along N and A along K.
+    const fn with_a_along_m(self) -> Self {
+        let is_b = self.layout_a.is_row() && self.layout_b.is_row() && self.layout_c.is_row();
+        if is_b { Self { layout_c: Order::Col, ..self.exchange() } } else { self }
     }
 
     /// The description of the same product with a row-major D, as the kernel sees it, and A in shared memory where it was not.
@@ -81,6 +102,10 @@ impl GemmDesc {
 
     /// Whether A can come from registers, where it is to: 8 or 32 bits an element, contiguous along M, on Hopper's tensor cores.
     pub(crate) const fn check_source_a(&self) -> Result<(), Refusal> {
+        if matches!(self.source_a, SourceKind::Auto) {
+            let field = "source_a = auto of a description that was not made of knobs";
+            return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: SourceKind::Shared.name() });
+        }
         if !self.a_from_registers() {
             // Nothing else takes a column-major D: A and B change places for it.
             return match self.layout_c {

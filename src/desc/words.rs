@@ -91,10 +91,10 @@ impl Words for PromotionKind {
 }
 
 impl Words for SourceKind {
-    const FORM: &'static str = "shared|registers";
+    const FORM: &'static str = "shared|registers|auto";
 
     fn read(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is shared or registers".to_owned())
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is shared, registers or auto".to_owned())
     }
 
     fn spell(&self) -> String {

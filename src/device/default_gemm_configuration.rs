@@ -133,6 +133,9 @@ type Asynchronous = Row<
     Vector128<f32>,
 >;
 
+/// Where tensor cores find A by default. `FromEither` here would have an operand that is contiguous along M or N come from registers.
+type DefaultSource = FromShared;
+
 /// Tensor cores of Hopper: `K` elements of 128 bytes, `STEP` of 32 an instruction; tiles eight rows abreast.
 type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac, Promoted = NoPromotion, Parts = NoSplit> =
     Config<
@@ -152,7 +155,7 @@ type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac
         Schedule,
         Promoted,
         Parts,
-        FromShared,
+        DefaultSource,
         VectorInterleave,
         FullUnroll,
         NoSpills,

@@ -26,7 +26,8 @@
 //! ([`GemmDesc::multiplied`]), several of whose tiles along K read the same block of K ([`SplitBlocks`](crate::numeric::split::SplitBlocks)).
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
-//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an
+//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads
+//! read along M and N. A call transposes an
 //! operand that lies otherwise first, and lays out again one whose rows do not begin at multiples of 16 bytes
 //! ([`Routes`](crate::device::Routes)).
 //!
