@@ -5,7 +5,7 @@
 #include "schedule/roles.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/tile_scheduler.cuh"
-#include "warp/fragments.cuh"
+#include "warp/mma_warpgroup/registers.cuh"
 
 namespace threadblock {
 

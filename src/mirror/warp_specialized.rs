@@ -107,7 +107,7 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
         aliases.push_str("  using Fragments = warp::NoFragments;\n");
     }
     Own {
-        twin: "warp/fragments.cuh",
+        twin: "warp/mma_warpgroup/registers.cuh",
         structs,
         operands: Default::default(),
         aliases,

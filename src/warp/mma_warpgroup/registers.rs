@@ -16,7 +16,7 @@
 //! That is what keeps the accesses free of conflicts: the eight k of a matrix, and the four of an access's half warp, are different modulo
 //! 8, or come with chunks that are, and the swizzle sends chunk `c` of row k to `c xor k mod 8`.
 //!
-//! Twin: `kernels/warp/fragments.cuh`.
+//! Twin: `kernels/warp/mma_warpgroup/registers.cuh`.
 
 use super::{
     FragmentMap, FragmentRows, NotWgmma, OperandTile, STEPS, Swizzle, WgmmaInput,
