@@ -104,7 +104,7 @@ fn addresses_and_selectors_are_the_map() {
                         let points_at = first + 8 * matrix + 2 * (lane % 4) + within / 2;
                         address(points_at, 64 * instruction, step, 0) + 2 * (lane / 4) + within % 2
                     } else {
-                        address(thread, 64 * instruction, step, half ^ lane % 2) + 4 * lower
+                        address(thread, 64 * instruction, step, half ^ (lane % 2)) + 4 * lower
                     };
                     let wanted = load.at(at(128 * instruction + thread, step * 16 / bytes + i)).expect("an element");
                     assert_eq!(byte, wanted * bytes, "{load:?} thread {thread} step {step} element {i} of {input}");

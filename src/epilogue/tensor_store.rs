@@ -34,7 +34,11 @@ impl StagingMap {
     /// That of a description's components.
     pub const fn of(components: &WarpSpecialized) -> Self {
         let (columns, row_bytes) = (components.slice_columns, components.ring.staging_bytes / ROWS);
-        let element_bytes = if columns == 0 { 0 } else { row_bytes / columns };
+        // Where threads store there are no slices.
+        let element_bytes = match row_bytes.checked_div(columns) {
+            Some(bytes) => bytes,
+            None => 0,
+        };
         let box_rows = if components.layout_c.is_row() { None } else { Some(components.slice_box_rows()) };
         Self { columns, element_bytes, box_rows, swizzle: components.slice_swizzle }
     }

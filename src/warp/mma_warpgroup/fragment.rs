@@ -51,7 +51,7 @@ impl FragmentRows {
         match self {
             Self::Ordinary => first + lane / 4 + 8 * lower,
             Self::Paired => first + lane / 4 * 2 + lower,
-            Self::Crossed => first + lane / 4 * 2 + (lower ^ lane / 16),
+            Self::Crossed => first + lane / 4 * 2 + (lower ^ (lane / 16)),
         }
     }
 

@@ -127,9 +127,9 @@ impl FragmentLoad {
     pub const fn depth(&self, matrix: u32, row: u32) -> u32 {
         if self.tile.input().bytes() == 1 {
             let quad = row / 2;
-            matrix / 2 * 16 + 4 * quad + 2 * (matrix % 2 ^ quad / 2) + row % 2
+            matrix / 2 * 16 + 4 * quad + 2 * ((matrix % 2) ^ (quad / 2)) + row % 2
         } else {
-            row + 4 * (matrix ^ row % 2)
+            row + 4 * (matrix ^ (row % 2))
         }
     }
 
@@ -162,7 +162,7 @@ impl FragmentLoad {
             let (matrix, within) = (2 * half + source / 4, source % 4);
             (within % 2, self.depth(matrix, 2 * quad + within / 2))
         } else {
-            (lower, self.depth(half ^ quad % 2, quad))
+            (lower, self.depth(half ^ (quad % 2), quad))
         }
     }
 }
