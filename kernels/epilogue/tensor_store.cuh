@@ -218,7 +218,7 @@ struct TensorStore {
     } else if constexpr (sizeof(C) == 2) {
       // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
       unsigned const lane = thread % 32, matrix = lane / 8;
-      unsigned const line = staging + warp::warpgroup_row<Config::kFragmentRows>(thread / 32 * 32 + lane % 8 * 4, matrix % 2) * Map::kRowBytes;
+      unsigned const line = staging + matrix_row(thread / 32, matrix % 2, lane % 8) * Map::kRowBytes;
       unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
@@ -252,6 +252,15 @@ struct TensorStore {
           Neighbours const computed = apply<down>(sums, source, scalar, n, lower);
           deposit_pair(to, computed.element);
         }
+    }
+  }
+
+  // The row of a slice that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
+  static __device__ __forceinline__ constexpr unsigned matrix_row(unsigned which, unsigned lower, unsigned of_matrix) {
+    if constexpr (Config::kFragmentRows == warp::FragmentRows::Ordinary) {
+      return which * 16 + lower * 8 + of_matrix;
+    } else {
+      return warp::warpgroup_row<Config::kFragmentRows>(which * 32 + of_matrix * 4, lower);
     }
   }
 
