@@ -199,6 +199,9 @@ impl RolesExplanation {
                 ),
             );
         }
+        if self.fragment_sets > 0 {
+            facts.push(("A in registers", format!("{} sets in turn", self.fragment_sets)));
+        }
         if let Some(part) = self.split.part() {
             let (parts, products, all) = (self.split.parts(), self.split.products().len(), self.split.parts().pow(2));
             let scaled = if self.split.scales() { ", rows of A and columns of B scaled" } else { "" };
