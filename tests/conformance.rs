@@ -111,7 +111,7 @@ fn with_roles() -> descriptions::Wanted {
 
 #[test]
 fn the_fast_host_conforms_where_warpgroups_have_roles() {
-    let cases = Cases { descriptions: 160, problems_each: 6, most_work: 24_000_000, wanted: with_roles() };
+    let cases = Cases { descriptions: 200, problems_each: 6, most_work: 24_000_000, wanted: with_roles() };
     let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
     println!("{tally:?}, {} descriptions", distinct(&drawn));
     if asked_for().is_none() {

@@ -13,7 +13,14 @@ use falchion::{
 use ring_kernel::{SLICES, compile, program, report, ring};
 
 fn options(pending: u8) -> RoleOptions {
-    RoleOptions { pending, promoted_parts: None, slices: SLICES as u8, by_threads: false, registers: Some([24, 240]) }
+    RoleOptions {
+        pending,
+        promoted_parts: None,
+        fragments: false,
+        slices: SLICES as u8,
+        by_threads: false,
+        registers: Some([24, 240]),
+    }
 }
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {

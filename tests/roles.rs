@@ -8,7 +8,7 @@ use falchion::{
     schedule::{Role, RoleStep, Section},
     threadblock::Pipeline,
 };
-use ring_programs::{A, B, by_threads, caught, kind, options, program, promoting, ring, subjects};
+use ring_programs::{A, B, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects};
 use std::{collections::BTreeMap, time::Instant};
 
 /// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, consumers together and in turns, on tensor cores
@@ -27,7 +27,8 @@ fn nothing_that_ships_is_accused() {
                 let promoted = RingProgram::of(ring, &promoting(1 + pending)).expect("a ring");
                 let in_turns = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
-                let programs = [&together, &turns, &promoted, &in_turns, &threads[0], &threads[1]];
+                let fragments = RingProgram::of(ring, &from_registers(pending)).expect("a ring");
+                let programs = [&together, &turns, &promoted, &in_turns, &threads[0], &threads[1], &fragments];
                 for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
                     let work = Work { tiles: 1 + seed % 5, k_tiles: seed / 5 % 21, source: seed % 2 == 0 };
                     let tally = check(program, work, u64::from(seed)).unwrap_or_else(|fault| {
@@ -57,7 +58,7 @@ fn nothing_that_ships_is_accused() {
         total.most_under_way,
         start.elapsed().as_secs_f64()
     );
-    assert_eq!(runs, 6 * 2 * 3 * 6 * 210);
+    assert_eq!(runs, 6 * 2 * 3 * 7 * 210);
     assert!(total.most_under_way >= 20);
 }
 
@@ -151,14 +152,14 @@ fn exchanged_neighbours_are_found_or_commute() {
 }
 
 /// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial sums
-/// are read after each part: there it is not enough.
+/// are read after each part, and fragments of A written before each stage: there it is not enough.
 #[test]
-fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums() {
+fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
         let found = caught(&program).map(|(fault, _)| kind(&fault));
-        let wanted = (program.promoted_parts > 0).then(|| "OperandsNotFenced".to_owned());
+        let wanted = (program.promoted_parts + program.fragment_sets > 0).then(|| "OperandsNotFenced".to_owned());
         assert_eq!(found, wanted, "{name}");
     }
 }

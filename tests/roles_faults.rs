@@ -31,6 +31,8 @@ enum Needs {
     Warpgroups,
     Threads,
     Source,
+    Fragments,
+    TwoSets,
 }
 
 impl Needs {
@@ -45,6 +47,8 @@ impl Needs {
             Self::Warpgroups => !program.by_threads,
             Self::Threads => program.by_threads,
             Self::Source => program.ring.source,
+            Self::Fragments => program.fragment_sets > 0,
+            Self::TwoSets => program.fragment_sets > 1,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }
     }
@@ -204,6 +208,23 @@ const FAULTS: &[Named] = &[
         p.roles.consumer.body.retain(|step| *step != RoleStep::AwaitFull);
         p.roles.consumer.prologue.push(RoleStep::AwaitFull);
     }),
+    ("all fragments are brought to one set", Needs::TwoSets, |p| p.fragment_sets = 1),
+    ("A is brought to registers once a tile of D", Needs::Fragments, |p| {
+        p.roles.consumer.body.retain(|step| *step != RoleStep::LoadFragments);
+        p.roles.consumer.prologue.extend([RoleStep::AwaitFull, RoleStep::LoadFragments]);
+    }),
+    ("A is brought to registers before it is there", Needs::Fragments, |p| {
+        let body = &mut p.roles.consumer.body;
+        body.retain(|step| *step != RoleStep::LoadFragments);
+        body.insert(0, RoleStep::LoadFragments);
+    }),
+    ("A is brought to registers once it was multiplied", Needs::Fragments, |p| {
+        let body = &mut p.roles.consumer.body;
+        body.retain(|step| *step != RoleStep::LoadFragments);
+        let at = body.iter().position(|step| *step == RoleStep::CommitProducts).expect("products");
+        body.insert(at, RoleStep::LoadFragments);
+    }),
+    ("there are no registers for A", Needs::Fragments, |p| p.fragment_sets = 0),
     ("a part is promoted before its products are there", Needs::Parts, |p| {
         let body = &mut p.roles.consumer.body;
         for i in 1..body.len() {

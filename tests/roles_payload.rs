@@ -106,7 +106,14 @@ fn every_order_of_events_computes_the_same_bits() {
             source: true,
         };
         for (pending, promoted_parts) in [(0, None), (1, None), (0, Some(1)), (0, Some(2))] {
-            let options = RoleOptions { pending, promoted_parts, slices: 4, by_threads: false, registers: Some([24, 240]) };
+            let options = RoleOptions {
+                pending,
+                promoted_parts,
+                fragments: false,
+                slices: 4,
+                by_threads: false,
+                registers: Some([24, 240]),
+            };
             let program = RingProgram::of(ring, &options).expect("a ring");
             for (tiles, k_tiles, source) in [(1, 0, true), (2, 1, false), (3, 4, true), (4, 7, true)] {
                 let work = Work { tiles, k_tiles, source };
@@ -145,7 +152,7 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
             source: false,
         };
         let registers = Some([24, 240]);
-        let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };
+        let options = RoleOptions { pending: 0, promoted_parts: None, fragments: false, slices: 0, by_threads: true, registers };
         let program = RingProgram::of(ring, &options).expect("a ring");
         for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
             let work = Work { tiles, k_tiles, source: false };

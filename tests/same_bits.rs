@@ -184,7 +184,7 @@ fn fast_and_checked_give_the_same_bits_where_warpgroups_have_roles() {
         fast_and_checked(&description(seeds.0, roles()), seeds);
         return;
     }
-    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b190, 150, 3, roles());
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b190, 220, 3, roles());
     let missing = Coverage::missing_roles(&drawn);
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 450 && special >= 150);

@@ -5,10 +5,10 @@ mod drawn;
 use falchion::{
     arch::ArchKind,
     desc::{
-        AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction, Knobs, Loop,
-        NoPromotion, NoSpills, NoSplit, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With, WithAlignmentA,
-        WithAlignmentB, WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock, WithTileOrdering,
-        WithWarp,
+        AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, FromShared, GemmConfig, GemmDesc, Instruction,
+        Knobs, Loop, NoPromotion, NoSpills, NoSplit, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With,
+        WithAlignmentA, WithAlignmentB, WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock,
+        WithTileOrdering, WithWarp,
     },
     device::{
         Arguments, Gemm,
@@ -50,6 +50,7 @@ type Pipelined<Tile, WarpTile, A, C> = Config<
     CooperativeSchedule,
     NoPromotion,
     NoSplit,
+    FromShared,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -74,6 +75,7 @@ type Ring = Config<
     CooperativeSchedule,
     NoPromotion,
     NoSplit,
+    FromShared,
     VectorInterleave,
     FullUnroll,
     NoSpills,

@@ -8,9 +8,9 @@ use bent::bend;
 use common::subject::{Named, every_fault_is_found, program, replace, without};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, OperandKind},
+    desc::{GemmDesc, Knobs, OperandKind, SourceKind},
     device::{default_gemm_configuration::default_description, host::WarpSpecializedProgram},
-    index::at,
+    index::{IndexMap, at},
     layout::Order,
     numeric::{Combined, ElementKind},
     schedule::{Role, RoleStep, Section},
@@ -30,6 +30,10 @@ enum Needs {
     Engine,
     Threads,
     AlongMn,
+    /// Descriptors say where A is read.
+    Described,
+    /// A comes from registers.
+    Fragments,
     /// C comes through the staging buffers.
     Fetched,
     /// And several slices.
@@ -47,6 +51,8 @@ impl Needs {
             Self::SeveralConsumers => ring.consumers > 1,
             Self::SeveralSlices => program.ring.slices > 1,
             Self::Engine => d.align_c * d.c.bytes() == 16,
+            Self::Described => !d.a_from_registers(),
+            Self::Fragments => d.a_from_registers(),
             Self::Threads => d.align_c * d.c.bytes() < 16,
             Self::Fetched => ring.source,
             Self::SeveralFetched => ring.source && program.ring.slices > 1,
@@ -129,14 +135,34 @@ const FAULTS: &[Named<Needs>] = &[
     }),
     ("A is copied under the next narrower swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = TensorSwizzle::Bytes64),
     ("B is copied under no swizzle", Needs::Nothing, |p| p.operands[1].copy_swizzle = TensorSwizzle::None),
-    ("descriptors of A say the next narrower swizzle", Needs::Nothing, |p| p.operands[0].swizzle = Swizzle::Bytes64),
+    ("descriptors of A say the next narrower swizzle", Needs::Described, |p| p.operands[0].swizzle = Swizzle::Bytes64),
     ("descriptors of B say no swizzle", Needs::Nothing, |p| p.operands[1].swizzle = Swizzle::None),
-    ("the stride of A's descriptors is half", Needs::Nothing, |p| p.operands[0].stride /= 2),
+    ("the stride of A's descriptors is half", Needs::Described, |p| p.operands[0].stride /= 2),
     ("the stride of B's descriptors is double", Needs::Nothing, |p| p.operands[1].stride *= 2),
     ("the leading distance of B's descriptors is half", Needs::AlongMn, |p| p.operands[1].leading /= 2),
-    ("every step reads the first 32 bytes of K", Needs::Nothing, |p| {
+    ("every step reads the first 32 bytes of K", Needs::Described, |p| {
         bend(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
     }),
+    ("every step loads the first 32 bytes of K", Needs::Fragments, |p| {
+        let step = 16 / p.desc.a.bytes();
+        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column % step)));
+    }),
+    ("the upper and the lower rows of A are exchanged", Needs::Fragments, |p| {
+        let packed = 4 / p.desc.a.bytes();
+        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ packed)));
+    }),
+    ("k of A are exchanged two by two", Needs::Fragments, |p| {
+        let further = if p.desc.a.bytes() == 1 { 1 } else { 2 };
+        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ further)));
+    }),
+    ("every warp loads the first warp's rows", Needs::Fragments, |p| {
+        bend(&mut p.operands[0].fragments, |map, point| map.at(at(point.row / 128 * 128 + point.row % 32, point.column)));
+    }),
+    ("rows of sums are called as if A came from shared memory", Needs::Fragments, |p| {
+        let ordinary = p.components.warpgroup().expect("tensor cores").accumulators();
+        bend(&mut p.accumulator, move |_, point| ordinary.at(point));
+    }),
+    ("A is brought to one set of registers", Needs::Fragments, |p| p.ring.fragment_sets = 1),
     ("steps of B advance by half", Needs::Nothing, |p| {
         bend(&mut p.operands[1].start, |map, point| {
             let first = map.at(at(point.row, 0))?;
@@ -144,6 +170,7 @@ const FAULTS: &[Named<Needs>] = &[
         });
     }),
     ("every instruction reads the first rows of A", Needs::SeveralConsumers, |p| {
+        bend(&mut p.operands[0].fragments, |map, point| map.at(at(point.row % 128, point.column)));
         bend(&mut p.operands[0].start, |map, point| map.at(at(0, point.column)));
     }),
     ("boxes of A begin eight rows on", Needs::Nothing, |p| {
@@ -214,7 +241,7 @@ const FAULTS: &[Named<Needs>] = &[
 
 /// Rings of two and three stages, clusters along M and along N, operands along K and along MN, stores of both kinds.
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
-    use ElementKind::{Bf16, F16, F32, I8, I32};
+    use ElementKind::{Bf16, E4m3, F16, F32, I8, I32, Tf32};
     let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
         let types = Combined { a: ab, b: ab, accumulator, c };
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
@@ -230,6 +257,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             ..d
         }
     };
+    let registers = |d: GemmDesc| d.with_knobs(Knobs { source_a: SourceKind::Registers, ..d.user_knobs() });
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
     vec![
@@ -237,6 +265,20 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("bf16 along K, stored by threads", GemmDesc { align_c: 2, stages: 2, ..bf16 }),
         ("f16 along MN, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
         ("i8, cluster 1x2", GemmDesc { align_c: 1, ..of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)) }),
+        (
+            "e4m3 from registers",
+            GemmDesc { source_a: SourceKind::Registers, ..of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)) },
+        ),
+        (
+            "i8 from registers, exchanged, stored by threads",
+            GemmDesc { align_c: 2, ..registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))) },
+        ),
+        ("e4m3 from registers, exchanged", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
+        ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
+        (
+            "tf32 from registers, cluster 2x1",
+            GemmDesc { source_a: SourceKind::Registers, ..of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)) },
+        ),
         ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ]
 }

@@ -9,11 +9,14 @@
 
 namespace epilogue {
 
-// The map (row, column) of a slice to an offset in its staging buffer, in bytes: a box of the copy engine.
+// The map (row, column) of a slice to an offset in its staging buffer, in bytes: a box of the copy engine, or boxes side by side along M.
 template <class Config>
 struct StagingMap {
   static constexpr int kRows = Config::Mma::kM;
   static constexpr int kColumns = Config::kSliceColumns;
+  // Of a column-major D: bytes of a box's part of a column.
+  static constexpr int kBoxRows = Config::kSliceBoxRows, kBoxes = kRows / kBoxRows;
+  static constexpr unsigned kColumnBytes = kBoxRows * sizeof(typename Config::C), kBoxBytes = kColumns * kColumnBytes;
   static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
   // Rows and columns of an instruction's tile that a warp's lanes hold two by two.
   static constexpr int kOctet = 8;
@@ -27,7 +30,11 @@ struct StagingMap {
   static __device__ __forceinline__ constexpr unsigned further(unsigned first, int octet, int lower) {
     return (first ^ octet * kOctet * unsigned(sizeof(typename Config::C))) + lower * kOctet * kRowBytes;
   }
+  static __device__ __forceinline__ constexpr unsigned in_columns(int row, int column) {
+    return row / kBoxRows * kBoxBytes + within(column * kColumnBytes, row % kBoxRows * sizeof(typename Config::C));
+  }
   static __device__ constexpr unsigned at(int row, int column) {
+    if constexpr (Config::kColumnMajor) return in_columns(row, column);
     int const lower = row / kOctet % 2;
     unsigned const first = within((row - lower * kOctet) * kRowBytes, column % kOctet * sizeof(typename Config::C));
     return further(first, column / kOctet, lower);
@@ -86,14 +93,20 @@ struct TensorStore {
   // A slice of C to its staging buffer. One thread does this.
   template <int Slice>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
-    threadblock::load(staging, params.source, corner<Slice>(), barrier);
+#pragma unroll
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Slice>(box), barrier);
   }
 
   // A slice from its staging buffer to D.
   template <int Slice>
   __device__ __forceinline__ void write(unsigned staging) {
     if constexpr (Config::kByCopyEngine) {
-      if (thread == 0) threadblock::store(params.d, corner<Slice>(), staging);
+      if (thread == 0) {
+#pragma unroll
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Slice>(box), staging + box * Map::kBoxBytes);
+      }
+    } else if constexpr (Config::kColumnMajor) {
+      write_columns<Slice>(staging);
     } else {
       unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
       // Each thread has accesses of one column, in every so many rows.
@@ -111,19 +124,101 @@ struct TensorStore {
   }
 
  private:
-  // Where a slice lies in D.
+  // Where a box of a slice lies in D.
   template <int Slice>
-  __device__ __forceinline__ threadblock::Corner<2> corner() const {
-    return {{int(column + Slice % kAcross * Config::kSliceColumns), int(row + Slice / kAcross * Map::kRows)}};
+  __device__ __forceinline__ threadblock::Corner<2> corner(int box) const {
+    int const m = row + Slice / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Slice % kAcross * Config::kSliceColumns;
+    if constexpr (Config::kColumnMajor) {
+      return {{m, n}};
+    } else {
+      return {{n, m}};
+    }
+  }
+
+  // A slice of a column-major D: each thread has accesses of the same rows, in every so many columns.
+  template <int Slice>
+  __device__ __forceinline__ void write_columns(unsigned staging) const {
+    unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
+    using Access = Vector<C, Config::kStoreAccess>;
+    constexpr unsigned a_column = Map::kRows / Config::kStoreAccess, apart = warp::kWarpgroup / a_column;
+    unsigned const m = thread % a_column * Config::kStoreAccess;
+    if (first_row + m >= unsigned(params.m)) return;
+    unsigned n = thread / a_column;
+    C* d = reinterpret_cast<C*>(params.d_address) + (long long)(first_column + n) * params.ldd + first_row + m;
+#pragma unroll 4
+    for (; n < Config::kSliceColumns && first_column + n < unsigned(params.n); n += apart, d += apart * params.ldd)
+      *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
+  }
+
+  // Every thread's part of a slice of a column-major D: its two rows are neighbours in each of its columns.
+  template <int Slice, bool MayRead>
+  __device__ __forceinline__ void deposit_columns(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+    constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
+    static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      int const lanes = thread % 4 * 2 + i;
+      unsigned const first = alone(staging + Map::in_columns(warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lanes));
+#pragma unroll
+      for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet) {
+        // Eight columns are a whole number of the swizzle's periods.
+        unsigned const to = first + octet * kOctet * Map::kColumnBytes;
+        int const n = across + octet * kOctet;
+        Pair source{};
+        if constexpr (!kFetches) source = read_column<down, MayRead>(n + lanes);
+        else if (MayRead && params.reads_source) source = staged(to);
+        Compute two[2];
+#pragma unroll
+        for (int lower = 0; lower < 2; ++lower) {
+          int const sum = n % Mma::kN / kOctet * 4 + 2 * lower + i;
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar);
+        }
+        deposit_pair(to, two);
+      }
+    }
+  }
+
+  // Two neighbours of D in a staging buffer.
+  static __device__ __forceinline__ void deposit_pair(unsigned to, Compute const (&computed)[2]) {
+    if constexpr (sizeof(C) == 2) {
+      asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(convert_pair<C>(computed[0], computed[1])) : "memory");
+    } else {
+      Pair const two{{convert<C>(computed[0]), convert<C>(computed[1])}};
+      if constexpr (sizeof(C) == 4) {
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(bits(two.element[0])), "r"(bits(two.element[1])) : "memory");
+      } else {
+        static_assert(sizeof(C) == 1, "elements of D have 1, 2 or 4 bytes");
+        asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(halves(two)) : "memory");
+      }
+    }
+  }
+
+  // The lane's two neighbours of a column of C, from global memory; zeros outside, and where C is not read.
+  template <int Down, bool MayRead>
+  __device__ __forceinline__ Pair read_column(int of_part) const {
+    Pair two{};
+    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_part;
+    if (!MayRead || !params.reads_source || n >= unsigned(params.n)) return two;
+    C const* const from = reinterpret_cast<C const*>(params.c) + (long long)n * params.ldc + m;
+    if constexpr (Config::kStoreAccess >= 2) {
+      if (m < unsigned(params.m)) two = *reinterpret_cast<Pair const*>(from);
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < 2; ++i)
+        if (m + i < unsigned(params.m)) two.element[i] = from[i];
+    }
+    return two;
   }
 
   template <int Slice, bool MayRead>
   __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
-    if constexpr (sizeof(C) == 2) {
-      // Four matrices of 8 x 8 at once: two octets of columns, each of rows 0 to 7 and 8 to 15 of the warp's.
+    if constexpr (Config::kColumnMajor) {
+      deposit_columns<Slice, MayRead>(sums, staging, scalar);
+    } else if constexpr (sizeof(C) == 2) {
+      // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
       unsigned const lane = thread % 32, matrix = lane / 8;
-      unsigned const line = staging + (thread / 32 * 16 + matrix % 2 * 8 + lane % 8) * Map::kRowBytes;
+      unsigned const line = staging + matrix_row(thread / 32, matrix % 2, lane % 8) * Map::kRowBytes;
       unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
@@ -141,26 +236,37 @@ struct TensorStore {
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
       }
     } else {
-      unsigned const first = alone(Map::within(staging + warp::warpgroup_row(thread, 0) * Map::kRowBytes, thread % 4 * 2 * sizeof(C)));
+      unsigned const first = alone(row_of(staging, 0));
+      // Where the lower row is not eight rows on, it has an address of its own.
+      constexpr bool eight_on = Config::kFragmentRows == warp::FragmentRows::Ordinary;
+      unsigned const below = eight_on ? first : alone(row_of(staging, 1));
 #pragma unroll
       for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
-          unsigned const to = Map::further(first, octet, lower);
+          unsigned const to = eight_on ? Map::further(first, octet, lower) : Map::further(lower ? below : first, octet, 0);
           int const n = across + octet * kOctet;
           Pair source{};
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
           else if (MayRead && params.reads_source) source = staged(to);
           Neighbours const computed = apply<down>(sums, source, scalar, n, lower);
-          Pair const two{{convert<C>(computed.element[0]), convert<C>(computed.element[1])}};
-          if constexpr (sizeof(C) == 4) {
-            asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(bits(two.element[0])), "r"(bits(two.element[1])) : "memory");
-          } else {
-            static_assert(sizeof(C) == 1, "elements of D have 1, 2 or 4 bytes");
-            asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(halves(two)) : "memory");
-          }
+          deposit_pair(to, computed.element);
         }
     }
+  }
+
+  // The row of a slice that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
+  static __device__ __forceinline__ constexpr unsigned matrix_row(unsigned which, unsigned lower, unsigned of_matrix) {
+    if constexpr (Config::kFragmentRows == warp::FragmentRows::Ordinary) {
+      return which * 16 + lower * 8 + of_matrix;
+    } else {
+      return warp::warpgroup_row<Config::kFragmentRows>(which * 32 + of_matrix * 4, lower);
+    }
+  }
+
+  // Where a thread's first two elements of its upper or lower row lie.
+  __device__ __forceinline__ unsigned row_of(unsigned staging, int lower) const {
+    return Map::within(staging + warp::warpgroup_row<Config::kFragmentRows>(thread, lower) * Map::kRowBytes, thread % 4 * 2 * sizeof(C));
   }
 
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
@@ -168,7 +274,7 @@ struct TensorStore {
   __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
     int shift[2] = {0, 0};
-    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row(thread, lower), column + n + thread % 4 * 2);
+    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -208,7 +314,7 @@ struct TensorStore {
   template <int Down, bool MayRead>
   __device__ __forceinline__ Pair read(int octet, int lower) const {
     Pair two{};
-    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row(thread, lower), n = column + octet + thread % 4 * 2;
+    unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
     C const* const from = reinterpret_cast<C const*>(params.c) + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {
@@ -221,12 +327,14 @@ struct TensorStore {
     return two;
   }
 
-  // Two neighbours of C in a staging buffer, of 4 bytes or 1.
+  // Two neighbours of C in a staging buffer.
   static __device__ __forceinline__ Pair staged(unsigned from) {
     Pair two;
     if constexpr (sizeof(C) == 4) {
       unsigned(&word)[2] = reinterpret_cast<unsigned(&)[2]>(two);
       asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(from) : "memory");
+    } else if constexpr (sizeof(C) == 2) {
+      asm volatile("ld.shared.b32 %0, [%1];" : "=r"(reinterpret_cast<unsigned&>(two)) : "r"(from) : "memory");
     } else {
       asm volatile("ld.shared.b16 %0, [%1];" : "=h"(reinterpret_cast<unsigned short&>(two)) : "r"(from) : "memory");
     }

@@ -20,6 +20,7 @@ enum class RoleStepKind {
   AwaitFull,
   AwaitNext,
   LoadFirst,
+  LoadFragments,
   FenceOperands,
   MultiplyStage,
   MultiplyPart,
@@ -101,17 +102,19 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First>()          CopyTensor, LoadFirst, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, Deposit,
+//   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, Deposit,
 //                                StoreTensor, StoreThreads: nothing that waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its tiles along K;
 //   reads_source()               whether C comes through the staging buffers;
+//   kTurns                       in how many turns it does the body: tile k along K in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
 struct State {
   using Ring = Ring_;
   static constexpr bool kClustered = Ring::kBlocks > 1;
+  static constexpr int kTurns = 1;
 
   // Where the ring begins: an address in the shared window, a multiple of 1024.
   unsigned const shared;
@@ -246,20 +249,20 @@ __device__ __forceinline__ void synchronize(Role& role) {
 }
 
 // Performs the steps of List from I on, each with its numbers known while compiling.
-template <class List, int I = 0, class Role>
+template <class List, int Turn = 0, int I = 0, class Role>
 __device__ __forceinline__ void perform(Role& role) {
   if constexpr (I < List::kCount) {
     constexpr RoleStep step = List::step(I);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
-                  step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst ||
+                  step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
                   step.kind == RoleStepKind::MultiplyLast) {
-      role.template step<step.kind, step.first>();
+      role.template step<step.kind, step.first, Turn>();
     } else {
       synchronize<step.kind, step.first>(role);
     }
-    perform<List, I + 1>(role);
+    perform<List, Turn, I + 1>(role);
   }
 }
 
@@ -273,7 +276,14 @@ __device__ __forceinline__ void run(Role& role) {
     perform<typename Schedule::Prologue>(role);
     unsigned const trips = role.k_tiles();
 #pragma unroll 1
-    for (unsigned trip = 0; trip < trips; ++trip) perform<typename Schedule::Body>(role);
+    for (unsigned trip = 0; trip < trips; ++trip) {
+      perform<typename Schedule::Body>(role);
+      if constexpr (Role::kTurns > 1) {
+        static_assert(Role::kTurns == 2, "a body has one turn or two");
+        if (++trip == trips) break;
+        perform<typename Schedule::Body, 1>(role);
+      }
+    }
     perform<typename Schedule::Epilogue>(role);
   }
   perform<typename Schedule::Closing>(role);

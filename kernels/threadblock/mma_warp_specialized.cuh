@@ -5,7 +5,7 @@
 #include "schedule/roles.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/tile_scheduler.cuh"
-#include "warp/mma_warpgroup.cuh"
+#include "warp/mma_warpgroup/registers.cuh"
 
 namespace threadblock {
 
@@ -33,7 +33,7 @@ struct Producer : Worker<Config, Params> {
 
   __device__ __forceinline__ bool goes_on() const { return this->leads(); }
 
-  template <RoleStepKind Kind, int Operand>
+  template <RoleStepKind Kind, int Operand, int>
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
@@ -68,14 +68,20 @@ template <class Config, class Params>
 struct Consumer : Worker<Config, Params> {
   using Mma = typename Config::Mma;
   using Store = epilogue::TensorStore<Config, Params>;
+  // Whether A comes from registers, and in how many sets in turn.
+  static constexpr bool kFromRegisters = Config::kFragmentSets > 0;
+  static constexpr int kTurns = kFromRegisters ? Config::kFragmentSets : 1;
 
   typename Store::Sums sums;
   // What products write where stages are promoted: the tile of one instruction.
   typename Mma::Accumulator partial[Mma::kRegisters];
+  // A of a stage where it comes from registers: one set is loaded while products read the other.
+  unsigned fragments[kTurns][Config::kRepeatsM][kFromRegisters ? Mma::kFragmentRegisters : 1];
+  typename Config::Fragments loader;
   Store store;
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : Worker<Config, Params>(params, shared, consumer, thread), store(params, thread) {
+      : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, part_m()), store(params, thread) {
     if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
   }
 
@@ -101,9 +107,13 @@ struct Consumer : Worker<Config, Params> {
     return true;
   }
 
-  template <RoleStepKind Kind, int Part>
+  template <RoleStepKind Kind, int Part, int Turn>
   __device__ __forceinline__ void step() {
-    if constexpr (Kind == RoleStepKind::MultiplyStage) {
+    if constexpr (Kind == RoleStepKind::LoadFragments) {
+      loader.load(fragments[Turn], this->stage_a());
+    } else if constexpr (Kind == RoleStepKind::MultiplyStage && kFromRegisters) {
+      multiply_fragments(fragments[Turn]);
+    } else if constexpr (Kind == RoleStepKind::MultiplyStage) {
       multiply();
     } else if constexpr (Kind == RoleStepKind::MultiplyPart) {
       multiply(partial, operands(), Part % Config::kRepeatsM, Part / Config::kRepeatsM, false);
@@ -133,6 +143,17 @@ struct Consumer : Worker<Config, Params> {
       for (int m = 0; m < Config::kRepeatsM; ++m) multiply(sums[m][n], from, m, n, this->k != 0);
   }
 
+  // The same, of A in registers.
+  template <class Set>
+  __device__ __forceinline__ void multiply_fragments(Set const& a) {
+    unsigned long long const b = operand_b();
+#pragma unroll
+    for (int n = 0; n < Config::kRepeatsN; ++n)
+#pragma unroll
+      for (int m = 0; m < Config::kRepeatsM; ++m)
+        Mma::multiply(sums[m][n], a[m], warp::further<typename Mma::B>(b, n * Mma::kN), this->k != 0);
+  }
+
   // Descriptors of the consumer's rows and columns of a stage.
   struct Operands {
     unsigned long long a, b;
@@ -141,8 +162,12 @@ struct Consumer : Worker<Config, Params> {
   __device__ __forceinline__ Operands operands() const {
     // Of one lane, so that the compiler sees that all lanes' are the same.
     unsigned const at_a = __shfl_sync(0xffffffffu, this->stage_a() + part_m() * Config::kStageRow, 0);
+    return {warp::descriptor<typename Mma::A>(at_a), operand_b()};
+  }
+
+  __device__ __forceinline__ unsigned long long operand_b() const {
     unsigned const at_b = __shfl_sync(0xffffffffu, this->stage_b() + part_n() * Config::kStageRow, 0);
-    return {warp::descriptor<typename Mma::A>(at_a), warp::descriptor<typename Mma::B>(at_b)};
+    return warp::descriptor<typename Mma::B>(at_b);
   }
 
   // The tile of one instruction.

@@ -8,17 +8,27 @@ namespace warp {
 
 constexpr int kWarpgroup = 128;
 
-// Rows that a thread has: sixteen a warp.
+// Which row of an instruction's tile a thread's upper and lower row are: sixteen a warp.
+enum class FragmentRows { Ordinary, Paired, Crossed };
+
+template <FragmentRows Rows = FragmentRows::Ordinary>
 __device__ __forceinline__ constexpr int warpgroup_row(int thread, int lower) {
-  return thread / 32 * 16 + thread % 32 / 4 + 8 * lower;
+  int const first = thread / 32 * 16, lane = thread % 32;
+  if constexpr (Rows == FragmentRows::Ordinary) {
+    return first + lane / 4 + 8 * lower;
+  } else if constexpr (Rows == FragmentRows::Paired) {
+    return first + lane / 4 * 2 + lower;
+  } else {
+    return first + lane / 4 * 2 + (lower ^ lane / 16);
+  }
 }
 
 // The map (thread, accumulator) to m * N + n.
-template <int N>
+template <int N, FragmentRows Rows = FragmentRows::Ordinary>
 struct AccumulatorMap {
   static constexpr int kRows = kWarpgroup;
   static constexpr int kColumns = N / 2;
-  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row(thread, i / 2 % 2); }
+  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row<Rows>(thread, i / 2 % 2); }
   static __device__ __forceinline__ constexpr int n(int thread, int i) { return 2 * (thread % 4) + i % 2 + 8 * (i / 4); }
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return m(thread, i) * N + n(thread, i); }
 };
@@ -30,7 +40,7 @@ struct WarpgroupFragmentMap {
   static constexpr int kK = 32 / ElementBytes;
   static constexpr int kRows = kWarpgroup;
   static constexpr int kColumns = 4 * kPacked;
-  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row(thread, i / kPacked % 2); }
+  static __device__ __forceinline__ constexpr int m(int thread, int i) { return warpgroup_row<>(thread, i / kPacked % 2); }
   static __device__ __forceinline__ constexpr int k(int thread, int i) {
     return kPacked * (thread % 4) + i % kPacked + 4 * kPacked * (i / (2 * kPacked));
   }

@@ -204,11 +204,12 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
     Ok(descs.len())
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted or A comes from registers.
 fn configuration(d: &GemmDesc) -> String {
     let promoted = if d.promotes() { "_promoted" } else { "" };
     let split = if d.split.splits() { format!("_{}", d.split.name()) } else { String::new() };
-    format!("{}_{}_s{}_b{}_{}{promoted}{split}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+    let registers = if d.a_from_registers() { "_registers" } else { "" };
+    format!("{}_{}_s{}_b{}_{}{promoted}{split}{registers}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
 }
 
 fn measurement(because: impl ToString) -> Error {

@@ -155,6 +155,9 @@ impl GemmDesc {
         if let Err(refusal) = self.check_promotion() {
             return Err(refusal);
         }
+        if let Err(refusal) = self.check_source_a() {
+            return Err(refusal);
+        }
         if let Err(refusal) = self.check_split() {
             return Err(refusal);
         }

@@ -349,7 +349,8 @@ impl GemmDesc {
         if share < 255 { share } else { 255 }
     }
 
-    /// The same problem with A and B in each other's place: layouts transposed, each operand's knobs with it.
+    /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs with it. D keeps the kernel's order, and
+    /// so has the user's other one.
     pub const fn exchange(self) -> Self {
         let types = Typed {
             a: self.b,
@@ -362,7 +363,7 @@ impl GemmDesc {
             op: self.op,
             arch: self.arch,
         };
-        Self { compute: self.compute, ..Self::from_parts(types, self.knobs().exchange()) }
+        Self { compute: self.compute, layout_c: self.layout_c, ..Self::from_parts(types, self.knobs().exchange()) }
     }
 
     /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.

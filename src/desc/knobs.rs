@@ -6,6 +6,7 @@
 use super::{
     derived::Typed,
     promotion::{Promotion, PromotionKind},
+    source_a::{OperandSource, SourceKind},
     spills::{SpillKind, Spilling},
     split::Split,
     words::Words,
@@ -107,7 +108,7 @@ macro_rules! knobs {
             }
         }
 
-        /// Everything a kernel has to know, as one plain value. C is row-major.
+        /// Everything a kernel has to know, as one plain value.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
         pub struct GemmDesc {
@@ -125,7 +126,10 @@ macro_rules! knobs {
             pub layout_a: Order,
             /// Layout of B, a K x N matrix.
             pub layout_b: Order,
-            /// Whether the user's A and B have changed places, to make C row-major.
+            /// Layout of C and D: row-major, but where A and B have changed places so that A comes from registers.
+            #[cfg_attr(feature = "serde", serde(default))]
+            pub layout_c: Order,
+            /// Whether the user's A and B have changed places, and D its order: to make C row-major, or to have A in registers.
             pub exchanged: bool,
             /// Which units multiply.
             pub op: OpKind,
@@ -145,6 +149,7 @@ macro_rules! knobs {
                     compute: ComputeKind::of(types.accumulator, types.c),
                     layout_a: types.layout_a,
                     layout_b: types.layout_b,
+                    layout_c: Order::Row,
                     exchanged: types.exchanged,
                     op: types.op,
                     arch: types.arch,
@@ -214,6 +219,8 @@ knobs! {
     Promoting(Promotion) as WithPromoting => promotion: PromotionKind = <C::Promoting as Promotion>::KIND, flag "--promotion";
     /// How f32 is split for tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
     Splitting(Split) as WithSplitting => split: SplitKind = <C::Splitting as Split>::KIND, flag "--split", serde default;
+    /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
+    SourceOfA(OperandSource) as WithSourceOfA => source_a: SourceKind = <C::SourceOfA as OperandSource>::KIND, flag "--source-a", serde default;
     /// Neighbours along M or N that a lane holds before the next lane's begin.
     Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

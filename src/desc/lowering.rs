@@ -3,10 +3,11 @@
 use super::{
     derived::Typed,
     knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, Spills, Splitting,
-        StageNumber, TileOrdering, Unrolling, With,
+        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SourceOfA, Spills,
+        Splitting, StageNumber, TileOrdering, Unrolling, With,
     },
     promotion::{NoPromotion, PromoteEachStage},
+    source_a::{FromEither, FromRegisters, FromShared},
     spills::{NoSpills, SpillsAllowed},
     split::{Bf16x6, F16x3, NoSplit},
 };
@@ -36,7 +37,7 @@ pub const fn lower<P: Operands, Accumulator: Element, Op: OpClass, A: Arch, C: G
         op: Op::KIND,
         arch: A::KIND,
     };
-    GemmDesc::from_parts(types, if P::EXCHANGED { Knobs::of::<C>().exchange() } else { Knobs::of::<C>() })
+    GemmDesc::from_parts(types, if P::EXCHANGED { Knobs::of::<C>().exchange() } else { Knobs::of::<C>() }).settled()
 }
 
 impl Knobs {
@@ -80,6 +81,9 @@ leaves! {
     NoSplit as Splitting;
     Bf16x6 as Splitting;
     F16x3 as Splitting;
+    FromShared as SourceOfA;
+    FromRegisters as SourceOfA;
+    FromEither as SourceOfA;
     VectorInterleave as Interleaving;
     Interleave<N> as Interleaving, const N;
     FullUnroll as Unrolling;
@@ -104,7 +108,7 @@ impl GemmDesc {
             arch,
         };
         let desc = Self::from_parts(typed, knobs);
-        if c.is_row() { desc } else { desc.exchange() }
+        if c.is_row() { desc.settled() } else { desc.exchange().settled() }
     }
 
     /// The same product with other knobs, which belong to the user's A and B. Not checked yet.

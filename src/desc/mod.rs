@@ -1,7 +1,8 @@
 //! The one value in the middle: everything a kernel has to know, and whether it can be a kernel.
 //!
 //! A [`GemmDesc`] is made from types by [`lower`], from flags or JSON by the command line, or by an explorer; all pass the same
-//! [`check`](GemmDesc::check). Its problem is always row-major in C: a column-major C has exchanged A and B before.
+//! [`check`](GemmDesc::check). Its problem is row-major in C: a column-major C has exchanged A and B
+//! before. Where they change places once more, to have A in registers, C is column-major.
 
 pub(crate) mod check;
 mod check_roles;
@@ -15,20 +16,22 @@ pub use derived::{OperandDesc, OperandKind};
 pub use explain::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation};
 pub use knobs::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
-    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, Spills, Splitting, StageNumber, Threadblock,
-    TileOrdering, Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters,
+    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, SourceOfA, Spills, Splitting, StageNumber,
+    Threadblock, TileOrdering, Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters,
     WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithPromoting, WithScheduling, WithSharedA, WithSharedB,
-    WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
+    WithSourceOfA, WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
 };
 pub use lowering::{WithStages, lower};
 pub use promotion::{NoPromotion, PromoteEachStage, Promotion, PromotionKind};
 pub use request::{Choice, Origin, Request, Resolved};
+pub use source_a::{FromEither, FromRegisters, FromShared, OperandSource, SourceKind};
 pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 pub use split::{Bf16x6, F16x3, NoSplit, Split};
 
 mod lowering;
 mod promotion;
 mod request;
+mod source_a;
 mod spills;
 mod split;
 mod words;

@@ -210,12 +210,12 @@ impl Request {
 }
 
 impl GemmDesc {
-    /// The layouts as the user has them, before A and B changed places for a column-major D.
+    /// The layouts as the user has them, before A and B changed places.
     pub const fn orders(&self) -> Orders {
         if self.exchanged {
-            Orders { a: self.layout_b.transposed(), b: self.layout_a.transposed(), c: Order::Col }
+            Orders { a: self.layout_b.transposed(), b: self.layout_a.transposed(), c: self.layout_c.transposed() }
         } else {
-            Orders { a: self.layout_a, b: self.layout_b, c: Order::Row }
+            Orders { a: self.layout_a, b: self.layout_b, c: self.layout_c }
         }
     }
 

@@ -8,7 +8,7 @@
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
 
-use super::{promotion::PromotionKind, spills::SpillKind};
+use super::{promotion::PromotionKind, source_a::SourceKind, spills::SpillKind};
 use crate::{
     epilogue::EpilogueDesc,
     numeric::SplitKind,
@@ -83,6 +83,18 @@ impl Words for PromotionKind {
 
     fn read(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is never or stage".to_owned())
+    }
+
+    fn spell(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Words for SourceKind {
+    const FORM: &'static str = "shared|registers|auto";
+
+    fn read(text: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is shared, registers or auto".to_owned())
     }
 
     fn spell(&self) -> String {

@@ -190,9 +190,11 @@ pub(crate) const LARGEST: usize = i32::MAX as usize;
 impl Shapes {
     /// The row-major problem of the same bytes. A column-major D exchanges A and B: `Dᵀ = Bᵀ·Aᵀ`.
     pub fn canonical(self) -> Self {
-        if self.d.order.is_row() {
-            return self;
-        }
+        if self.d.order.is_row() { self } else { self.turned() }
+    }
+
+    /// The problem of the same bytes with A and B in each other's place, and all orders turned: `Dᵀ = Bᵀ·Aᵀ`.
+    fn turned(self) -> Self {
         let turned = |matrix: MatrixShape| MatrixShape { order: matrix.order.transposed(), ..matrix };
         Self {
             m: self.n,
@@ -206,17 +208,22 @@ impl Shapes {
         }
     }
 
-    /// The row-major problem, when it is one of description `d`.
+    /// The problem as the kernel of description `d` sees it, when it is one of that.
     ///
     /// # Errors
     ///
     /// [`Refusal::Layouts`] when the layouts are others.
     pub(crate) fn canonical_for(&self, d: &GemmDesc) -> Result<Self, Refusal> {
-        let (turned, exchanged) = (self.canonical(), !self.d.order.is_row());
-        if (turned.a.order, turned.b.order) != (d.layout_a, d.layout_b) || exchanged != d.exchanged {
-            return Err(Refusal::Layouts { a: d.layout_a, b: d.layout_b, exchanged: d.exchanged });
+        let seen = self.seen_by(d);
+        if [seen.a.order, seen.b.order, seen.d.order] != [d.layout_a, d.layout_b, d.layout_c] {
+            return Err(Refusal::Layouts { a: d.layout_a, b: d.layout_b, d: d.layout_c, exchanged: d.exchanged });
         }
-        Ok(turned)
+        Ok(seen)
+    }
+
+    /// The problem with A and B in each other's place where the description's are.
+    fn seen_by(self, d: &GemmDesc) -> Self {
+        if d.exchanged { self.turned() } else { self }
     }
 
     /// Whether a kernel of description `d` can compute this: sizes, leading dimensions, what the epilogue reads.
@@ -251,7 +258,7 @@ impl Shapes {
             Source::None if reads.source => return Err(Refusal::MissingOperand { name: "C" }),
             _ => {}
         }
-        let canonical = self.canonical();
+        let canonical = self.seen_by(d);
         let tiles = canonical.m.div_ceil(d.threadblock.m as usize) as u64 * canonical.n.div_ceil(d.threadblock.n as usize) as u64;
         let most = u64::from(d.arch.machine().grid_x);
         if tiles > most {

@@ -6,8 +6,8 @@
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
     desc::{
-        Auto, Bf16x6, Config, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, NoSplit, PromoteEachStage, PromotionKind,
-        With,
+        Auto, Bf16x6, Config, FromShared, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, NoSplit, PromoteEachStage,
+        PromotionKind, With,
     },
     epilogue::LinearCombination,
     layout::Order,
@@ -105,6 +105,7 @@ type Row<Tile, WarpTile, Loop, StageNumber, Order, Aa, Ab, Ac> = Config<
     CooperativeSchedule,
     NoPromotion,
     NoSplit,
+    FromShared,
     VectorInterleave,
     FullUnroll,
     NoSpills,
@@ -132,6 +133,9 @@ type Asynchronous = Row<
     Vector128<f32>,
 >;
 
+/// Where tensor cores find A by default. `FromEither` here would have an operand that is contiguous along M or N come from registers.
+type DefaultSource = FromShared;
+
 /// Tensor cores of Hopper: `K` elements of 128 bytes, `STEP` of 32 an instruction; tiles eight rows abreast.
 type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac, Promoted = NoPromotion, Parts = NoSplit> =
     Config<
@@ -151,6 +155,7 @@ type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac
         Schedule,
         Promoted,
         Parts,
+        DefaultSource,
         VectorInterleave,
         FullUnroll,
         NoSpills,

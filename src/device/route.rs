@@ -1,7 +1,8 @@
 //! How each operand of a call reaches its kernel: where it lies, or laid out again in the caller's workspace first.
 //!
 //! The copy engine of Hopper reads rows that begin at multiples of 16 bytes, tensor cores read elements of 8 and 32 bits along K alone,
-//! and threads that multiply what it brings read along M and N. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
+//! and threads that multiply what it brings read along M and N. An A that comes
+//! from registers (`source_a`) is read along M. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
 //! the kernel reads, is [`WarpSpecialized::along`]. An operand that lies otherwise makes a detour:
 //!
 //! | the operand | route | what the kernel reads |

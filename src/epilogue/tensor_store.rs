@@ -9,6 +9,9 @@
 //! slice = (row of instructions) * (slices side by side) + column of slices        buffer = slice mod staging buffers
 //! ```
 //!
+//! Of a column-major D, which a kernel has whose A comes from registers, a slice is columns of those 64 rows: boxes side by side along M whose
+//! lines are 128 bytes of a column. A thread has two neighbouring rows of each of its columns.
+//!
 //! Twin: `kernels/epilogue/tensor_store.cuh`.
 
 use crate::{
@@ -21,20 +24,28 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StagingMap {
     columns: u32,
-    row_bytes: u32,
+    element_bytes: u32,
+    /// Rows of a box, of a column-major D.
+    box_rows: Option<u32>,
     swizzle: TensorSwizzle,
 }
 
 impl StagingMap {
     /// That of a description's components.
     pub const fn of(components: &WarpSpecialized) -> Self {
-        let columns = components.slice_columns;
-        Self { columns, row_bytes: components.ring.staging_bytes / ROWS, swizzle: components.slice_swizzle }
+        let (columns, row_bytes) = (components.slice_columns, components.ring.staging_bytes / ROWS);
+        // Where threads store there are no slices.
+        let element_bytes = match row_bytes.checked_div(columns) {
+            Some(bytes) => bytes,
+            None => 0,
+        };
+        let box_rows = if components.layout_c.is_row() { None } else { Some(components.slice_box_rows()) };
+        Self { columns, element_bytes, box_rows, swizzle: components.slice_swizzle }
     }
 
     /// Bytes of an element.
     pub const fn element_bytes(&self) -> u32 {
-        self.row_bytes / self.columns
+        self.element_bytes
     }
 }
 
@@ -44,11 +55,15 @@ impl IndexMap for StagingMap {
     }
 
     fn codomain(&self) -> u32 {
-        ROWS * self.row_bytes
+        ROWS * self.columns * self.element_bytes
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
         let inside = point.row < ROWS && point.column < self.columns;
-        inside.then(|| self.swizzle.apply(point.row * self.row_bytes + point.column * self.element_bytes()))
+        let linear = match self.box_rows {
+            None => (point.row * self.columns + point.column) * self.element_bytes,
+            Some(rows) => ((point.row / rows * self.columns + point.column) * rows + point.row % rows) * self.element_bytes,
+        };
+        inside.then(|| self.swizzle.apply(linear))
     }
 }

@@ -15,10 +15,11 @@ use crate::numeric::Element;
 use core::{fmt, marker::PhantomData};
 
 /// Which index of a matrix runs through consecutive addresses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Order {
     /// A row is contiguous: element (i, j) at `i * ld + j`.
+    #[default]
     Row,
     /// A column is contiguous: element (i, j) at `i + j * ld`.
     Col,

@@ -34,6 +34,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
     ("threadblock/tile_scheduler.cuh", include_str!("../../kernels/threadblock/tile_scheduler.cuh")),
+    ("warp/mma_warpgroup/registers.cuh", include_str!("../../kernels/warp/mma_warpgroup/registers.cuh")),
     ("warp/mma_simt.cuh", include_str!("../../kernels/warp/mma_simt.cuh")),
     ("warp/mma_warpgroup.cuh", include_str!("../../kernels/warp/mma_warpgroup.cuh")),
 ];

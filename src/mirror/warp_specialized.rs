@@ -68,7 +68,7 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
-    text.push_str(own.aliases);
+    text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n  using Split = ::SplitFacts;\n");
     for (fact, value) in facts.iter().chain(&own.facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
@@ -86,18 +86,31 @@ struct Own {
     /// Lines of A's struct, and of B's.
     operands: [String; 2],
     /// Names of types in `Config`.
-    aliases: &'static str,
+    aliases: String,
     /// Facts of `Config`.
     facts: Vec<(&'static str, u32)>,
 }
 
 /// Those of warpgroups on the tensor cores.
 fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
+    let rows = components.fragment_rows().cuda();
+    let mut aliases = format!("  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n");
+    let mut structs = mma.header("WarpgroupMma");
+    if let Some(load) = components.fragment_load() {
+        structs.push_str(&load.tile.header("FragmentTile"));
+        let _ = writeln!(
+            aliases,
+            "  using FragmentLoad = warp::FragmentLoad<::FragmentTile, kFragmentRows>;\n  using Fragments = warp::FragmentLoader<FragmentLoad, {}>;",
+            components.repeats.m
+        );
+    } else {
+        aliases.push_str("  using Fragments = warp::NoFragments;\n");
+    }
     Own {
-        twin: "warp/mma_warpgroup.cuh",
-        structs: mma.header("WarpgroupMma"),
+        twin: "warp/mma_warpgroup/registers.cuh",
+        structs,
         operands: Default::default(),
-        aliases: "  using Mma = ::WarpgroupMma;\n",
+        aliases,
         facts: vec![
             ("kWarpM", d.warp.m),
             ("kWarpN", d.warp.n),
@@ -108,8 +121,11 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
             ("kStoreAccess", d.align_c),
             ("kByCopyEngine", u32::from(d.by_copy_engine())),
             ("kSliceColumns", components.slice_columns),
+            ("kColumnMajor", u32::from(!components.layout_c.is_row())),
+            ("kSliceBoxRows", components.slice_box_rows()),
             ("kSliceSwizzle", components.slice_swizzle.bits()),
             ("kPromotes", u32::from(d.promotes())),
+            ("kFragmentSets", components.options.fragment_sets()),
         ],
     }
 }
@@ -125,15 +141,28 @@ fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
             let tile = |operand| -> Map {
                 match components.tile(operand) {
                     StageTile::Warpgroup(tile) => Arc::new(tile),
+                    StageTile::Registers(tile) => Arc::new(tile),
                     StageTile::Threads { .. } => Arc::new(components.boxed_tile(operand)),
                 }
             };
-            vec![
-                ("smem_a", "warp::OperandTile<Config::Mma::A>", tile(OperandKind::A)),
+            let rows = components.fragment_rows();
+            let smem_a = match components.fragment_load() {
+                None => "warp::OperandTile<Config::Mma::A>",
+                Some(_) => "Config::FragmentLoad::Tile",
+            };
+            let load =
+                components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
+            let others: [Mirrored; 4] = [
+                ("smem_a", smem_a, tile(OperandKind::A)),
                 ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
-                ("accumulator", "warp::AccumulatorMap<Config::Mma::kN>", Arc::new(AccumulatorMap::of(&mma.instruction()))),
+                (
+                    "accumulator",
+                    "warp::AccumulatorMap<Config::Mma::kN, Config::kFragmentRows>",
+                    Arc::new(AccumulatorMap::of(&mma.instruction()).with_rows(rows)),
+                ),
                 ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::of(components))),
-            ]
+            ];
+            others.into_iter().chain(load).collect()
         }
     };
     let ring: [Mirrored; 2] = [

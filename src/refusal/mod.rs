@@ -71,7 +71,7 @@ pub enum Refusal {
     NotOnStream { operand: &'static str },
     ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
     WrittenWhileRead { written: &'static str, read: &'static str },
-    Layouts { a: Order, b: Order, exchanged: bool },
+    Layouts { a: Order, b: Order, d: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
@@ -83,7 +83,7 @@ impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
         // The names that `check` gives to what belongs to an operand.
-        const PAIRS: [[&str; 2]; 8] = [
+        const PAIRS: [[&str; 2]; 9] = [
             ["A", "B"],
             ["alignment of A", "alignment of B"],
             ["padding of A", "padding of B"],
@@ -92,6 +92,7 @@ impl Refusal {
             ["swizzle shift of A", "swizzle shift of B"],
             ["the layout of A in shared memory", "the layout of B in shared memory"],
             // Shapes stay the kernel's, whose A is the user's B.
+            ["source_a = registers where A is contiguous along K", "source_a = registers where B is contiguous along K"],
             ["instruction N where B is contiguous along N", "instruction N where A is contiguous along M"],
         ];
         let other = |name: &'static str| {

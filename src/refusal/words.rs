@@ -333,12 +333,13 @@ impl Refusal {
                 .say(" was given where the kernel takes elements of ")
                 .number(bytes as u64)
                 .say(if bytes == 1 { " byte" } else { " bytes" }),
-            Self::Layouts { a, b, exchanged } => s
+            Self::Layouts { a, b, d, exchanged } => s
                 .say("the kernel takes A by ")
                 .say(a.name())
                 .say(" and B by ")
                 .say(b.name())
-                .say(if exchanged { ", A and B exchanged for a column-major D" } else { ", for a row-major D" })
+                .say(if exchanged { ", A and B exchanged for a " } else { ", for a " })
+                .say(if d.is_row() == exchanged { "column-major D" } else { "row-major D" })
                 .say("; these operands lie otherwise"),
             Self::TensorStride { operand, what, value, of, nearest } => s
                 .say("the ")

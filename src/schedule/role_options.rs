@@ -20,6 +20,9 @@ pub struct RoleOptions {
     /// In how many parts, an instruction's tile each, a consumer multiplies a stage where each stage is promoted; `None` where products
     /// are summed in the accumulators throughout.
     pub promoted_parts: Option<u8>,
+    /// Whether a consumer brings A to registers before it multiplies: to one of `pending + 1` sets in turn, so that no products under way
+    /// read the one that is written.
+    pub fragments: bool,
     /// In how many slices a warpgroup stores its part of a tile of D; 0 where threads store.
     pub slices: u8,
     /// Whether each thread multiplies and stores a tile of its own: products are done when they are performed, and nothing is staged.
@@ -29,6 +32,11 @@ pub struct RoleOptions {
 }
 
 impl RoleOptions {
+    /// Sets of registers that hold A in turn; none where it stays in shared memory.
+    pub const fn fragment_sets(&self) -> u32 {
+        if self.fragments { self.pending as u32 + 1 } else { 0 }
+    }
+
     /// Whether there are such schedules over this ring.
     ///
     /// # Errors
@@ -51,12 +59,25 @@ impl RoleOptions {
             // Sums are added once they are there.
             return Err(Refusal::OutOfRange { field: "pending where stages are promoted", value: pending, least: 0, most: 0 });
         }
+        if self.fragments && self.promoted_parts.is_some() {
+            let parts = u64::from(self.promoted_parts.unwrap_or(0));
+            return Err(Refusal::OutOfRange {
+                field: "parts of a stage where A comes from registers",
+                value: parts,
+                least: 0,
+                most: 0,
+            });
+        }
+        if self.fragments && pending > 1 {
+            return Err(Refusal::OutOfRange { field: "pending where A comes from registers", value: pending, least: 0, most: 1 });
+        }
         if self.promoted_parts == Some(0) {
             return Err(Refusal::OutOfRange { field: "parts of a stage", value: 0, least: 1, most: u64::from(u8::MAX) });
         }
         if self.by_threads {
             let parts = u64::from(self.promoted_parts.unwrap_or(0));
             for (field, value) in [
+                ("sets of fragments where threads multiply", u64::from(self.fragments)),
                 ("pending where threads multiply", pending),
                 ("parts of a stage where threads multiply", parts),
                 ("slices where threads store", slices),
@@ -159,6 +180,9 @@ impl RoleOptions {
         }
         let pending = self.pending;
         let mut body = vec![RoleStep::AwaitFull];
+        if self.fragments {
+            body.push(RoleStep::LoadFragments);
+        }
         match self.promoted_parts {
             None => body.extend([
                 RoleStep::FenceOperands,
@@ -233,8 +257,14 @@ mod tests {
         staging_bytes: 8 << 10,
         source: false,
     };
-    const LEGAL: RoleOptions =
-        RoleOptions { pending: 1, promoted_parts: None, slices: 4, by_threads: false, registers: Some([24, 240]) };
+    const LEGAL: RoleOptions = RoleOptions {
+        pending: 1,
+        promoted_parts: None,
+        fragments: false,
+        slices: 4,
+        by_threads: false,
+        registers: Some([24, 240]),
+    };
 
     #[test]
     fn registers_are_those_that_the_block_has() {

@@ -61,6 +61,8 @@ pub enum RoleStep {
     AwaitNext,
     /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else nothing.
     LoadFirst,
+    /// The warp brings A of tile `t` to registers, to set `k mod sets`: its lanes have read it when they go on.
+    LoadFragments,
     /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
     FenceOperands,
     /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
@@ -157,6 +159,7 @@ impl Spelled for RoleStep {
             Self::AwaitFull => "AwaitFull",
             Self::AwaitNext => "AwaitNext",
             Self::LoadFirst => "LoadFirst",
+            Self::LoadFragments => "LoadFragments",
             Self::FenceOperands => "FenceOperands",
             Self::MultiplyStage => "MultiplyStage",
             Self::MultiplyPart { .. } => "MultiplyPart",

@@ -1,6 +1,10 @@
 //! The registers of a consumer: what it needs, and what it has.
 
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
+use crate::{
+    schedule::RoleOptions,
+    warp::mma_warpgroup::{FRAGMENT_REGISTERS, STEPS},
+};
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
 /// With so many, `tests/kernels_compile` finds no spills.
@@ -15,9 +19,19 @@ impl WarpSpecialized {
     /// Accumulators of a thread, in registers.
     pub const fn accumulators(&self) -> u32 {
         match &self.mma {
-            ConsumerMma::Warpgroup(mma) => self.repeats.m * self.repeats.n * mma.instruction().registers(),
+            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+                self.repeats.m * self.repeats.n * mma.instruction().registers()
+            }
             ConsumerMma::Threads(tiles) => tiles.thread.m * tiles.thread.n,
         }
+    }
+
+    /// With two sets of fragments where a consumer has the registers for them, else with one: then it loads while nothing is multiplied.
+    pub(super) const fn with_fitting_sets(self) -> Self {
+        if !self.options.fragments || self.registers_needed() <= self.registers_available() {
+            return self;
+        }
+        Self { options: RoleOptions { pending: 0, ..self.options }, ..self }
     }
 
     /// Registers that a thread of a consumer needs.
@@ -33,10 +47,12 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of a thread that hold fragments, where threads multiply: those of one k and of the next.
+    /// Registers of a thread that hold fragments: where A comes from registers, those of a stage in each set; where threads multiply, those
+    /// of one k and of the next.
     const fn fragments(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(_) => 0,
+            ConsumerMma::Registers(..) => self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS,
             ConsumerMma::Threads(tiles) => 2 * (tiles.thread.m + tiles.thread.n),
         }
     }
@@ -45,6 +61,7 @@ impl WarpSpecialized {
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
+            ConsumerMma::Registers(mma, _) => mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS,
             ConsumerMma::Threads(_) => 0,
         }
     }

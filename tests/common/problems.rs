@@ -73,7 +73,7 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
 pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
     let exchanged = d.exchanged;
-    let c_order = if exchanged { Order::Col } else { Order::Row };
+    let c_order = d.orders().c;
     // As the user sees them: an exchanged description's A is the user's B, transposed.
     let (a_order, b_order) =
         if exchanged { (d.layout_b.transposed(), d.layout_a.transposed()) } else { (d.layout_a, d.layout_b) };

@@ -77,7 +77,7 @@ fn problem(d: &GemmDesc) -> Problem {
         MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
     };
     let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
-    let d_shape = matrix(if d.exchanged { Order::Col } else { Order::Row }, m, n);
+    let d_shape = matrix(d.orders().c, m, n);
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
     let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };

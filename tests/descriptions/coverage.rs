@@ -64,6 +64,8 @@ impl Coverage {
             let buffers = if components.ring.staging_buffers > 1 { "several" } else { "one" };
             seen.insert(format!("staging {buffers} {:?}", components.slice_swizzle));
             seen.insert(format!("promoted {}", d.promotes()));
+            seen.insert(format!("D {} {} bytes by the engine {}", d.layout_c, d.c.bytes(), d.align_c * d.c.bytes() == 16));
+            seen.insert(format!("{} from {} sets", d.a, components.options.fragment_sets()));
             seen.insert(format!("by the engine {}", d.align_c * d.c.bytes() == 16));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle)));
         }
@@ -85,6 +87,12 @@ impl Coverage {
             ["staging one Bytes128", "staging several Bytes128", "staging several Bytes64", "staging several Bytes32"]
                 .map(str::to_owned),
         );
+        wanted.extend(
+            [2, 4]
+                .into_iter()
+                .flat_map(|bytes| [true, false].map(|engine| format!("D col {bytes} bytes by the engine {engine}"))),
+        );
+        wanted.extend(["e4m3", "e5m2", "i8", "u8", "tf32"].map(|kind| format!("{kind} from 2 sets")));
         wanted.retain(|wanted| !seen.contains(wanted));
         wanted
     }

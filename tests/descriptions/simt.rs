@@ -68,6 +68,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Never,
         split: SplitKind::None,
+        source_a: falchion::desc::SourceKind::Shared,
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),

@@ -33,6 +33,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Never,
         split: falchion::numeric::SplitKind::None,
+        source_a: falchion::desc::SourceKind::Shared,
         interleave: InterleaveKind::Vector,
         unroll: UnrollKind::Full,
         spills: SpillKind::Refused,

@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
+    desc::{GemmDesc, Knobs, PromotionKind, SourceKind, SpillKind},
     device::default_gemm_configuration::default_gemm_configuration,
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, SplitKind, TENSOR_OP_COMBINATIONS},
@@ -25,15 +25,29 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     // The element types and the layouts stay while the rest is drawn again, so that each has its share.
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
+    let source = if types.a.bytes() != 2 && types.a != ElementKind::F32 {
+        random.pick(&[SourceKind::Shared, SourceKind::Registers])
+    } else {
+        SourceKind::Shared
+    };
     // Operands that are split are laid out along K on the way.
-    let orders = if types.a.bytes() == 2 || types.a == ElementKind::F32 {
+    let orders = if source == SourceKind::Registers {
+        // The kernel's A is contiguous along its M, or its B along N, and they change places: the user's B and A, where D is column-major.
+        let (a, b) = random.pick(&[
+            (Order::Col, Order::Row),
+            (Order::Col, Order::Col),
+            (Order::Row, Order::Row),
+            (Order::Row, Order::Row),
+        ]);
+        if c.is_row() { [a, b, c] } else { [b.transposed(), a.transposed(), c] }
+    } else if types.a.bytes() == 2 || types.a == ElementKind::F32 {
         [random.pick(&[Order::Row, Order::Col]), random.pick(&[Order::Row, Order::Col]), c]
     } else {
         [Order::Row, Order::Col, c]
     };
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
     for _ in 0..100_000 {
-        let desc = attempt(&mut random, types, orders, cluster, wanted.plain);
+        let desc = attempt(&mut random, (types, source), orders, cluster, wanted.plain);
         let tile = desc.threadblock;
         let inside = (64..=256).contains(&tile.m) && (8..=320).contains(&tile.n);
         if inside && tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
@@ -44,7 +58,13 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 }
 
 /// Any values for every knob that has some; many of them are no kernel.
-fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u32, u32), plain: bool) -> GemmDesc {
+fn attempt(
+    random: &mut Random,
+    (types, source_a): (Combined, SourceKind),
+    orders: [Order; 3],
+    (m, n): (u32, u32),
+    plain: bool,
+) -> GemmDesc {
     let split = if types.a == ElementKind::F32 { random.pick(&SplitKind::MODES) } else { SplitKind::None };
     let multiplied = split.part().unwrap_or(types.a);
     let step = 32 / multiplied.bytes();
@@ -72,12 +92,13 @@ fn attempt(random: &mut Random, types: Combined, orders: [Order; 3], (m, n): (u3
         blocks_per_sm: 1,
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
-        promotion: if (types.a.is_fp8() || split.splits()) && random.once_in(2) {
+        promotion: if source_a == SourceKind::Shared && (types.a.is_fp8() || split.splits()) && random.once_in(2) {
             PromotionKind::Stage
         } else {
             PromotionKind::Never
         },
         split,
+        source_a,
         interleave: InterleaveKind::Vector,
         unroll: UnrollKind::Full,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },

@@ -6,6 +6,7 @@
 
 #[path = "../descriptions/mod.rs"]
 mod descriptions;
+mod registers;
 mod threads;
 
 use descriptions::{Family, Wanted, description, that_just_fits};

@@ -53,7 +53,7 @@ struct Producer : Tiles {
   using Tiles::Tiles;
   __device__ bool goes_on() const { return leads(); }
 
-  template <RoleStepKind Kind, int Operand>
+  template <RoleStepKind Kind, int Operand, int>
   __device__ __forceinline__ void step() {
     constexpr unsigned shares = Operand == 0 ? Ring::kSharesA : Ring::kSharesB;
     constexpr unsigned whole = Operand == 0 ? Ring::kBytesA : Ring::kBytesB;
@@ -86,7 +86,7 @@ struct Consumer : Tiles {
     for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(sums[i])::"memory");
   }
 
-  template <RoleStepKind Kind, int Slice>
+  template <RoleStepKind Kind, int Slice, int>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::MultiplyStage) {
 #pragma unroll

@@ -26,7 +26,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 }
 
 pub fn options(pending: u8) -> RoleOptions {
-    RoleOptions { pending, promoted_parts: None, slices: 4, by_threads: false, registers: Some([24, 240]) }
+    RoleOptions { pending, promoted_parts: None, fragments: false, slices: 4, by_threads: false, registers: Some([24, 240]) }
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
@@ -36,6 +36,11 @@ pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingPro
 /// Each stage in so many parts, each of which is promoted.
 pub fn promoting(parts: u8) -> RoleOptions {
     RoleOptions { promoted_parts: Some(parts), ..options(0) }
+}
+
+/// A comes from registers.
+pub fn from_registers(pending: u8) -> RoleOptions {
+    RoleOptions { fragments: true, ..options(pending) }
 }
 
 /// Threads multiply and store: nothing is staged.
@@ -73,6 +78,16 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     {
         let name = format!("by threads, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
         subjects.push((name, by_threads(Pipeline { in_turns, ..ring(stages, shared) })));
+    }
+    for (stages, pending, in_turns, shared) in
+        [(2, 1, false, None), (3, 1, true, None), (3, 0, false, Some(A)), (4, 1, false, Some(B)), (2, 0, true, None)]
+    {
+        let name = format!(
+            "A from registers, {stages} stages, {pending} pending, in turns {in_turns}, shared {:?}",
+            shared.map(OperandKind::name)
+        );
+        let ring = Pipeline { in_turns, ..ring(stages, shared) };
+        subjects.push((name, RingProgram::of(ring, &from_registers(pending)).expect("a ring")));
     }
     for (stages, staging_buffers, in_turns, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]

@@ -32,7 +32,7 @@ struct SimtConsumer : Worker<Config, Params> {
     return true;
   }
 
-  template <RoleStepKind Kind, int>
+  template <RoleStepKind Kind, int, int>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::LoadFirst) {
       if (this->k < this->k_tiles()) {

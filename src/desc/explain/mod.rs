@@ -7,6 +7,7 @@ pub use roles::{BoxesExplanation, RolesExplanation};
 pub use simt::{OperandExplanation, SimtExplanation};
 
 use super::knobs::GemmDesc;
+use crate::layout::Order;
 
 /// The facts that follow from a description, by what its threads do. As JSON, the facts themselves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,8 +48,12 @@ impl Explanation {
 }
 
 /// Says that operands have changed places, where they have.
-fn exchanged_fact(exchanged: bool) -> Option<(&'static str, String)> {
-    exchanged.then(|| ("exchanged", "A and B, transposed, for a column-major D".to_owned()))
+fn exchanged_fact(exchanged: bool, d: Order) -> Option<(&'static str, String)> {
+    let why = match d {
+        Order::Col => "A and B, transposed, for a column-major D",
+        Order::Row => "A and B, transposed, so that A comes from registers",
+    };
+    exchanged.then(|| ("exchanged", why.to_owned()))
 }
 
 /// The lines of schedules.

@@ -3,6 +3,7 @@
 use super::{exchanged_fact, lines};
 use crate::{
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::{ComputeKind, SplitKind},
     shape::{Mn, Mnk},
     threadblock::{Along, Region, WarpSpecialized},
@@ -14,8 +15,12 @@ use core::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct RolesExplanation {
-    /// Whether A and B change places, so that D is row-major.
+    /// Whether A and B change places, so that D is row-major, or A comes from registers.
     pub exchanged: bool,
+    /// The order of D as the kernel sees it.
+    pub layout_c: Order,
+    /// Sets of registers that hold A of a stage in turn; 0 where products read it in shared memory.
+    pub fragment_sets: u32,
     /// Threads of a block: the producer's warpgroup and the consumers'.
     pub threads: u32,
     /// Warpgroups that multiply, along M and N.
@@ -113,6 +118,8 @@ impl RolesExplanation {
         });
         Self {
             exchanged: d.exchanged,
+            layout_c: d.layout_c,
+            fragment_sets: components.options.fragment_sets(),
             threads: ring.threads(),
             consumers: pair(components.consumers),
             consumer_tile: [d.warp.m, d.warp.n],
@@ -192,6 +199,9 @@ impl RolesExplanation {
                 ),
             );
         }
+        if self.fragment_sets > 0 {
+            facts.push(("A in registers", format!("{} sets in turn", self.fragment_sets)));
+        }
         if let Some(part) = self.split.part() {
             let (parts, products, all) = (self.split.parts(), self.split.products().len(), self.split.parts().pow(2));
             let scaled = if self.split.scales() { ", rows of A and columns of B scaled" } else { "" };
@@ -200,7 +210,7 @@ impl RolesExplanation {
                 ("split", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
             );
         }
-        facts.splice(0..0, exchanged_fact(self.exchanged));
+        facts.splice(0..0, exchanged_fact(self.exchanged, self.layout_c.transposed()));
         facts
     }
 

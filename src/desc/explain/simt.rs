@@ -3,6 +3,7 @@
 use super::{exchanged_fact, lines};
 use crate::{
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::ComputeKind,
     schedule::Schedule,
     shape::Mnk,
@@ -117,7 +118,7 @@ impl SimtExplanation {
             ("D", format!("stored {} at a time", self.store_access)),
             ("epilogue", format!("{} in {}", self.epilogue, self.compute.name())),
         ];
-        facts.splice(0..0, exchanged_fact(self.exchanged));
+        facts.splice(0..0, exchanged_fact(self.exchanged, Order::Col));
         facts
     }
 

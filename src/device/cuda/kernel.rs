@@ -260,7 +260,10 @@ pub(crate) fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c,
         if fits < facts.access { fits } else { u32::MAX }
     };
     let bytes = u64::from(desc.c.bytes());
-    let align_c = dividing(desc.align_c, &[c / bytes, d / bytes, ldc as u64, problem.d.leading as u64, problem.n as u64]);
+    let align_c = dividing(
+        desc.align_c,
+        &[c / bytes, d / bytes, ldc as u64, problem.d.leading as u64, desc.layout_c.packed(problem.m, problem.n) as u64],
+    );
     desc.narrowed(operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c)
 }
 

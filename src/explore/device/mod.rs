@@ -79,7 +79,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let rows = [
         (fitting.align_a, desc.align_a, along(a, canonical.m)),
         (fitting.align_b, desc.align_b, along(b, canonical.n)),
-        (fitting.align_c, desc.align_c, canonical.n),
+        (fitting.align_c, desc.align_c, desc.layout_c.packed(canonical.m, canonical.n)),
     ];
     for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
         // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.

@@ -40,7 +40,7 @@ pub(super) fn own(d: &GemmDesc, components: &WarpSpecialized) -> Own {
         twin: "warp/mma_simt.cuh",
         structs: String::new(),
         operands: OperandKind::BOTH.map(|which| operand(d, components, which)),
-        aliases: "",
+        aliases: String::new(),
         facts: facts_of_threads(d).to_vec(),
     }
 }

@@ -51,7 +51,17 @@ impl WarpSpecialized {
         matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
-    /// What the copy engine is told of an m x n C or D: its boxes are slices.
+    /// Rows of D in one box: all of a slice's; of a column-major D, a row of the swizzle.
+    pub const fn slice_box_rows(&self) -> u32 {
+        let whole = self.ring.staging_bytes / ROWS;
+        let Some(bytes) = whole.checked_div(self.slice_columns) else { return 0 };
+        match (self.layout_c, self.slice_swizzle.span_bytes()) {
+            (Order::Col, Some(span)) if span < ROWS * bytes => span / bytes,
+            _ => ROWS,
+        }
+    }
+
+    /// What the copy engine is told of an m x n C or D: its boxes are slices, or as many of a slice side by side along M as it has rows.
     ///
     /// # Errors
     ///
@@ -63,6 +73,7 @@ impl WarpSpecialized {
         extents: (u64, u64),
         leading: u64,
     ) -> Result<TensorMapDesc, Refusal> {
-        TensorMatrix::new(name, c, Order::Row, extents, leading).map((ROWS, self.slice_columns), self.slice_swizzle)
+        TensorMatrix::new(name, c, self.layout_c, extents, leading)
+            .map((self.slice_box_rows(), self.slice_columns), self.slice_swizzle)
     }
 }

@@ -18,6 +18,7 @@
 //! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
 //! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
+//! | `source_a` | `registers`: A of 8 or 32 bits that is contiguous along M is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
 //! | `split` | of `f32`: its parts, several products of which make one of the user's |
 //! | `align_c` | 16 bytes: C is read and D written by the copy engine; less: by threads, so many elements at a time |
 //!
@@ -25,7 +26,8 @@
 //! ([`GemmDesc::multiplied`]), several of whose tiles along K read the same block of K ([`SplitBlocks`](crate::numeric::split::SplitBlocks)).
 //!
 //! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
-//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]); threads read along M and N. A call transposes an
+//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads
+//! read along M and N. A call transposes an
 //! operand that lies otherwise first, and lays out again one whose rows do not begin at multiples of 16 bytes
 //! ([`Routes`](crate::device::Routes)).
 //!
@@ -36,7 +38,7 @@ mod shapes;
 mod simt;
 mod stage;
 
-use self::shapes::{MOST_COLUMNS, MOST_PARTS};
+use self::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE};
 pub use self::stage::{ConsumerMma, StageTile, ThreadTiles};
 use super::{
     Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
@@ -49,11 +51,15 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, OperandKind},
+    layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
     schedule::{RoleOptions, Roles, ScheduleKind},
     shape::Mn,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator, WgmmaInput},
+    warp::mma_warpgroup::{
+        FragmentLoad, FragmentRows, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
+        WgmmaAccumulator, WgmmaInput,
+    },
 };
 
 /// A producer and consumers over a ring of stages.
@@ -80,10 +86,44 @@ pub struct WarpSpecialized {
     pub mma: ConsumerMma,
     /// What the schedules leave open.
     pub options: RoleOptions,
+    /// The order of C and D, and so of slices.
+    pub layout_c: Order,
     /// Columns of D in a slice, which has the rows of an instruction; 0 where threads store.
     pub slice_columns: u32,
     /// How a slice lies in its staging buffer, and the copy engine finds it.
     pub slice_swizzle: TensorSwizzle,
+}
+
+/// What a warpgroup does with a stage.
+const fn consumer_mma(d: &GemmDesc, accumulator: WgmmaAccumulator) -> Result<ConsumerMma, Refusal> {
+    let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
+    let b = match tile(d, OperandKind::B) {
+        Ok(b) => b,
+        Err(refusal) => return Err(refusal),
+    };
+    if d.a_from_registers() {
+        let Some(input) = WgmmaInput::of(d.a) else { return Err(refused) };
+        let row = (STAGE_BYTES / input.bytes()) as u64;
+        hold!(multiple("threadblock M where A comes from registers", d.threadblock.m as u64, row, MOST_TILE as u64));
+        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
+        let crossed = input.bytes() == 1 && d.layout_c.is_row();
+        let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
+        let (Ok(tile), Ok(mma)) = (
+            FragmentTile::new(input, d.threadblock.m),
+            MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.instruction.n),
+        ) else {
+            return Err(refused);
+        };
+        return Ok(ConsumerMma::Registers(mma, FragmentLoad { tile, rows }));
+    }
+    let a = match tile(d, OperandKind::A) {
+        Ok(a) => a,
+        Err(refusal) => return Err(refusal),
+    };
+    match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction.n) {
+        Ok(mma) => Ok(ConsumerMma::Warpgroup(mma)),
+        Err(_) => Err(refused),
+    }
 }
 
 /// An operand's tile of one stage.
@@ -122,7 +162,11 @@ impl WarpSpecialized {
             return Along::Mn;
         }
         match WgmmaInput::of(element) {
-            Some(input) if !k_contiguous && input.reads_along_mn() => Along::Mn,
+            Some(input)
+                if !k_contiguous && (input.reads_along_mn() || matches!(operand, OperandKind::A) && d.a_from_registers()) =>
+            {
+                Along::Mn
+            }
             _ => Along::K,
         }
     }
@@ -139,6 +183,7 @@ impl WarpSpecialized {
         if !matches!(d.arch, ArchKind::Sm90) {
             return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
         }
+        hold!(user.check_source_a());
         if matches!(d.op, OpKind::Simt) {
             return Self::of_threads(d);
         }
@@ -148,17 +193,14 @@ impl WarpSpecialized {
         hold!(user.check_split());
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
-        let (a, b) = match (tile(d, OperandKind::A), tile(d, OperandKind::B)) {
-            (Ok(a), Ok(b)) => (a, b),
-            (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
-        };
         let accumulator = match d.accumulator {
             ElementKind::F16 => WgmmaAccumulator::F16,
             ElementKind::I32 => WgmmaAccumulator::S32,
             _ => WgmmaAccumulator::F32,
         };
-        let Ok(mma) = MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.instruction.n) else {
-            return Err(Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c });
+        let mma = match consumer_mma(d, accumulator) {
+            Ok(mma) => mma,
+            Err(refusal) => return Err(refusal),
         };
         let consumers = Mn { m: d.threadblock.m / d.warp.m, n: d.threadblock.n / d.warp.n };
         let repeats = Mn { m: d.warp.m / ROWS, n: d.warp.n / d.instruction.n };
@@ -168,7 +210,7 @@ impl WarpSpecialized {
         let slices = repeats.m * (d.warp.n / slice_columns);
         let bare = Pipeline {
             stages: d.stages,
-            stage_bytes: [a.bytes(), b.bytes()],
+            stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
             consumers: if in_turns { PARTNERS } else { count },
             in_turns,
             multicast: Self::multicast(d),
@@ -184,9 +226,11 @@ impl WarpSpecialized {
         };
         let pending = if d.promotes() { 0 } else { PENDING };
         let registers = Self::registers(&ring);
-        let options = RoleOptions { pending, promoted_parts: parts, slices: slices as u8, by_threads: false, registers };
-        let mma = ConsumerMma::Warpgroup(mma);
-        let this = Self { ring, consumers, repeats, mma, options, slice_columns, slice_swizzle };
+        let fragments = d.a_from_registers();
+        let options =
+            RoleOptions { pending, promoted_parts: parts, fragments, slices: slices as u8, by_threads: false, registers };
+        let this = Self { ring, consumers, repeats, mma, options, layout_c: d.layout_c, slice_columns, slice_swizzle }
+            .with_fitting_sets();
         hold!(this.shared_evenly());
         hold!(ring.check());
         Ok(this)
@@ -194,7 +238,17 @@ impl WarpSpecialized {
 
     /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
     /// see [`shapes`](Self::shapes).
+    ///
+    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
+    /// widest swizzle.
     const fn slice(d: &GemmDesc) -> (u32, TensorSwizzle) {
+        if !d.layout_c.is_row() {
+            let mut columns = SLICE_BYTES / (ROWS * d.c.bytes());
+            while columns > COLUMNS && !d.warp.n.is_multiple_of(columns) {
+                columns /= 2;
+            }
+            return (columns, TensorSwizzle::Bytes128);
+        }
         let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
         let bytes = d.warp.n * d.c.bytes();
         let mut i = 0;
@@ -248,7 +302,7 @@ impl WarpSpecialized {
     /// What a warpgroup does with a stage; `None` where threads multiply.
     pub const fn warpgroup(&self) -> Option<&MmaWarpgroup> {
         match &self.mma {
-            ConsumerMma::Warpgroup(mma) => Some(mma),
+            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => Some(mma),
             ConsumerMma::Threads(_) => None,
         }
     }
@@ -256,11 +310,33 @@ impl WarpSpecialized {
     /// What threads do with a stage; `None` where warpgroups multiply.
     pub const fn threads(&self) -> Option<&ThreadTiles> {
         match &self.mma {
-            ConsumerMma::Warpgroup(_) => None,
+            ConsumerMma::Warpgroup(_) | ConsumerMma::Registers(..) => None,
             ConsumerMma::Threads(tiles) => Some(tiles),
         }
     }
+
+    /// How a warpgroup brings A to registers; `None` where it does not.
+    pub const fn fragment_load(&self) -> Option<&FragmentLoad> {
+        match &self.mma {
+            ConsumerMma::Registers(_, load) => Some(load),
+            ConsumerMma::Warpgroup(_) | ConsumerMma::Threads(_) => None,
+        }
+    }
+
+    /// Which rows of an instruction's tile a thread's sums are of.
+    pub const fn fragment_rows(&self) -> FragmentRows {
+        match self.fragment_load() {
+            Some(load) => load.rows,
+            None => FragmentRows::Ordinary,
+        }
+    }
 }
+
+/// The most bytes of a slice: its rows, 128 bytes of each.
+const SLICE_BYTES: u32 = ROWS * STAGE_BYTES;
+
+/// What the columns of a slice of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
+const COLUMNS: u32 = 8;
 
 /// Warpgroups that take tiles in turns.
 const PARTNERS: u32 = 2;

@@ -73,7 +73,7 @@ impl WarpSpecialized {
             source: false,
         };
         let registers = Self::registers(&ring);
-        let options = RoleOptions { pending: 0, promoted_parts: None, slices: 0, by_threads: true, registers };
+        let options = RoleOptions { pending: 0, promoted_parts: None, fragments: false, slices: 0, by_threads: true, registers };
         let consumers = Mn { m: count, n: 1 };
         let this = Self {
             ring,
@@ -81,6 +81,7 @@ impl WarpSpecialized {
             repeats: Mn { m: 1, n: 1 },
             mma,
             options,
+            layout_c: d.layout_c,
             slice_columns: 0,
             slice_swizzle: TensorSwizzle::None,
         };

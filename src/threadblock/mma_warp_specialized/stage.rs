@@ -5,7 +5,7 @@ use crate::{
     numeric::ElementKind,
     shape::{Mn, Mnk},
     threadblock::{Along, TensorSwizzle},
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile},
+    warp::mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},
 };
 
 /// What consumers multiply with.
@@ -13,6 +13,8 @@ use crate::{
 pub enum ConsumerMma {
     /// Tensor cores: what a warpgroup does with a stage. Its tiles are the block's.
     Warpgroup(MmaWarpgroup),
+    /// Tensor cores, with A in registers: what a warpgroup does with a stage, and how A comes there.
+    Registers(MmaWarpgroup, FragmentLoad),
     /// CUDA cores: what threads do with a stage.
     Threads(ThreadTiles),
 }
@@ -33,6 +35,8 @@ pub struct ThreadTiles {
 pub enum StageTile {
     /// As matrix descriptors reach it.
     Warpgroup(OperandTile),
+    /// As a warpgroup brings it to registers: along M.
+    Registers(FragmentTile),
     /// As threads read it: along MN, without a swizzle.
     Threads {
         /// Extent along M or N.
@@ -52,7 +56,8 @@ impl ConsumerMma {
                 OperandA::Shared(tile) => StageTile::Warpgroup(tile),
                 OperandA::Registers(_) => StageTile::Warpgroup(mma.b()),
             },
-            (Self::Warpgroup(mma), OperandKind::B) => StageTile::Warpgroup(mma.b()),
+            (Self::Registers(_, load), OperandKind::A) => StageTile::Registers(load.tile),
+            (Self::Warpgroup(mma) | Self::Registers(mma, _), OperandKind::B) => StageTile::Warpgroup(mma.b()),
             (Self::Threads(tiles), _) => {
                 let (mn, warp_mn) = match operand {
                     OperandKind::A => (tiles.block.m, tiles.warp.m),
@@ -69,7 +74,7 @@ impl StageTile {
     pub const fn along(&self) -> Along {
         match self {
             Self::Warpgroup(tile) => tile.along(),
-            Self::Threads { .. } => Along::Mn,
+            Self::Registers(_) | Self::Threads { .. } => Along::Mn,
         }
     }
 
@@ -77,6 +82,7 @@ impl StageTile {
     pub const fn mn(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.mn(),
+            Self::Registers(tile) => tile.m(),
             Self::Threads { mn, .. } => *mn,
         }
     }
@@ -85,6 +91,7 @@ impl StageTile {
     pub const fn k(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.k(),
+            Self::Registers(tile) => tile.k(),
             Self::Threads { k, .. } => *k,
         }
     }
@@ -93,6 +100,7 @@ impl StageTile {
     pub const fn row_bytes(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.bytes() / tile.mn(),
+            Self::Registers(tile) => tile.bytes() / tile.m(),
             Self::Threads { k, .. } => *k * ElementKind::F32.bytes(),
         }
     }
@@ -106,6 +114,7 @@ impl StageTile {
     pub const fn multiple(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.multiple(),
+            Self::Registers(tile) => tile.multiple(),
             Self::Threads { warp_mn, .. } => *warp_mn,
         }
     }
@@ -115,6 +124,7 @@ impl StageTile {
         match self {
             // A box is as wide as the swizzle.
             Self::Warpgroup(tile) if tile.along().is(Along::Mn) => Some(tile.multiple()),
+            Self::Registers(tile) => Some(tile.multiple()),
             _ => None,
         }
     }
@@ -122,7 +132,7 @@ impl StageTile {
     /// How the copy engine lays it.
     pub const fn swizzle(&self) -> TensorSwizzle {
         match self {
-            Self::Warpgroup(_) => TensorSwizzle::Bytes128,
+            Self::Warpgroup(_) | Self::Registers(_) => TensorSwizzle::Bytes128,
             Self::Threads { .. } => TensorSwizzle::None,
         }
     }

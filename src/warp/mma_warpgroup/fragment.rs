@@ -25,8 +25,44 @@ use core::fmt::Write;
 /// Rows of a warp.
 const WARP_ROWS: u32 = 16;
 
-const fn row(thread: u32, lower: u32) -> u32 {
-    thread / WARP * WARP_ROWS + thread % WARP / 4 + 8 * lower
+/// Which row of an instruction's tile a thread's upper and lower row are, of lane `l` of warp `w`. The hardware knows rows of operands
+/// and sums by their threads alone: who brings A to registers may call its rows otherwise, if sums are taken by the same names.
+///
+/// ```text
+/// Ordinary    16 w + l / 4 + 8 lower
+/// Paired      16 w + 2 (l / 4) + lower
+/// Crossed     16 w + 2 (l / 4) + (lower xor l / 16)
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FragmentRows {
+    /// As PTX numbers them, and shared memory gives them.
+    Ordinary,
+    /// Two neighbours a thread.
+    Paired,
+    /// The same, the other way round in the upper half of a warp: any eight lanes of one row each have rows that are different modulo 8,
+    /// so that eight rows of the widest swizzle are on different banks.
+    Crossed,
+}
+
+impl FragmentRows {
+    /// The row of a thread, the upper one (`lower` = 0) or the lower one (1).
+    pub const fn row(self, thread: u32, lower: u32) -> u32 {
+        let (first, lane) = (thread / WARP * WARP_ROWS, thread % WARP);
+        match self {
+            Self::Ordinary => first + lane / 4 + 8 * lower,
+            Self::Paired => first + lane / 4 * 2 + lower,
+            Self::Crossed => first + lane / 4 * 2 + (lower ^ (lane / 16)),
+        }
+    }
+
+    /// The name, as C++ has it.
+    pub const fn cuda(self) -> &'static str {
+        match self {
+            Self::Ordinary => "warp::FragmentRows::Ordinary",
+            Self::Paired => "warp::FragmentRows::Paired",
+            Self::Crossed => "warp::FragmentRows::Crossed",
+        }
+    }
 }
 
 /// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
@@ -45,12 +81,19 @@ const fn row(thread: u32, lower: u32) -> u32 {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AccumulatorMap {
     n: u32,
+    rows: FragmentRows,
 }
 
 impl AccumulatorMap {
     /// That of an instruction.
     pub const fn of(instruction: &Instruction) -> Self {
-        Self { n: instruction.n() }
+        Self { n: instruction.n(), rows: FragmentRows::Ordinary }
+    }
+
+    /// The same sums, by other names of the rows.
+    #[must_use]
+    pub const fn with_rows(self, rows: FragmentRows) -> Self {
+        Self { rows, ..self }
     }
 
     /// Columns.
@@ -63,7 +106,7 @@ impl AccumulatorMap {
         if thread >= THREADS || i >= ROWS * self.n / THREADS {
             return None;
         }
-        Some((row(thread, i / 2 % 2), 2 * (thread % 4) + i % 2 + 8 * (i / 4)))
+        Some((self.rows.row(thread, i / 2 % 2), 2 * (thread % 4) + i % 2 + 8 * (i / 4)))
     }
 }
 
@@ -99,7 +142,7 @@ impl FragmentMap {
     }
 
     /// Elements of a thread.
-    const fn held(&self) -> u32 {
+    pub const fn held(&self) -> u32 {
         FRAGMENT_REGISTERS * self.packed()
     }
 
@@ -109,7 +152,7 @@ impl FragmentMap {
             return None;
         }
         let p = self.packed();
-        Some((row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
+        Some((FragmentRows::Ordinary.row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
     }
 
     /// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element,

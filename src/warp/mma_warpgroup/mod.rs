@@ -30,15 +30,17 @@ mod instruction;
 mod model;
 mod probe;
 mod refusal;
+mod registers;
 mod spell;
 mod tile;
 
 pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
-pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, holders};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows, holders};
 pub use instruction::{Instruction, ROWS, STEP_BYTES, SourceA, THREADS, WgmmaAccumulator, WgmmaInput};
 pub use model::bytes_read;
 pub use probe::{PROBE_ENTRY, ProbeText};
 pub use refusal::NotWgmma;
+pub use registers::{FragmentLoad, FragmentTile};
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
 /// Where A of a stage is.

@@ -12,7 +12,7 @@ use crate::threadblock::Along;
 use core::fmt::Write;
 
 /// An operand's tile as the C++ templates `warp::OperandTile` and `warp::descriptor` take it.
-fn tile_header(name: &str, tile: &OperandTile) -> String {
+pub(super) fn tile_header(name: &str, tile: &OperandTile) -> String {
     let one = tile.tma_box();
     // A tile at 0 from its first row on is what every other descriptor is made of.
     let descriptor = tile.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());

@@ -63,6 +63,11 @@ impl OperandTile {
         if along.is(Along::Mn) && !input.reads_along_mn() {
             return Err(NotWgmma::AlongMn { operand: "a tile", input });
         }
+        Self::of_boxes(input, along, swizzle, mn)
+    }
+
+    /// The same of any type: what the copy engine can write, whether or not a descriptor reaches it.
+    pub(super) const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
         let tile = Self { input, along, swizzle, mn };
         let (of, most) = (tile.multiple(), REACH_BYTES / STAGE_BYTES);
         let nearest = nearest_multiple(mn, of, most);

@@ -53,6 +53,7 @@ pub enum RingFault {
     OperandsNotFenced { who: Who },
     OutOfOrder { who: Who, k: u32, after: u32 },
     NotLoaded { who: Who, k: u32 },
+    FragmentsOverwritten { who: Who, k: u32, set: u32 },
     NothingBegun { who: Who },
     PartOverwritten { who: Who, part: u8, lost: u8 },
     PartAgain { who: Who, part: u8 },
@@ -112,7 +113,10 @@ impl fmt::Display for RingFault {
                 write!(f, "{who} multiplies into accumulators that are not in order with its products")
             }
             Self::OutOfOrder { who, k, after } => write!(f, "{who} multiplies tile {k} along K after {after} others"),
-            Self::NotLoaded { who, k } => write!(f, "{who} multiplies tile {k} along K, whose first fragments it does not hold"),
+            Self::NotLoaded { who, k } => write!(f, "{who} multiplies tile {k} along K, whose fragments it does not hold"),
+            Self::FragmentsOverwritten { who, k, set } => {
+                write!(f, "{who} loads A of tile {k} along K to set {set} of its registers while products read it")
+            }
             Self::NothingBegun { who } => write!(f, "{who} multiplies the last k of a tile that it has not begun"),
             Self::PartOverwritten { who, part, lost } => {
                 write!(f, "{who} multiplies part {part} of a stage over part {lost}, which is not promoted")

@@ -107,7 +107,7 @@ impl<'a, P: Payload> Machine<'a, P> {
                 Some(consumer) => (Role::Consumer, consumer),
             };
             let tiles = if ring.in_turns && role == Role::Consumer { (warpgroup, ring.consumers) } else { (0, 1) };
-            warps.push(Warp::new(role, WarpName { block, warpgroup, warp }, registers, tiles));
+            warps.push(Warp::new(role, WarpName { block, warpgroup, warp }, (registers, program.fragment_sets), tiles));
         }
         let slices = blocks as usize * work.tiles as usize * ring.consumers as usize * program.slices as usize;
         // A tile of D that consumers take in turns is stored by one of them.

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | a copy writes a stage | `CopyTensor` | when the scheduler lets it land; its bytes are counted then |
 //! | an arrival at another block | `Release` | when the scheduler lets it land |
+//! | a warp reads A of a stage and writes a set of fragments | `LoadFragments` | its own end |
 //! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
 //! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //!
@@ -19,6 +20,7 @@
 mod barrier;
 mod fault;
 mod flight;
+mod fragments;
 mod machine;
 mod memory;
 mod payload;

@@ -33,8 +33,8 @@ impl<P: Payload> Machine<'_, P> {
     pub(super) fn meet_lanes(&mut self, mover: usize) {
         let warp = &mut self.warps[mover];
         let (bit, block) = (warp.bit(), &mut self.blocks[warp.name.block as usize]);
-        for stage in warp.products.drain(..) {
-            block.stages[stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
+        for read in warp.products.drain(..) {
+            block.stages[read.stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
         }
     }
 

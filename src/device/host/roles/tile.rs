@@ -2,6 +2,7 @@
 
 use super::{
     RingFault,
+    fragments::Reads,
     machine::{Machine, Moved},
     memory::Part,
     payload::{Payload, ShareName, SliceName},
@@ -26,12 +27,16 @@ impl<P: Payload> Machine<'_, P> {
                 let warp = &mut self.warps[mover];
                 let (bit, block) = (warp.bit(), &mut self.blocks[warp.name.block as usize]);
                 while warp.groups.len() > usize::from(pending) {
-                    for stage in warp.groups.pop_front().into_iter().flatten() {
-                        block.stages[stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
+                    for read in warp.groups.pop_front().into_iter().flatten() {
+                        if let Some(set) = read.set {
+                            warp.fragments[set].reading -= 1;
+                        }
+                        block.stages[read.stage as usize].iter_mut().flatten().for_each(|share| share.reading &= !bit);
                     }
                 }
             }
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
+            RoleStep::LoadFragments => self.load_fragments(mover)?,
             RoleStep::LoadFirst if self.program.by_threads => self.load_first(mover)?,
             RoleStep::MeetWarp if self.program.by_threads => self.meet_lanes(mover),
             RoleStep::MultiplyLast if self.program.by_threads => self.multiply_last(mover)?,
@@ -111,29 +116,47 @@ impl<P: Payload> Machine<'_, P> {
 
     /// A warp begins to read its tile from a stage, for the last time or not: what it finds there.
     pub(super) fn read_stage(&mut self, mover: usize, stage: u32, is_last: bool) -> Result<[Vec<P::Share>; 2], RingFault> {
+        let set = self.fragment_set(self.warps[mover].k);
+        let a = match set {
+            Some(set) => self.take_fragments(mover, set)?,
+            None => self.read_operand(mover, stage, OperandKind::A, (true, is_last))?,
+        };
+        let b = self.read_operand(mover, stage, OperandKind::B, (true, is_last))?;
+        self.warps[mover].products.push(Reads { stage, set });
+        Ok([a, b])
+    }
+
+    /// A warp reads an operand of its tile from a stage: whether it goes on reading until that is waited for, and whether it does so for
+    /// the last time.
+    pub(super) fn read_operand(
+        &mut self,
+        mover: usize,
+        stage: u32,
+        operand: OperandKind,
+        (goes_on, is_last): (bool, bool),
+    ) -> Result<Vec<P::Share>, RingFault> {
         let who = self.who(mover);
-        let (warp, ring) = (&mut self.warps[mover], &self.program.ring);
+        let (warp, ring) = (&self.warps[mover], &self.program.ring);
         let bit = warp.bit();
-        let shares = &mut self.blocks[who.name.block as usize].stages[stage as usize];
-        let mut data = [Vec::new(), Vec::new()];
-        for operand in OperandKind::BOTH {
-            let block = if ring.shares(operand) > 1 { None } else { Some(who.name.block) };
-            for (share, place) in (0..).zip(&mut shares[operand.index()]) {
-                let wanted = ShareName { tile: warp.tile, k: warp.k, operand, block, share };
-                let (Some(found), Some(held), false) = (place.name, &place.data, place.written) else {
-                    return Err(RingFault::NotFull { who, stage, operand });
-                };
-                if found != wanted {
-                    return Err(RingFault::Stale { who, wanted, found });
-                }
-                place.reading |= bit;
-                if is_last {
-                    place.unread &= !bit;
-                }
-                data[operand.index()].push(held.clone());
+        let block = if ring.shares(operand) > 1 { None } else { Some(who.name.block) };
+        let mut data = Vec::new();
+        let shares = &mut self.blocks[who.name.block as usize].stages[stage as usize][operand.index()];
+        for (share, place) in (0..).zip(shares) {
+            let wanted = ShareName { tile: warp.tile, k: warp.k, operand, block, share };
+            let (Some(found), Some(held), false) = (place.name, &place.data, place.written) else {
+                return Err(RingFault::NotFull { who, stage, operand });
+            };
+            if found != wanted {
+                return Err(RingFault::Stale { who, wanted, found });
             }
+            if goes_on {
+                place.reading |= bit;
+            }
+            if is_last {
+                place.unread &= !bit;
+            }
+            data.push(held.clone());
         }
-        warp.products.push(stage);
         Ok(data)
     }
 

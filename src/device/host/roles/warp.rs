@@ -1,6 +1,9 @@
 //! One warp: where it is in its schedules, and what it has under way.
 
-use super::payload::{Payload, WarpName};
+use super::{
+    fragments::{FragmentSet, Reads},
+    payload::{Payload, WarpName},
+};
 use crate::{
     schedule::{Role, RoleStep, Roles, Section},
     threadblock::pipeline::WARPS,
@@ -43,9 +46,11 @@ pub(super) struct Warp<P: Payload> {
     pub registers: u32,
     /// Whether accumulators were touched since they were last in order with products.
     pub touched: bool,
-    /// Stages that products read which belong to no group yet; groups under way.
-    pub products: Vec<u32>,
-    pub groups: VecDeque<Vec<u32>>,
+    /// What products read which belong to no group yet; groups under way.
+    pub products: Vec<Reads>,
+    pub groups: VecDeque<Vec<Reads>>,
+    /// A in registers.
+    pub fragments: Vec<FragmentSet<P::Share>>,
     /// Which tile of D the accumulators are of, and how many products they hold.
     pub summed: (u32, u32),
     pub sums: P::Sums,
@@ -66,7 +71,7 @@ pub(super) struct Warp<P: Payload> {
 }
 
 impl<P: Payload> Warp<P> {
-    pub fn new(role: Role, name: WarpName, registers: u32, (tile, stride): (u32, u32)) -> Self {
+    pub fn new(role: Role, name: WarpName, (registers, fragment_sets): (u32, u32), (tile, stride): (u32, u32)) -> Self {
         Self {
             role,
             name,
@@ -85,6 +90,7 @@ impl<P: Payload> Warp<P> {
             touched: true,
             products: Vec::new(),
             groups: VecDeque::new(),
+            fragments: (0..fragment_sets).map(|_| FragmentSet { of: None, data: Vec::new(), reading: 0 }).collect(),
             summed: (u32::MAX, 0),
             sums: P::Sums::default(),
             loaded: None,

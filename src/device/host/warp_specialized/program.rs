@@ -6,7 +6,7 @@ use crate::{
     desc::{GemmDesc, OperandKind},
     device::host::{Map, roles::RingProgram},
     epilogue::tensor_store::StagingMap,
-    index::{Tabled, at},
+    index::{IndexMap, Tabled, at},
     refusal::Refusal,
     threadblock::{StageTile, TensorSwizzle, TileScheduler, WarpSpecialized},
     warp::mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
@@ -28,6 +28,9 @@ pub struct OperandMaps {
     pub landing: Map,
     /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage at which a descriptor starts.
     pub start: Map,
+    /// (thread of each instruction's rows in turn, element of its registers of a stage) to the byte of the operand's part of a stage from
+    /// which the thread loads it; of no points where descriptors say what is read.
+    pub fragments: Map,
     /// The descriptor's leading byte offset.
     pub leading: u32,
     /// The descriptor's stride byte offset.
@@ -125,9 +128,9 @@ impl WarpSpecializedProgram {
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
             }),
-            accumulator: components
-                .warpgroup()
-                .map_or_else(nowhere, |mma| Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction())))),
+            accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
+                Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows())))
+            }),
             slice,
             staging,
             fetch: slices.clone(),
@@ -153,10 +156,16 @@ impl OperandMaps {
             corner: table(shares, copies, tile.mn(), corner),
             landing: table(shares, copies, tile.bytes(), landing),
             start: nowhere(),
+            fragments: nowhere(),
             leading: 0,
             stride: 0,
             swizzle: Swizzle::None,
         };
+        if let (OperandKind::A, Some(load)) = (operand, components.fragment_load()) {
+            let (domain, bytes) = (load.domain(), load.tile.input().bytes());
+            let byte = |thread, element| Some(load.at(at(thread, element))? * bytes);
+            return Self { fragments: table(domain.row, domain.column, load.tile.bytes(), byte), ..boxes };
+        }
         let StageTile::Warpgroup(tile) = tile else { return boxes };
         let extent = instruction_mn(desc, operand);
         let of_tile = |mn| tile.descriptor(0, mn).ok();

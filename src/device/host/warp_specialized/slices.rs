@@ -9,6 +9,7 @@ use crate::{
     epilogue::evaluate,
     error::Error,
     index::{IndexMap, at, points},
+    layout::Order,
     numeric::{Combination, Narrow, TensorSum, Widen},
     threadblock::{SharedBox, TensorCopy},
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
@@ -19,9 +20,10 @@ use bytemuck::Zeroable;
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
 
-/// The corner of a slice's box; beyond what numbers there are, beyond the matrix.
-fn corner(row: u32, column: u32) -> [i32; 5] {
-    [column, row, 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
+/// The corner of a box of a slice, of a matrix of that order; beyond what numbers there are, beyond the matrix.
+fn corner(order: Order, row: u32, column: u32) -> [i32; 5] {
+    let along = if order.is_row() { [column, row] } else { [row, column] };
+    [along[0], along[1], 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
 }
 
 /// What a warp deposits: bytes of the staging buffer, each with the element that begins there.
@@ -129,19 +131,29 @@ impl<T: Combination> Numbers<'_, '_, T> {
             return Ok(buffer);
         };
         map.swizzle = program.fetch.swizzle;
-        let corner = corner(origin.0 + first.0, origin.1 + first.1);
-        TensorCopy::new(SharedBox::new(&map, 0)?, corner).load(bytemuck::cast_slice(elements), &mut buffer)?;
+        for (row, at) in self.boxes_of_a_slice() {
+            let corner = corner(program.desc.layout_c, origin.0 + first.0 + row, origin.1 + first.1);
+            TensorCopy::new(SharedBox::new(&map, at)?, corner)
+                .load(bytemuck::cast_slice(elements), &mut buffer[at as usize..])?;
+        }
         Ok(buffer)
+    }
+
+    /// The boxes of a slice: of each, its first row, and the byte of the buffer at which it begins.
+    fn boxes_of_a_slice(&self) -> impl Iterator<Item = (u32, u32)> + use<T> {
+        let components = &self.program.components;
+        let (rows, bytes) = (components.slice_box_rows().max(1), components.ring.staging_bytes / ROWS);
+        (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
     }
 
     /// An element of C; `None` outside.
     pub(super) fn source_at(&self, row: usize, column: usize) -> Option<Stored<T>> {
-        let problem = &self.typed.problem;
+        let (problem, order) = (&self.typed.problem, self.program.desc.layout_c);
         match self.source {
             _ if row >= problem.m || column >= problem.n => None,
             Source::None => None,
-            Source::InPlace => self.d.get(row * problem.ldd + column).copied(),
-            Source::Matrix(c) => c.get(row * problem.ldc + column).copied(),
+            Source::InPlace => self.d.get(order.offset(row, column, problem.ldd)).copied(),
+            Source::Matrix(c) => c.get(order.offset(row, column, problem.ldc)).copied(),
         }
     }
 
@@ -178,14 +190,18 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let map = program.components.slice_map("D", desc.c, (problem.m as u64, problem.n as u64), problem.ldd as u64);
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
-            let copy = TensorCopy::new(SharedBox::new(&map, 0)?, corner(row, column));
-            for point in points(copy.tile()) {
-                if let Some(byte) = copy.global(point) {
-                    let element = byte / u64::from(desc.c.bytes());
-                    self.count(element / problem.ldd as u64, element % problem.ldd as u64)?;
+            for (further, at) in self.boxes_of_a_slice() {
+                let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.layout_c, row + further, column));
+                for point in points(copy.tile()) {
+                    if let Some(byte) = copy.global(point) {
+                        let element = byte / u64::from(desc.c.bytes());
+                        let (line, within) = (element / problem.ldd as u64, element % problem.ldd as u64);
+                        if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
+                    }
                 }
+                copy.store(&buffer[at as usize..], bytemuck::cast_slice_mut(self.d))?;
             }
-            return Ok(copy.store(&buffer, bytemuck::cast_slice_mut(self.d))?);
+            return Ok(());
         }
         for point in points(&*program.store.staging) {
             let (m, n) = (row as usize + point.row as usize, column as usize + point.column as usize);
@@ -196,7 +212,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
             let element = self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
             self.count(m as u64, n as u64)?;
             let outside = Fault::OutsideOfD { row: m as u64, column: n as u64 };
-            *self.d.get_mut(m * problem.ldd + n).ok_or(outside)? = element;
+            *self.d.get_mut(desc.layout_c.offset(m, n, problem.ldd)).ok_or(outside)? = element;
         }
         Ok(())
     }

@@ -1,0 +1,162 @@
+//! A in registers: the tile that is contiguous along M, what a warpgroup loads of it, and which rows its sums are of.
+
+use falchion::{
+    banks::{Direction, WarpAccess, Wavefronts, wavefronts},
+    index::{IndexMap, at, laws, points},
+    warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA},
+    warp::mma_warpgroup::{WgmmaAccumulator, WgmmaInput},
+};
+
+const INPUTS: [WgmmaInput; 5] = [WgmmaInput::E4m3, WgmmaInput::E5m2, WgmmaInput::S8, WgmmaInput::U8, WgmmaInput::Tf32];
+
+/// Every load that a kernel has, of up to 512 rows.
+fn loads() -> Vec<FragmentLoad> {
+    let mut loads = Vec::new();
+    for input in INPUTS {
+        let of = 128 / input.bytes();
+        let rows = if input.bytes() == 1 { &[FragmentRows::Paired, FragmentRows::Crossed][..] } else { &[FragmentRows::Paired] };
+        for m in [64, 128, 256, 384, 512].into_iter().filter(|m| m % of == 0) {
+            let tile = FragmentTile::new(input, m).expect("whole boxes");
+            loads.extend(rows.iter().map(|&rows| FragmentLoad { tile, rows }));
+        }
+    }
+    assert!(loads.len() >= 4 * 4 * 2 + 5);
+    loads
+}
+
+/// A's tile is a bijection from (m, k) onto its elements, and 16 bytes of M lie together.
+#[test]
+fn tiles_are_bijective_and_chunks_are_whole() {
+    for load in loads() {
+        let tile = load.tile;
+        laws::bijective(&tile).unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
+        let chunk = 16 / tile.input().bytes();
+        for point in points(&tile).filter(|point| point.row % chunk == 0) {
+            let first = tile.at(point).expect("inside");
+            assert!((0..chunk).all(|i| tile.at(at(point.row + i, point.column)) == Some(first + i)), "{tile:?} {point:?}");
+        }
+    }
+    let odd = FragmentTile::new(WgmmaInput::S8, 192).expect_err("a box and a half").to_string();
+    assert_eq!(odd, "mn = 192 of a tile: it is a multiple of 128, from 128 to 2048; the nearest is 128");
+}
+
+/// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k) of instruction i's rows; the same
+/// elements under no other names of the rows; and each element of the tile is loaded once.
+#[test]
+fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
+    for load in loads() {
+        laws::bijective(&load).unwrap_or_else(|violation| panic!("{load:?}: {violation}"));
+        let map = FragmentMap { input: load.tile.input() };
+        let mut otherwise = 0;
+        for point in points(&load) {
+            let (instruction, thread) = (point.row / 128, point.row % 128);
+            let (step, i) = (point.column / map.held(), point.column % map.held());
+            let (m, k) = map.place(thread, i).expect("an element");
+            let lower = m % 16 / 8;
+            let named = |rows: FragmentRows| {
+                assert_eq!(FragmentRows::Ordinary.row(thread, lower), m);
+                load.tile.at(at(64 * instruction + rows.row(thread, lower), step * map.input.k() + k))
+            };
+            assert_eq!(load.at(point), named(load.rows), "{load:?} {point:?}");
+            otherwise += u32::from(load.at(point) != named(FragmentRows::Ordinary));
+        }
+        assert!(otherwise > load.codomain() / 2);
+    }
+}
+
+/// The names of rows are permutations of a warp's sixteen, and sums under them are a bijection: what a thread deposits is what it loaded.
+#[test]
+fn sums_are_named_as_the_rows_that_were_loaded() {
+    for rows in [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed] {
+        for warp in 0..4 {
+            let mut named: Vec<_> = (0..8).flat_map(|p| [0, 1].map(|lower| rows.row(32 * warp + 4 * p, lower))).collect();
+            named.sort_unstable();
+            assert_eq!(named, (16 * warp..16 * warp + 16).collect::<Vec<_>>(), "{rows:?}");
+        }
+        let s8 = WgmmaInput::S8;
+        for n in [8, 32, 256] {
+            let along = falchion::threadblock::Along::K;
+            let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, n, SourceA::Registers, along).expect("an instruction");
+            let map = AccumulatorMap::of(&wgmma).with_rows(rows);
+            laws::bijective(&map).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
+            laws::vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
+        }
+    }
+}
+
+/// What the kernel does, access by access: `ldmatrix.x4.trans` gives lane l of matrix x the bytes 2 (l / 4), 2 (l / 4) + 1 of the rows that
+/// lanes 8 x + 2 (l mod 4) and the next point at; `prmt` takes bytes of two words as the selector says; of 32 bits a lane loads two elements
+/// from its address on, and lanes of odd l mod 4 exchange both accesses. All of that is the load's map.
+#[test]
+fn addresses_and_selectors_are_the_map() {
+    for load in loads() {
+        let (input, bytes) = (load.tile.input(), load.tile.input().bytes());
+        let address = |thread, m, step, access| load.address(thread, m, step, access).expect("inside");
+        for instruction in 0..load.tile.m() / 64 {
+            for (thread, step) in (0..128).flat_map(|thread| (0..4).map(move |step| (thread, step))) {
+                let (lane, first) = (thread % 32, thread / 32 * 32);
+                for i in 0..16 / bytes {
+                    let (register, part) = (i * bytes / 4, i % (4 / bytes));
+                    let (half, lower) = (register / 2, register % 2);
+                    let byte = if bytes == 1 {
+                        let source = load.selector(lane, lower) >> (4 * part) & 7;
+                        let (matrix, within) = (2 * half + source / 4, source % 4);
+                        let points_at = first + 8 * matrix + 2 * (lane % 4) + within / 2;
+                        address(points_at, 64 * instruction, step, 0) + 2 * (lane / 4) + within % 2
+                    } else {
+                        address(thread, 64 * instruction, step, half ^ (lane % 2)) + 4 * lower
+                    };
+                    let wanted = load.at(at(128 * instruction + thread, step * 16 / bytes + i)).expect("an element");
+                    assert_eq!(byte, wanted * bytes, "{load:?} thread {thread} step {step} element {i} of {input}");
+                }
+            }
+        }
+    }
+}
+
+/// The wavefronts of one access of a warp, whose lanes point at these bytes.
+fn cost(bytes: u32, addresses: impl Fn(u32) -> u32) -> Wavefronts {
+    let lanes = (0..32).map(|lane| Some(u64::from(addresses(lane))));
+    wavefronts(&WarpAccess::new(Direction::Load, bytes, lanes).expect("an access"))
+}
+
+/// Every matrix of every `ldmatrix`, and every half warp of every access of 8 bytes, is one wavefront: 32 words on 32 banks. Without the
+/// exchange of lanes (k of a matrix in order of the lanes that want them; k and k + 4 the same way round in all lanes) it is two.
+#[test]
+fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
+    for load in loads() {
+        let input = load.tile.input();
+        for (m, warp, step) in (0..load.tile.m() / 64).flat_map(|i| (0..4).flat_map(move |w| (0..4).map(move |s| (64 * i, w, s))))
+        {
+            let in_order = |lane: u32, access: u32| {
+                let (row, k) = match input.bytes() {
+                    1 => (0, lane / 16 * 16 + lane % 8 / 2 * 4 + lane / 8 % 2 * 2 + lane % 2),
+                    _ => (2 * (lane / 4), lane % 4 + 4 * access),
+                };
+                load.tile.byte_offset(m + 16 * warp + row, step * input.k() + k).expect("inside")
+            };
+            for access in 0..if input.bytes() == 1 { 1 } else { 2 } {
+                let (width, ideal) = if input.bytes() == 1 { (16, 4) } else { (8, 2) };
+                let found = cost(width, |lane| load.address(32 * warp + lane, m, step, access).expect("inside"));
+                assert_eq!((found.wavefronts, found.ideal), (ideal, ideal), "{load:?}");
+                assert_eq!(cost(width, |lane| in_order(lane, access)).wavefronts, 2 * ideal, "{load:?} in order");
+            }
+        }
+    }
+}
+
+/// Eight lanes of one row each, as `stmatrix` takes a matrix's, are different modulo 8 where rows are crossed; where they are only paired
+/// two and two are the same.
+#[test]
+fn crossed_rows_are_different_modulo_eight() {
+    let distinct = |rows: FragmentRows, lower| {
+        let mut seen: Vec<_> = (0..8).map(|p| rows.row(4 * p, lower) % 8).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        seen.len()
+    };
+    for lower in [0, 1] {
+        let found = [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed].map(|rows| distinct(rows, lower));
+        assert_eq!(found, [8, 4, 8]);
+    }
+}
