@@ -1,8 +1,16 @@
 //! A in registers: the tile that is contiguous along M, what a warpgroup loads of it, and which rows its sums are of.
 
 use falchion::{
+    arch::{ArchKind, OpKind},
     banks::{Direction, WarpAccess, Wavefronts, wavefronts},
-    index::{IndexMap, at, laws, points},
+    desc::{GemmDesc, Knobs, SourceKind},
+    device::default_gemm_configuration::default_description,
+    epilogue::tensor_store::StagingMap,
+    index::{Coord, IndexMap, at, laws, points},
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    schedule::ScheduleKind,
+    shape::Mnk,
     warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA},
     warp::mma_warpgroup::{WgmmaAccumulator, WgmmaInput},
 };
@@ -115,9 +123,9 @@ fn addresses_and_selectors_are_the_map() {
 }
 
 /// The wavefronts of one access of a warp, whose lanes point at these bytes.
-fn cost(bytes: u32, addresses: impl Fn(u32) -> u32) -> Wavefronts {
+fn cost(direction: Direction, bytes: u32, addresses: impl Fn(u32) -> u32) -> Wavefronts {
     let lanes = (0..32).map(|lane| Some(u64::from(addresses(lane))));
-    wavefronts(&WarpAccess::new(Direction::Load, bytes, lanes).expect("an access"))
+    wavefronts(&WarpAccess::new(direction, bytes, lanes).expect("an access"))
 }
 
 /// Every matrix of every `ldmatrix`, and every half warp of every access of 8 bytes, is one wavefront: 32 words on 32 banks. Without the
@@ -137,9 +145,13 @@ fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
             };
             for access in 0..if input.bytes() == 1 { 1 } else { 2 } {
                 let (width, ideal) = if input.bytes() == 1 { (16, 4) } else { (8, 2) };
-                let found = cost(width, |lane| load.address(32 * warp + lane, m, step, access).expect("inside"));
+                let found = cost(Direction::Load, width, |lane| load.address(32 * warp + lane, m, step, access).expect("inside"));
                 assert_eq!((found.wavefronts, found.ideal), (ideal, ideal), "{load:?}");
-                assert_eq!(cost(width, |lane| in_order(lane, access)).wavefronts, 2 * ideal, "{load:?} in order");
+                assert_eq!(
+                    cost(Direction::Load, width, |lane| in_order(lane, access)).wavefronts,
+                    2 * ideal,
+                    "{load:?} in order"
+                );
             }
         }
     }
@@ -158,5 +170,52 @@ fn crossed_rows_are_different_modulo_eight() {
     for lower in [0, 1] {
         let found = [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed].map(|rows| distinct(rows, lower));
         assert_eq!(found, [8, 4, 8]);
+    }
+}
+
+/// Where D is column-major a thread's two rows are neighbours of each of its columns, and a warp's store of them is as many wavefronts as it
+/// has words for: of 16 bits one, of 32 bits two. Without the swizzle it is four times as many.
+#[test]
+fn column_major_slices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+    let of = |ab, accumulator, c| Combined { a: ab, b: ab, accumulator, c };
+    for types in [
+        of(ElementKind::E4m3, ElementKind::F32, ElementKind::F16),
+        of(ElementKind::I8, ElementKind::I32, ElementKind::I32),
+        of(ElementKind::Tf32, ElementKind::F32, ElementKind::F32),
+    ] {
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]).expect("a row");
+        let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock }, 128);
+        let d = GemmDesc { threadblock: tile, warp: tile, instruction: Mnk { n, ..d.instruction }, stages: 4, ..d };
+        let d = d.with_knobs(Knobs { source_a: SourceKind::Registers, schedule: ScheduleKind::Pingpong, ..d.user_knobs() });
+        assert_eq!((d.check(), d.layout_c, d.exchanged), (Ok(()), Order::Col, true));
+        let components = d.warp_specialized().expect("a kernel");
+        let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
+        laws::bijective(&Elements(map, d.c.bytes())).expect("each element has a place");
+        let (bytes, box_rows, columns) = (d.c.bytes(), components.slice_box_rows(), components.slice_columns);
+        let linear = |m: u32, n: u32| (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes;
+        for (warp, octet, i) in (0..4).flat_map(|w| (0..columns / 8).flat_map(move |o| [0, 1].map(|i| (w, o, i)))) {
+            let place = |lane: u32, lower| (rows.row(32 * warp + lane, lower), 8 * octet + lane % 4 * 2 + i);
+            let byte = |lane, lower| map.at(at(place(lane, lower).0, place(lane, lower).1)).expect("inside");
+            assert!((0..32).all(|lane| byte(lane, 1) == byte(lane, 0) + bytes));
+            let ideal = bytes / 2;
+            let store = |f: &dyn Fn(u32) -> u32| cost(Direction::Store, 2 * bytes, f).wavefronts;
+            assert_eq!(store(&|lane| byte(lane, 0)), ideal, "{types:?}");
+            assert_eq!(store(&|lane| linear(place(lane, 0).0, place(lane, 0).1)), 4 * ideal, "{types:?} without the swizzle");
+        }
+    }
+}
+
+/// A map to bytes as one to elements.
+struct Elements<M>(M, u32);
+
+impl<M: IndexMap> IndexMap for Elements<M> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain() / self.1
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.at(point).map(|byte| byte / self.1)
     }
 }

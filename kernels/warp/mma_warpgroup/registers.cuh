@@ -4,8 +4,8 @@
 
 namespace warp {
 
-// Facts are those of A's tile of a stage. The map (thread of each instruction's 64 rows in turn, element of the registers of a stage) to an offset in the
-// tile, in elements; and the loads that it is made of.
+// Facts are those of A's tile of a stage. The map (thread of each instruction's 64 rows in turn, element of the registers of a stage) to an
+// offset in the tile, in elements; and what its loads are made of.
 template <class Facts, FragmentRows Rows>
 struct FragmentLoad {
   using Tile = OperandTile<Facts>;
@@ -99,6 +99,9 @@ struct FragmentLoader {
         if constexpr (kBytes == 1) bytes(to[i] + step * kStep, from + first[i] + step * kApart);
         else words(to[i] + step * kStep, from + first[i], step * kApart);
       }
+    // Written before the fence that follows, and not where the compiler would like to.
+#pragma unroll
+    for (int i = 0; i < Instructions; ++i) keep(to[i]);
   }
 
  private:
