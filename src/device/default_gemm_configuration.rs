@@ -6,8 +6,8 @@
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
     desc::{
-        Auto, Bf16x6, Config, FromShared, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, NoSplit, PromoteEachStage,
-        PromotionKind, With,
+        Auto, Bf16x6, Config, FromRegisters, FromShared, GemmConfig, GemmDesc, Knob, Knobs, NoPromotion, NoSpills, NoSplit,
+        PromoteEachStage, PromotionKind, With,
     },
     epilogue::LinearCombination,
     layout::Order,
@@ -133,34 +133,41 @@ type Asynchronous = Row<
     Vector128<f32>,
 >;
 
-/// Where tensor cores find A by default. `FromEither` here would have an operand that is contiguous along M or N come from registers.
-type DefaultSource = FromShared;
-
 /// Tensor cores of Hopper: `K` elements of 128 bytes, `STEP` of 32 an instruction; tiles eight rows abreast.
-type Specialized<Tile, WarpTile, InstructionTile, StageNumber, Schedule, Aab, Ac, Promoted = NoPromotion, Parts = NoSplit> =
-    Config<
-        Tile,
-        WarpTile,
-        InstructionTile,
-        MmaWarpSpecialized,
-        StageNumber,
-        GroupedSwizzle<8>,
-        Aab,
-        Aab,
-        Ac,
-        SmemAuto,
-        SmemAuto,
-        BlocksPerSm<1>,
-        ClusterShape<1, 1>,
-        Schedule,
-        Promoted,
-        Parts,
-        DefaultSource,
-        VectorInterleave,
-        FullUnroll,
-        NoSpills,
-        LinearCombination,
-    >;
+type Specialized<
+    Tile,
+    WarpTile,
+    InstructionTile,
+    StageNumber,
+    Schedule,
+    Aab,
+    Ac,
+    Promoted = NoPromotion,
+    Parts = NoSplit,
+    Source = FromShared,
+> = Config<
+    Tile,
+    WarpTile,
+    InstructionTile,
+    MmaWarpSpecialized,
+    StageNumber,
+    GroupedSwizzle<8>,
+    Aab,
+    Aab,
+    Ac,
+    SmemAuto,
+    SmemAuto,
+    BlocksPerSm<1>,
+    ClusterShape<1, 1>,
+    Schedule,
+    Promoted,
+    Parts,
+    Source,
+    VectorInterleave,
+    FullUnroll,
+    NoSpills,
+    LinearCombination,
+>;
 
 /// 128 x 128, each warpgroup its own: stores cost nothing where there is a next tile.
 type Turns<const K: usize, const STEP: usize, Aab, Ac> =
@@ -173,6 +180,34 @@ type Turns176<const K: usize, const STEP: usize, Aab, Ac> =
 /// The same of 128 x 192.
 type Turns192<const K: usize, const STEP: usize, Aab, Ac> =
     Specialized<GemmShape<128, 192, K>, GemmShape<128, 192, K>, GemmShape<64, 192, STEP>, Stages<4>, PingpongSchedule, Aab, Ac>;
+
+/// A from registers, where it is contiguous along M: consumers share a tile of 128 x `N`, so that one loads while the other multiplies.
+type Loaded<const N: usize, const K: usize, const STEP: usize, Aab, Ac> = Specialized<
+    GemmShape<128, N, K>,
+    GemmShape<64, N, K>,
+    GemmShape<64, N, STEP>,
+    Stages<4>,
+    CooperativeSchedule,
+    Aab,
+    Ac,
+    NoPromotion,
+    NoSplit,
+    FromRegisters,
+>;
+
+/// The same of `tf32`, 64 x 256 in turns.
+type LoadedInTurns<Aab, Ac> = Specialized<
+    GemmShape<64, 256, 32>,
+    GemmShape<64, 256, 32>,
+    GemmShape<64, 256, 8>,
+    Stages<5>,
+    PingpongSchedule,
+    Aab,
+    Ac,
+    NoPromotion,
+    NoSplit,
+    FromRegisters,
+>;
 
 /// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`promoted`].
 type InParts = Specialized<
@@ -202,15 +237,20 @@ configurations! {
     TensorOp [Sm90] [F16, f32 => F16; F16, f32 => Bf16; F16, F16 => F16; Bf16, f32 => Bf16; Bf16, f32 => F16]
         Turns<64, 16, U8, U8>, or Turns176<64, 16, U8, U8>, or Turns192<64, 16, U8, U8>;
     TensorOp [Sm90] [F16, f32 => f32; Bf16, f32 => f32] Turns<64, 16, U8, U4>, or Turns176<64, 16, U8, U4>, or Turns192<64, 16, U8, U4>;
-    TensorOp [Sm90] [Tf32, f32 => f32] Turns<32, 8, U4, U4>, or Turns176<32, 8, U4, U4>, or Turns192<32, 8, U4, U4>;
+    TensorOp [Sm90] [Tf32, f32 => f32] Turns<32, 8, U4, U4>, or Turns176<32, 8, U4, U4>, or Turns192<32, 8, U4, U4>, or LoadedInTurns<U4, U4>;
     TensorOp [Sm90] [f32, f32 => f32] InParts;
     TensorOp [Sm90] [E4m3, f32 => Bf16; E4m3 | E5m2, f32 => Bf16; E5m2 | E4m3, f32 => Bf16; E5m2, f32 => Bf16]
-        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>,
+        or Loaded<256, 128, 32, U16, U8>, or Loaded<192, 128, 32, U16, U8>;
     TensorOp [Sm90] [E4m3, f32 => F16; E4m3 | E5m2, f32 => F16; E5m2 | E4m3, f32 => F16; E5m2, f32 => F16]
-        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>;
+        Turns<128, 32, U16, U8>, or Turns176<128, 32, U16, U8>, or Turns192<128, 32, U16, U8>,
+        or Loaded<256, 128, 32, U16, U8>, or Loaded<192, 128, 32, U16, U8>;
     TensorOp [Sm90] [E4m3, f32 => f32; E4m3 | E5m2, f32 => f32; E5m2 | E4m3, f32 => f32; E5m2, f32 => f32]
-        Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
-    TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32] Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>;
+        Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>,
+        or Loaded<256, 128, 32, U16, U4>, or Loaded<192, 128, 32, U16, U4>;
+    TensorOp [Sm90] [i8, i32 => i32; u8, i32 => i32]
+        Turns<128, 32, U16, U4>, or Turns176<128, 32, U16, U4>, or Turns192<128, 32, U16, U4>,
+        or Loaded<256, 128, 32, U16, U4>, or Loaded<192, 128, 32, U16, U4>;
 }
 
 /// The knobs that [`Auto`] stands for.
@@ -266,7 +306,7 @@ pub const fn copied_by_tma(knobs: Knobs) -> Knobs {
         warp: Mnk { m: 64, n: 64, k: 16 },
         instruction: Mnk { m: 16, n: 8, k: 1 },
         mainloop: MainloopKind::WarpSpecialized,
-        stages: 6,
+        stages: 8,
         swizzle: SwizzleKind::Grouped(8),
         ..knobs
     }

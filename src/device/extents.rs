@@ -1,4 +1,5 @@
-//! Which of a row's configurations a problem takes: the one that should take the least time, by a model of kernels whose blocks stay.
+//! Which of a row's configurations a problem takes: one that transposes the fewest operands first, and of those the one that should take the
+//! least time, by a model of kernels whose blocks stay.
 //!
 //! Blocks that stay take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
 //! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
@@ -16,8 +17,9 @@
 
 use crate::{
     arch::Machine,
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Knobs, OperandKind},
     schedule::ScheduleKind,
+    threadblock::{Along, WarpSpecialized},
 };
 
 /// How much of a product's time goes by reads of shared memory.
@@ -34,7 +36,16 @@ impl GemmDesc {
     pub fn for_extents(&self, others: &[Knobs], extents: (usize, usize, usize), machine: &Machine) -> Self {
         let others = others.iter().map(|knobs| self.with_knobs(Knobs { epilogue: self.epilogue, ..*knobs }));
         let legal = others.filter(|other| other.check_on(machine).is_ok());
-        std::iter::once(*self).chain(legal).min_by_key(|desc| desc.cost(extents, machine)).unwrap_or(*self)
+        let time = |desc: &Self| (desc.transposed(), desc.cost(extents, machine));
+        std::iter::once(*self).chain(legal).min_by_key(time).unwrap_or(*self)
+    }
+
+    /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
+    /// (`docs/performance/explore/hopper_registers_*.jsonl`).
+    fn transposed(&self) -> usize {
+        let is_turned =
+            |&operand: &OperandKind| WarpSpecialized::along(self, operand).is(Along::K) != self.operand(operand).k_contiguous;
+        OperandKind::BOTH.iter().filter(|operand| self.mainloop.has_roles() && is_turned(operand)).count()
     }
 
     /// Time, in a unit that is the same for all descriptions of a problem.
@@ -56,13 +67,19 @@ impl GemmDesc {
 mod tests {
     use crate::{
         arch::{ArchKind, OpKind},
-        desc::{PromotionKind, Request},
+        desc::{GemmDesc, PromotionKind, Request},
         layout::{MatrixType, Order},
         numeric::ElementKind,
     };
 
     /// The tile that a problem takes, of A and B in these orders and D row-major.
     fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
+        let tile = taken(kind, orders, promoted, extents).threadblock;
+        (tile.m, tile.n)
+    }
+
+    /// The description that it takes.
+    fn taken(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> GemmDesc {
         let [a, b] = orders.map(|order| Some(MatrixType { element: kind, order }));
         let c = match kind {
             ElementKind::I8 => ElementKind::I32,
@@ -73,8 +90,7 @@ mod tests {
         let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
         let (op, extents, knobs) = (Some(OpKind::TensorOp), Some(extents), knobs.into_iter().collect());
         let request = Request { a, b, c, op, extents, knobs, ..Request::default() };
-        let tile = request.resolve(ArchKind::Sm90).expect("a row").desc.threadblock;
-        (tile.m, tile.n)
+        request.resolve(ArchKind::Sm90).expect("a row").desc
     }
 
     /// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
@@ -106,5 +122,26 @@ mod tests {
     #[test]
     fn what_is_no_kernel_is_not_taken() {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
+    }
+
+    /// An operand that lies along M or N comes from registers where it can, one of two such operands, and nothing else does.
+    #[test]
+    fn what_lies_along_m_or_n_comes_from_registers() {
+        let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));
+        for (kind, wanted) in [(ElementKind::E4m3, (128, 256)), (ElementKind::I8, (128, 256)), (ElementKind::Tf32, (64, 256))] {
+            for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
+                let desc = taken(kind, orders, false, square);
+                assert_eq!((desc.threadblock.m, desc.threadblock.n), wanted, "{kind} {orders:?}");
+                assert!(desc.a_from_registers() && desc.transposed() == transposed, "{kind} {orders:?}");
+            }
+        }
+        assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));
+        for (kind, orders, promoted) in [
+            (ElementKind::E4m3, [row, col], false),
+            (ElementKind::Bf16, [col, col], false),
+            (ElementKind::E4m3, [col, col], true),
+        ] {
+            assert!(!taken(kind, orders, promoted, square).a_from_registers(), "{kind} {orders:?}");
+        }
     }
 }
