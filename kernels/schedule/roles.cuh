@@ -248,11 +248,15 @@ __device__ __forceinline__ void synchronize(Role& role) {
   }
 }
 
-// Performs the steps of List from I on, each with its numbers known while compiling.
-template <class List, int Turn = 0, int I = 0, class Role>
+// Performs Count steps of List from First on, each with its numbers known while compiling. By halves: at each level the compiler optimizes anew
+// what it has inlined below, which takes a second of a list of a hundred steps, one behind the other.
+template <class List, int Turn = 0, int First = 0, int Count = List::kCount, class Role>
 __device__ __forceinline__ void perform(Role& role) {
-  if constexpr (I < List::kCount) {
-    constexpr RoleStep step = List::step(I);
+  if constexpr (Count > 1) {
+    perform<List, Turn, First, Count / 2>(role);
+    perform<List, Turn, First + Count / 2, Count - Count / 2>(role);
+  } else if constexpr (Count == 1) {
+    constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
@@ -262,7 +266,6 @@ __device__ __forceinline__ void perform(Role& role) {
     } else {
       synchronize<step.kind, step.first>(role);
     }
-    perform<List, Turn, I + 1>(role);
   }
 }
 
