@@ -9,50 +9,12 @@ use falchion::{
     index::at,
     schedule::{Role, RoleStep, Section},
 };
-use ring_programs::{A, caught, kind, subjects};
+use ring_programs::{
+    A, caught, kind,
+    needs::{Needs, replace},
+    subjects,
+};
 use std::collections::BTreeMap;
-
-/// Replaces each step of a section for which there is another.
-fn replace(program: &mut RingProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> Vec<RoleStep>) {
-    let steps = program.roles.of_mut(role).steps_mut(section);
-    *steps = steps.iter().flat_map(|step| f(*step)).collect();
-}
-
-/// What a change needs to be one.
-#[derive(Clone, Copy, PartialEq)]
-enum Needs {
-    Nothing,
-    Cluster,
-    TwoReaders,
-    Turns,
-    Registers,
-    Parts,
-    SeveralParts,
-    Warpgroups,
-    Threads,
-    Source,
-    Fragments,
-    TwoSets,
-}
-
-impl Needs {
-    fn has(self, program: &RingProgram) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::Cluster => program.ring.multicast.is_some(),
-            Self::TwoReaders => program.ring.readers() == 2,
-            Self::Turns => program.ring.in_turns,
-            Self::Parts => program.promoted_parts > 0,
-            Self::SeveralParts => program.promoted_parts > 1,
-            Self::Warpgroups => !program.by_threads,
-            Self::Threads => program.by_threads,
-            Self::Source => program.ring.source,
-            Self::Fragments => program.fragment_sets > 0,
-            Self::TwoSets => program.fragment_sets > 1,
-            Self::Registers => !program.roles.producer.opening.is_empty(),
-        }
-    }
-}
 
 /// A named change to a program.
 type Named = (&'static str, Needs, fn(&mut RingProgram));

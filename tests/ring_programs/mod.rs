@@ -1,6 +1,8 @@
 //! Rings and their roles, as tests take them apart.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
+pub mod needs;
+
 use falchion::{
     desc::OperandKind,
     device::host::roles::{RingFault, RingProgram, Work, check},
