@@ -104,7 +104,13 @@ const fn consumer_mma(d: &GemmDesc, accumulator: WgmmaAccumulator) -> Result<Con
     if d.a_from_registers() {
         let Some(input) = WgmmaInput::of(d.a) else { return Err(refused) };
         let row = (STAGE_BYTES / input.bytes()) as u64;
-        hold!(multiple("threadblock M where A comes from registers", d.threadblock.m as u64, row, MOST_TILE as u64));
+        // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes where one does not.
+        let (warp, most) = (d.warp.m as u64, MOST_TILE as u64);
+        let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
+        if whole > most {
+            hold!(multiple("warp M where A comes from registers", warp, row, most));
+        }
+        hold!(multiple("threadblock M where A comes from registers", d.threadblock.m as u64, whole, most));
         // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
         let crossed = input.bytes() == 1 && d.layout_c.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
