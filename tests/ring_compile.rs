@@ -7,21 +7,9 @@ mod ring_kernel;
 
 use falchion::{
     desc::OperandKind,
-    schedule::RoleOptions,
     threadblock::{Pipeline, SharedOperand},
 };
-use ring_kernel::{SLICES, compile, program, report, ring};
-
-fn options(pending: u8) -> RoleOptions {
-    RoleOptions {
-        pending,
-        promoted_parts: None,
-        fragments: false,
-        slices: SLICES as u8,
-        by_threads: false,
-        registers: Some([24, 240]),
-    }
-}
+use ring_kernel::{compile, options, program, report, ring};
 
 fn shared(operand: OperandKind) -> Option<SharedOperand> {
     Some(SharedOperand { operand, blocks: 2 })

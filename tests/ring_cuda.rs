@@ -12,10 +12,9 @@ use cudarc::{
 use falchion::{
     desc::OperandKind,
     device::cuda::open,
-    schedule::RoleOptions,
     threadblock::{Pipeline, SharedOperand},
 };
-use ring_kernel::{CONSTANTS, SLICES, compile, constant, ring};
+use ring_kernel::{CONSTANTS, SLICES, compile, constant, options, ring};
 use std::{sync::Arc, time::Instant};
 
 /// What the kernel is launched with.
@@ -58,14 +57,7 @@ fn wanted(ring: &Pipeline, block: u32, tile: u32, k_tiles: u32) -> f32 {
 
 #[allow(unsafe_code, reason = "a launch")]
 fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, u32)]) {
-    let options = RoleOptions {
-        pending,
-        promoted_parts: None,
-        fragments: false,
-        slices: SLICES as u8,
-        by_threads: false,
-        registers: Some([24, 240]),
-    };
+    let options = options(pending);
     let stream = context.default_stream();
     let module = context.load_module(Ptx::from_binary(compile(ring, &options).cubin)).expect("a module");
     let function = module.load_function("ring").expect("a kernel");

@@ -194,3 +194,15 @@ pub fn compile(ring: &Pipeline, options: &RoleOptions) -> Compiled {
 pub fn report(compiled: &Compiled) -> Report {
     Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log))
 }
+
+/// The schedules of the tests' kernels.
+pub fn options(pending: u8) -> RoleOptions {
+    RoleOptions {
+        pending,
+        promoted_parts: None,
+        fragments: false,
+        slices: SLICES as u8,
+        by_threads: false,
+        registers: Some([24, 240]),
+    }
+}
