@@ -158,6 +158,11 @@ impl<'a> HostSliceMut<'a> {
         self.bytes
     }
 
+    /// The elements' bytes, for as long as the slice may be written.
+    pub fn into_bytes(self) -> &'a mut [u8] {
+        self.bytes
+    }
+
     /// Some of the elements, `None` when they are not all there.
     pub fn get(self, elements: Range<usize>) -> Option<Self> {
         let width = self.kind.bytes() as usize;

@@ -39,11 +39,8 @@ impl Parts {
     /// Of a finite number of a type whose least exponent is `least`.
     #[inline(always)]
     pub fn of(x: f32, least: i32) -> Self {
-        let bits = x.to_bits();
-        let (field, fraction) = ((bits >> FRACTION & 0xff) as i32, u64::from(bits & ((1 << FRACTION) - 1)));
-        let (significand, exponent) = if field == 0 { (fraction, LEAST) } else { (fraction | 1 << FRACTION, field - 127) };
-        let below = (least - exponent).max(0);
-        Self { negative: x.is_sign_negative(), significand: significand >> below.min(63), exponent: exponent + below }
+        let (significand, exponent) = apart(x, least);
+        Self { negative: x.is_sign_negative(), significand: u64::from(significand), exponent }
     }
 
     #[inline(always)]
@@ -54,6 +51,15 @@ impl Parts {
             exponent: self.exponent + other.exponent,
         }
     }
+}
+
+/// The magnitude of a finite number's significand, with [`FRACTION`] bits of fraction, and its exponent, no less than `least`.
+#[inline(always)]
+pub(super) const fn apart(x: f32, least: i32) -> (u32, i32) {
+    let (field, fraction) = ((x.to_bits() >> FRACTION & 0xff) as i32, x.to_bits() & ((1 << FRACTION) - 1));
+    let (significand, exponent) = if field == 0 { (fraction, LEAST) } else { (fraction | 1 << FRACTION, field - 127) };
+    let below = if least > exponent { least - exponent } else { 0 };
+    (significand >> if below > 31 { 31 } else { below }, exponent + below)
 }
 
 /// The least exponent of a type that tensor cores multiply, or accumulate in.
@@ -125,11 +131,16 @@ impl Instruction {
 
     /// A sum over all of K: step by step, promoted where the instruction says so.
     pub fn sum(&self, a: &[f32], b: &[f32]) -> f32 {
+        self.sum_from(0.0, a, b)
+    }
+
+    /// The same, from what was summed before: where sums are promoted, whole parts.
+    pub(super) fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
         match self.promotion {
-            None => self.step(0.0, a, b),
+            None => self.step(sum, a, b),
             Some(every) => {
                 let parts = a.chunks(every as usize).zip(b.chunks(every as usize));
-                parts.fold(0.0, |sum, (a, b)| sum + self.step(0.0, a, b))
+                parts.fold(sum, |sum, (a, b)| sum + self.step(0.0, a, b))
             }
         }
     }

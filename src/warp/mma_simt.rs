@@ -17,7 +17,6 @@ use crate::{
     device::host::{Fault, Lane},
     index::{Coord, IndexMap},
     shape::Mnk,
-    thread,
     threadblock::thread_map::WARP,
 };
 
@@ -165,11 +164,6 @@ impl Mma for MmaSimt {
     }
 
     fn multiply(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
-        lane.begin_multiply(group)?;
-        let [rows, columns] = OperandKind::BOTH.map(|operand| lane.operand(operand).thread_mn());
-        thread::mma::outer_product(rows, columns, |i, j| {
-            lane.multiply_add(group, i, j);
-        });
-        Ok(())
+        lane.multiply(group)
     }
 }

@@ -3,64 +3,34 @@
 use super::{
     Fault, Program,
     shared_memory::{Access, SharedMemory},
+    sums::{Held, Sums},
     turn::Turn,
     watch::{Unwatched, Watch},
 };
 use crate::{
     desc::{OperandDesc, OperandKind},
-    numeric::Accumulator,
     schedule::Step,
 };
 use std::collections::VecDeque;
 
-/// What lies in shared memory and in fragments: numbers, or names of matrix elements.
-pub(super) trait Value: Copy + Default {
-    /// The accumulators of a thread.
-    type Sums;
-    fn sums(rows: u32, columns: u32) -> Self::Sums;
-    /// `sums[i][j] += a * b`.
-    fn multiply_add(sums: &mut Self::Sums, at: (u32, u32, u32), a: Self, b: Self);
-    /// One accumulator, to be deposited.
-    fn sum(sums: &Self::Sums, index: u32) -> Self;
-    /// Adds what was deposited.
-    fn add(sums: &mut Self::Sums, index: u32, other: Self);
-}
-
-impl<T: Accumulator> Value for T {
-    type Sums = Vec<T>;
-    fn sums(rows: u32, columns: u32) -> Vec<T> {
-        vec![T::default(); (rows * columns) as usize]
-    }
-    fn multiply_add(sums: &mut Vec<T>, (i, j, columns): (u32, u32, u32), a: T, b: T) {
-        let sum = &mut sums[(i * columns + j) as usize];
-        *sum = sum.mul_add(a, b);
-    }
-    fn sum(sums: &Vec<T>, index: u32) -> T {
-        sums[index as usize]
-    }
-    fn add(sums: &mut Vec<T>, index: u32, other: T) {
-        let sum = &mut sums[index as usize];
-        *sum = sum.plus(other);
-    }
-}
-
-/// Where a block's operands come from: element (mn, k) of a tile.
-pub(super) type Source<'a, V> = &'a dyn Fn(OperandKind, u32, u32, u32) -> V;
-
-/// A value in a fragment: which k-group of which tile it belongs to.
-#[derive(Clone, Copy)]
-pub(super) struct Held<V> {
-    pub value: V,
-    pub tile: u32,
-    pub group: u32,
+/// What a block begins with.
+pub(super) struct Started<'a> {
+    /// Element (mn, k) of an operand's tile: a number, or its name.
+    pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
+    /// The accumulators of a thread before it has multiplied anything.
+    pub sums: Sums,
+    /// Tiles along K.
+    pub tiles: u32,
+    /// What the order is drawn from in which threads take turns between barriers.
+    pub seed: u64,
 }
 
 /// The registers of one thread.
-pub(super) struct Thread<V: Value> {
-    pub staging: [Vec<V>; 2],
+pub(super) struct Thread {
+    pub staging: [Vec<u64>; 2],
     pub staged_tile: u32,
-    pub fragments: [[Vec<Held<V>>; 2]; 2],
-    pub sums: V::Sums,
+    pub fragments: [[Vec<Held>; 2]; 2],
+    pub sums: Sums,
     pub multiplied: u64,
     pub collected: u32,
     pub written: u32,
@@ -70,7 +40,7 @@ pub(super) struct Thread<V: Value> {
 }
 
 /// A block while it runs.
-pub(super) struct Block<'a, V: Value> {
+pub(super) struct Block<'a> {
     pub program: &'a Program,
     pub operands: [OperandDesc; 2],
     /// Vectors in a row of each operand's tile.
@@ -79,36 +49,30 @@ pub(super) struct Block<'a, V: Value> {
     pub stage_bytes: [u64; 2],
     pub threads_per_slice: u32,
     pub accumulators: u32,
-    pub source: Source<'a, V>,
+    pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
     pub tiles: u32,
-    pub shared: SharedMemory<(V, u32)>,
-    pub threads: Vec<Thread<V>>,
+    pub shared: SharedMemory,
+    pub threads: Vec<Thread>,
 }
 
-impl<'a, V: Value> Block<'a, V> {
-    /// Runs a block over `tiles` tiles along K; threads between barriers take turns in an order drawn from `seed`.
-    pub fn run(program: &'a Program, source: Source<'a, V>, tiles: u32, seed: u64) -> Result<Self, Fault> {
-        Self::run_watched(program, source, tiles, seed, &mut Unwatched)
+impl<'a> Block<'a> {
+    /// Runs a block.
+    pub fn run(program: &'a Program, started: &Started<'a>) -> Result<Self, Fault> {
+        Self::run_watched(program, started, &mut Unwatched)
     }
 
     /// The same, with someone looking on.
-    pub fn run_watched(
-        program: &'a Program,
-        source: Source<'a, V>,
-        tiles: u32,
-        seed: u64,
-        watch: &mut dyn Watch<V>,
-    ) -> Result<Self, Fault> {
+    pub fn run_watched(program: &'a Program, started: &Started<'a>, watch: &mut dyn Watch) -> Result<Self, Fault> {
         let d = &program.desc;
         let operands = OperandKind::BOTH.map(|operand| d.operand(operand));
         let thread = || Thread {
-            staging: operands.map(|o| vec![V::default(); (o.thread_map().accesses() * o.access) as usize]),
+            staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
             staged_tile: u32::MAX,
             fragments: operands.map(|o| {
-                let empty = vec![Held { value: V::default(), tile: u32::MAX, group: u32::MAX }; o.thread_mn() as usize];
+                let empty = vec![Held { word: 0, tile: u32::MAX, group: u32::MAX }; o.thread_mn() as usize];
                 [empty.clone(), empty]
             }),
-            sums: V::sums(operands[0].thread_mn(), operands[1].thread_mn()),
+            sums: started.sums.clone(),
             multiplied: 0,
             collected: 0,
             written: 0,
@@ -126,18 +90,18 @@ impl<'a, V: Value> Block<'a, V> {
             stage_bytes: [u64::from(operands[0].stage_bytes()), u64::from(d.stage_bytes())],
             threads_per_slice: d.threads_per_slice(),
             accumulators: d.accumulators(),
-            source,
-            tiles,
+            source: started.source,
+            tiles: started.tiles,
             shared,
             threads,
         };
-        block.steps(seed, watch)?;
+        block.steps(started.seed, watch)?;
         block.finished()?;
         Ok(block)
     }
 
     /// Runs the schedule, barrier by barrier.
-    fn steps(&mut self, mut seed: u64, watch: &mut dyn Watch<V>) -> Result<(), Fault> {
+    fn steps(&mut self, mut seed: u64, watch: &mut dyn Watch) -> Result<(), Fault> {
         let schedule = &self.program.schedule;
         let body = (0..self.tiles).flat_map(|_| schedule.body.iter());
         let mut order: Vec<u32> = (0..self.threads.len() as u32).collect();

@@ -30,10 +30,8 @@ pub trait Lane {
     fn advance(&mut self);
     /// Element `element` of the fragment of k-group `group` of tile `read`.
     fn load(&mut self, operand: OperandKind, group: u32, element: u32) -> Result<(), Fault>;
-    /// The fragments of k-group `group` are about to be multiplied.
-    fn begin_multiply(&mut self, group: u32) -> Result<(), Fault>;
-    /// Accumulator (i, j) += A fragment i times B fragment j.
-    fn multiply_add(&mut self, group: u32, i: u32, j: u32);
+    /// Accumulators += the outer product of the fragments of k-group `group`.
+    fn multiply(&mut self, group: u32) -> Result<(), Fault>;
     /// Slice `slice` of K deposits its accumulators.
     fn deposit(&mut self, slice: u32) -> Result<(), Fault>;
     /// Slice 0 adds the accumulators of slice `slice`.

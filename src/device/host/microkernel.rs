@@ -8,16 +8,18 @@ use crate::{
     sys::simd::{Vectorized, vector_bytes},
 };
 
-/// Rows of sums kept in registers.
+/// Rows of a section of A.
 pub(super) const ROWS: usize = 8;
 
-/// Columns of sums kept in registers: two vectors where there are 32 registers, one where there are 16.
+/// Columns of sums kept in registers: two vectors. With 32 registers there are 8 rows of them, with 16 there are 4, so that a step of K loads
+/// 6 vectors for 8 multiply-adds.
 pub(super) fn columns_abreast<T>() -> usize {
-    let bytes = match vector_bytes() {
-        64 => 128,
-        _ => 32,
-    };
-    (bytes / size_of::<T>()).clamp(LEAST, MOST)
+    (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
+}
+
+/// Rows of sums kept in registers, of so many bytes each: two vectors of AVX2 fill half of its registers with four.
+const fn rows_abreast(bytes: usize) -> usize {
+    if bytes == 64 { ROWS / 2 } else { ROWS }
 }
 
 /// The narrowest and the widest section of columns that there is a microkernel for.
@@ -103,25 +105,36 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.a.len() / self.rows;
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
-            tile::<T, COLUMNS>(a, b, &mut self.sums[row * self.columns + column..], self.columns);
+            for first in (0..ROWS).step_by(rows_abreast(COLUMNS * size_of::<T>())) {
+                let sums = &mut self.sums[(row + first) * self.columns + column..];
+                tile::<T, COLUMNS>(&a[first.min(a.len())..], b, sums, self.columns);
+            }
         }
     }
 }
 
-/// 8 x `COLUMNS` sums, the first of them at `sums[0]`.
+/// Some rows of `COLUMNS` sums, the first of them at `sums[0]`. Of A they are the first of each eight.
 #[inline(always)]
 fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], sums: &mut [T], columns: usize) {
+    let rows = const { rows_abreast(COLUMNS * size_of::<T>()) };
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
-        registers[I].copy_from_slice(&sums[I * columns..][..COLUMNS]);
+        if I < rows {
+            registers[I].copy_from_slice(&sums[I * columns..][..COLUMNS]);
+        }
     });
-    for (a, b) in a.as_chunks::<ROWS>().0.iter().zip(b.as_chunks::<COLUMNS>().0) {
+    for (a, b) in a.chunks(ROWS).zip(b.as_chunks::<COLUMNS>().0) {
+        let a = &a[..rows];
         each!(I in [0 1 2 3 4 5 6 7] {
-            registers[I] = row(registers[I], a[I], b);
+            if I < rows {
+                registers[I] = row(registers[I], a[I], b);
+            }
         });
     }
     each!(I in [0 1 2 3 4 5 6 7] {
-        sums[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
+        if I < rows {
+            sums[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
+        }
     });
 }
 

@@ -10,19 +10,25 @@
 //!   for all blocks that read them, and multiplied with wide vectors, parallel over blocks, each accumulator adding in the
 //!   same order as before: the bits are those of the checked mode.
 
+mod accumulators;
 mod block;
+mod chains;
 mod counters;
+mod epilogue;
 mod fast;
 mod fault;
 mod lane;
 mod microkernel;
+mod operands;
 mod pack;
+mod parallel;
 mod plan;
 mod program;
 pub mod roles;
 mod run;
 mod shared_memory;
 mod store;
+mod sums;
 pub(crate) mod transpose;
 mod turn;
 mod vectors;

@@ -7,7 +7,8 @@
 
 use super::{
     Fault, Program,
-    block::{Block, Value},
+    block::{Block, Started},
+    sums::Sums,
     vectors::whole,
 };
 use crate::{
@@ -29,29 +30,32 @@ pub struct Name {
     pub k: u32,
 }
 
-/// What a thread multiplied: for each product, the names in its rows and in its columns.
-pub(super) struct Trace {
+impl Name {
+    /// As what moves through a block; what was never named is the first element. Tiles have fewer than 2^24 rows.
+    fn word(self) -> u64 {
+        u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
+    }
+
+    fn of_word(word: u64) -> Self {
+        let part = |shift: u32| (word >> shift & 0xff_ffff) as u32;
+        Self { tile: (word >> 48) as u32, mn: part(24), k: part(0) }
+    }
+}
+
+/// The names that a thread multiplied.
+struct Trace {
     rows: Vec<Name>,
     columns: Vec<Name>,
 }
 
-impl Value for Name {
-    type Sums = Trace;
-    fn sums(_: u32, _: u32) -> Trace {
-        Trace { rows: Vec::new(), columns: Vec::new() }
-    }
-    fn multiply_add(trace: &mut Trace, (i, j, _): (u32, u32, u32), a: Self, b: Self) {
-        if j == 0 {
-            trace.rows.push(a);
-        }
-        if i == 0 {
-            trace.columns.push(b);
+impl Trace {
+    fn of(sums: &Sums) -> Self {
+        let names = |words: &[u64]| words.iter().map(|&word| Name::of_word(word)).collect();
+        match sums {
+            Sums::Names { rows, columns } => Self { rows: names(rows), columns: names(columns) },
+            _ => Self { rows: Vec::new(), columns: Vec::new() },
         }
     }
-    fn sum(_: &Trace, _: u32) -> Self {
-        Self::default()
-    }
-    fn add(_: &mut Trace, _: u32, _: Self) {}
 }
 
 /// The elements of one operand that a product multiplies, k by k, and where its sums go.
@@ -118,9 +122,10 @@ impl Plan {
     /// Runs one block of `program` on names.
     pub fn of(program: &Program) -> Result<Self, Fault> {
         let d = &program.desc;
-        let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k };
+        let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
-        let block = Block::run(program, &name, 2, 0)?;
+        let sums = Sums::Names { rows: Vec::new(), columns: Vec::new() };
+        let block = Block::run(program, &Started { source: &name, sums, tiles: 2, seed: 0 })?;
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
@@ -153,10 +158,10 @@ impl Plan {
 }
 
 /// The panels of one warp.
-fn panels_of(program: &Program, block: &Block<'_, Name>, warp: u32) -> Result<[Panel; 2], Fault> {
+fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 2], Fault> {
     let d = &program.desc;
     let fault = Fault::NotAnOuterProduct { warp };
-    let lanes: Vec<&Trace> = (0..WARP).map(|lane| &block.threads[(warp * WARP + lane) as usize].sums).collect();
+    let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].sums)).collect();
     let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
     let collector = warp % (d.threads_per_slice() / WARP);
     let tile_columns = d.threadblock.n;

@@ -1,11 +1,15 @@
 //! A product on the host: the same in both modes but for how a block is computed.
 
 use super::{
-    Fault, Program,
-    block::Block,
-    fast::FastBlocks,
+    Fault, Map, Program,
+    accumulators::Accumulators,
+    block::{Block, Started},
+    chains::Chains,
+    fast::compute,
+    operands::{Operands, Product, unknown},
     plan::{Plan, stored_once},
-    store::Store,
+    store::Blocks,
+    sums::Sums,
     vectors::whole,
 };
 use crate::{
@@ -17,8 +21,7 @@ use crate::{
     epilogue::SCALARS,
     error::Error,
     index::at,
-    numeric::{Combination, Element, Visit, Widen, dispatch},
-    threadblock::tile_iterator::TileIterator,
+    numeric::{Accumulator, ElementKind, F16, Number},
 };
 use std::{
     collections::HashMap,
@@ -58,103 +61,21 @@ pub(crate) struct Inputs<'a> {
     pub d: HostSliceMut<'a>,
 }
 
-/// Operands, their types known.
-pub(super) struct Typed<'a, T: Combination> {
-    pub desc: &'a GemmDesc,
-    pub problem: Problem,
-    pub a: &'a [<T::A as Element>::Storage],
-    pub b: &'a [<T::B as Element>::Storage],
-    /// Tiles along K that are multiplied: none when the epilogue reads no accumulator.
-    pub tiles: u32,
-}
-
-impl<T: Combination> Typed<'_, T> {
-    /// The walk of the block at `origin` over an operand.
-    pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
-        let extent = if operand == OperandKind::A { self.problem.m } else { self.problem.n };
-        TileIterator { origin, extent_mn: extent as u64, extent_k: self.problem.k as u64, tile_k: self.desc.threadblock.k }
-    }
-
-    /// Distances between neighbours along MN and along K, in elements.
-    pub fn strides(&self, operand: OperandKind) -> (usize, usize) {
-        let leading = if operand == OperandKind::A { self.problem.lda } else { self.problem.ldb };
-        if self.desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
-    }
-
-    /// Element (`row`, `column`) of an operand seen as MN x K; outside of it, zero.
-    pub fn element(&self, operand: OperandKind, element: Option<(u64, u64)>) -> T::Accumulator {
-        let (along_mn, along_k) = self.strides(operand);
-        let Some((mn, k)) = element else { return T::Accumulator::default() };
-        let at = mn as usize * along_mn + k as usize * along_k;
-        match operand {
-            OperandKind::A => self.a.get(at).map_or_else(Default::default, |x| x.widen()),
-            OperandKind::B => self.b.get(at).map_or_else(Default::default, |x| x.widen()),
-        }
-    }
-}
-
-/// The sums of one block, row by row of its tile.
-pub(super) type Tile<T> = Vec<<T as Combination>::Accumulator>;
-
-/// What computes D once the types are known.
-pub(super) trait HostKernel {
-    /// The description.
-    fn desc(&self) -> &GemmDesc;
-    /// Computes D; C is there where it is read.
-    fn compute<T: Combination>(
-        &self,
-        typed: &Typed<'_, T>,
-        source: Source<&[<T::C as Element>::Storage]>,
-        d: &mut [<T::C as Element>::Storage],
-    ) -> Result<(), Error>;
-}
-
-/// Gives operands in host memory their types, and has D computed where there is any.
-///
-/// # Errors
-///
-/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-pub(super) fn with_types(computer: &impl HostKernel, problem: Problem, inputs: Inputs<'_>) -> Result<(), Error> {
-    struct Run<'r, 'a, X> {
-        computer: &'r X,
-        problem: Problem,
-        inputs: Inputs<'a>,
-    }
-    impl<X: HostKernel> Visit for Run<'_, '_, X> {
-        type Out = Result<(), Error>;
-        fn visit<T: Combination>(self) -> Self::Out {
-            let (Inputs { a, b, c, d }, desc) = (self.inputs, self.computer.desc());
-            let (a, b, d) = (a.of::<T::A>()?, b.of::<T::B>()?, d.of::<T::C>()?);
-            let reads = desc.epilogue.reads(&self.problem.scalars);
-            let tiles = if reads.accumulator { desc.blocks(self.problem.k).tiles() } else { 0 };
-            let typed = Typed::<T> { desc, problem: self.problem, a, b, tiles };
-            let source = match c {
-                _ if !reads.source => Source::None,
-                Source::None => Source::None,
-                Source::InPlace => Source::InPlace,
-                Source::Matrix(c) => Source::Matrix(c.of::<T::C>()?),
-            };
-            if self.problem.m == 0 || self.problem.n == 0 {
-                return Ok(());
-            }
-            self.computer.compute(&typed, source, d)
-        }
-    }
-    dispatch(computer.desc(), Run { computer, problem, inputs })?
-}
-
 /// A program whose threads all follow one schedule, its plan where it has been composed, and how it is run.
 struct OneSchedule<'p> {
     program: &'p Program,
     plan: Option<&'p Plan>,
-    mode: Mode,
+    /// The map (0, block) to the number of a tile.
+    order: Map,
+    /// Rows and columns of tiles.
+    tiles: (usize, usize),
 }
 
 /// Runs a program on operands in host memory.
 ///
 /// # Errors
 ///
-/// Those of [`with_types`].
+/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
 pub(crate) fn execute(
     program: &Program,
     plan: Option<&Plan>,
@@ -162,93 +83,98 @@ pub(crate) fn execute(
     problem: Problem,
     inputs: Inputs<'_>,
 ) -> Result<(), Error> {
-    with_types(&OneSchedule { program, plan, mode }, problem, inputs)
+    let desc = &program.desc;
+    let Some(mut product) = Product::of(desc, problem, inputs)? else { return Ok(()) };
+    let tiles @ (rows, columns) =
+        (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
+    let order = (program.maps.order)(rows as u32, columns as u32);
+    let this = OneSchedule { program, plan, order, tiles };
+    match (mode, desc.accumulator) {
+        (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
+        (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
+        (Mode::Fast, ElementKind::I32) => this.fast::<i32>(&mut product),
+        (Mode::Fast, ElementKind::F16) => this.fast::<F16>(&mut product),
+        (Mode::Fast, _) => this.fast::<f32>(&mut product),
+    }
 }
 
-impl HostKernel for OneSchedule<'_> {
-    fn desc(&self) -> &GemmDesc {
-        &self.program.desc
+impl OneSchedule<'_> {
+    /// The tile of D that a block computes.
+    fn place(&self, block: u32) -> Result<(u32, u32), Fault> {
+        let (rows, columns) = self.tiles;
+        let tile = self.order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
+        let (row, column) = (tile / columns as u32, tile % columns as u32);
+        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
     }
 
-    fn compute<T: Combination>(
-        &self,
-        typed: &Typed<'_, T>,
-        source: Source<&[<T::C as Element>::Storage]>,
-        d: &mut [<T::C as Element>::Storage],
-    ) -> Result<(), Error> {
-        let (desc, problem, program) = (typed.desc, &typed.problem, self.program);
-        let (rows, columns) = (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
-        let order = (program.maps.order)(rows as u32, columns as u32);
-        let place = |block: u32| {
-            let tile = order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-            let (row, column) = (tile / columns as u32, tile % columns as u32);
-            if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
-        };
-        let store = Store::new(typed, source);
-        let mut blocks = 0..(rows * columns) as u32;
-        match self.mode {
-            Mode::Checked { seed } => {
-                let mut computed = vec![false; rows * columns];
-                let stored = stored_once(program).and_then(|()| whole(program));
-                for block in blocks {
-                    let tile @ (row, column) = place(block)?;
-                    match computed.get_mut(row as usize * columns + column as usize) {
-                        Some(known) if !*known => *known = true,
-                        _ => return Err(Fault::TileTwice { row, column }.into()),
-                    }
-                    let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                    let sums = checked_block(program, typed, tile, order, stored)?;
-                    store.blocks(&[tile], &sums, sums.len(), d);
-                }
+    /// Block by block, thread by thread.
+    fn checked(&self, seed: u64, product: &mut Product<'_>) -> Result<(), Error> {
+        let (program, (rows, columns)) = (self.program, self.tiles);
+        let mut computed = vec![false; rows * columns];
+        let stored = stored_once(program).and_then(|()| whole(program));
+        for block in 0..(rows * columns) as u32 {
+            let tile @ (row, column) = self.place(block)?;
+            match computed.get_mut(row as usize * columns + column as usize) {
+                Some(known) if !*known => *known = true,
+                _ => return Err(Fault::TileTwice { row, column }.into()),
             }
-            Mode::Fast => {
-                let own;
-                let plan = match self.plan {
-                    Some(plan) => plan,
-                    None => {
-                        own = Plan::of(program)?;
-                        &own
-                    }
-                };
-                let fast = FastBlocks::new(typed, plan);
-                let mut sums = Vec::new();
-                while !blocks.is_empty() {
-                    let batch = fast.batch(&mut blocks, place)?;
-                    let piece = fast.sums(&batch, &mut sums);
-                    store.blocks(&batch.tiles, &sums, piece, d);
-                }
-            }
+            let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let accumulators = checked_block(program, &product.operands, tile, order, stored)?;
+            let extents = (program.desc.threadblock.m as usize, program.desc.threadblock.n as usize);
+            let (piece, kind) = (accumulators.len(), accumulators.kind());
+            Blocks { tiles: &[tile], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
         }
         Ok(())
     }
+
+    /// Many blocks at once, through the plan.
+    fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>) -> Result<(), Error> {
+        let own;
+        let plan = match self.plan {
+            Some(plan) => plan,
+            None => {
+                own = Plan::of(self.program)?;
+                &own
+            }
+        };
+        compute(&Chains::<T>::of(product.operands, plan)?, self.tiles, |block| self.place(block), product)
+    }
 }
 
-/// A block of the checked mode. `stored` is whether sums are stored once; what goes wrong before that is told first.
-fn checked_block<T: Combination>(
+/// A block of the checked mode. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
+fn checked_block(
     program: &Program,
-    typed: &Typed<'_, T>,
+    operands: &Operands<'_>,
     (row, column): (u32, u32),
     seed: u64,
     stored: Result<(), Fault>,
-) -> Result<Tile<T>, Fault> {
-    let d = typed.desc;
+) -> Result<Accumulators, Error> {
+    let d = operands.desc;
     let walks = [
-        typed.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
-        typed.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),
+        operands.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
+        operands.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),
     ];
-    let source =
-        |operand: OperandKind, tile: u32, mn: u32, k: u32| typed.element(operand, walks[operand.index()].element(tile, mn, k));
-    let block = Block::run(program, &source, typed.tiles, seed)?;
+    let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
+    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(d.accumulator, matrix.kind)) else {
+        return Err(unknown(d));
+    };
+    let words = [of_a, of_b];
+    let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
+        let element = walks[operand.index()].element(tile, mn, k);
+        element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
+    };
+    let sums = Sums::Numbers(Accumulators::zeros(d.accumulator, d.accumulators() as usize));
+    let block = Block::run(program, &Started { source: &source, sums, tiles: operands.tiles, seed })?;
     stored?;
-    let mut sums = vec![T::Accumulator::default(); (d.threadblock.m * d.threadblock.n) as usize];
+    let mut tile = Accumulators::zeros(d.accumulator, (d.threadblock.m * d.threadblock.n) as usize);
     for thread in 0..d.threads_per_slice() {
-        for (index, sum) in (0..).zip(&block.threads[thread as usize].sums) {
+        for index in 0..d.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
-                sums[place as usize] = *sum;
+                tile.set(place as usize, block.threads[thread as usize].sums.word(index));
             }
         }
     }
-    Ok(sums)
+    Ok(tile)
 }
 
 /// A program and its plan, composed once for each description.

@@ -7,10 +7,17 @@
 
 use super::Fault;
 
+/// What lies in a cell: a number or the name of a matrix element, and what it is known by.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Content {
+    pub word: u64,
+    pub tag: u32,
+}
+
 /// What a cell remembers.
 #[derive(Clone, Copy)]
-struct Cell<V> {
-    value: V,
+struct Cell {
+    value: Content,
     written: Written,
     reader: Reader,
     /// Barriers passed when it was last read.
@@ -37,9 +44,9 @@ enum Reader {
     Many,
 }
 
-/// The shared memory of one block, `V` being what lies in it: numbers, or names of matrix elements.
-pub(super) struct SharedMemory<V> {
-    cells: Vec<Cell<V>>,
+/// The shared memory of one block.
+pub(super) struct SharedMemory {
+    cells: Vec<Cell>,
     /// Bytes of a cell.
     granule: u32,
     /// Barriers passed.
@@ -54,9 +61,9 @@ pub(super) struct Access {
     pub bytes: u32,
 }
 
-impl<V: Copy + Default> SharedMemory<V> {
+impl SharedMemory {
     pub fn new(bytes: u32, granule: u32) -> Self {
-        let never = Cell { value: V::default(), written: Written::Never, reader: Reader::Many, read_at: u32::MAX };
+        let never = Cell { value: Content::default(), written: Written::Never, reader: Reader::Many, read_at: u32::MAX };
         Self { cells: vec![never; (bytes / granule) as usize], granule, barriers: 0 }
     }
 
@@ -97,7 +104,7 @@ impl<V: Copy + Default> SharedMemory<V> {
         Ok(range)
     }
 
-    pub fn write(&mut self, access: Access, value: V) -> Result<(), Fault> {
+    pub fn write(&mut self, access: Access, value: Content) -> Result<(), Fault> {
         let range = self.may_write(access)?;
         let written = Written::Landed { by: access.thread, at: self.barriers };
         for cell in &mut self.cells[range] {
@@ -107,7 +114,7 @@ impl<V: Copy + Default> SharedMemory<V> {
     }
 
     /// An asynchronous copy sets out; it lands when its thread has waited.
-    pub fn send(&mut self, access: Access, value: V) -> Result<(), Fault> {
+    pub fn send(&mut self, access: Access, value: Content) -> Result<(), Fault> {
         let range = self.may_write(access)?;
         for cell in &mut self.cells[range] {
             *cell = Cell { value, written: Written::Flying { by: access.thread }, reader: Reader::Many, read_at: u32::MAX };
@@ -123,11 +130,11 @@ impl<V: Copy + Default> SharedMemory<V> {
         Ok(())
     }
 
-    pub fn read(&mut self, access: Access) -> Result<V, Fault> {
+    pub fn read(&mut self, access: Access) -> Result<Content, Fault> {
         let range = self.cells(access)?;
         let (thread, byte) = (access.thread, access.byte);
         let now = self.barriers;
-        let mut value = V::default();
+        let mut value = Content::default();
         for cell in &mut self.cells[range] {
             match cell.written {
                 Written::Never => return Err(Fault::Uninitialized { thread, byte }),

@@ -2,8 +2,9 @@
 
 use super::{
     Fault, Lane,
-    block::{Block, Held, Thread, Value},
-    shared_memory::Access,
+    block::{Block, Thread},
+    shared_memory::{Access, Content},
+    sums::Held,
 };
 use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
@@ -14,13 +15,13 @@ use crate::{
 const DEPOSITED: u32 = 1 << 31;
 
 /// One thread at its turn.
-pub(super) struct Turn<'b, 'a, V: Value> {
-    pub block: &'b mut Block<'a, V>,
+pub(super) struct Turn<'b, 'a> {
+    pub block: &'b mut Block<'a>,
     pub thread: u32,
 }
 
-impl<V: Value> Turn<'_, '_, V> {
-    pub fn state(&mut self) -> &mut Thread<V> {
+impl Turn<'_, '_> {
+    pub fn state(&mut self) -> &mut Thread {
         &mut self.block.threads[self.thread as usize]
     }
 
@@ -32,7 +33,7 @@ impl<V: Value> Turn<'_, '_, V> {
     }
 
     /// The (mn, k) of each element of an access.
-    pub fn elements(&self, operand: OperandKind, access: u32) -> impl Iterator<Item = (u32, (u32, u32))> + use<V> {
+    pub fn elements(&self, operand: OperandKind, access: u32) -> impl Iterator<Item = (u32, (u32, u32))> + use<> {
         let facts = self.block.operands[operand.index()];
         let vector = self.vector(operand, access);
         (0..facts.access).filter_map(move |i| vector.map(|vector| (i, facts.coordinate(vector, i))))
@@ -75,7 +76,7 @@ impl<V: Value> Turn<'_, '_, V> {
     }
 }
 
-impl<V: Value> Lane for Turn<'_, '_, V> {
+impl Lane for Turn<'_, '_> {
     fn desc(&self) -> &GemmDesc {
         &self.block.program.desc
     }
@@ -89,8 +90,8 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
         if tile < self.block.tiles {
             let width = self.block.operands[operand.index()].access;
             for (i, (mn, k)) in self.elements(operand, access) {
-                let value = (self.block.source)(operand, tile, mn, k);
-                self.state().staging[operand.index()][(access * width + i) as usize] = value;
+                let word = (self.block.source)(operand, tile, mn, k);
+                self.state().staging[operand.index()][(access * width + i) as usize] = word;
             }
             self.state().staged_tile = tile;
         }
@@ -103,9 +104,9 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
             let width = self.block.operands[operand.index()].access;
             for (i, coordinate) in self.elements(operand, access) {
                 let place = self.place(operand, tile, coordinate)?;
-                let value = self.state().staging[operand.index()][(access * width + i) as usize];
+                let word = self.state().staging[operand.index()][(access * width + i) as usize];
                 let tag = self.state().staged_tile;
-                self.block.shared.write(place, (value, tag))?;
+                self.block.shared.write(place, Content { word, tag })?;
             }
         }
         Ok(())
@@ -116,8 +117,8 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
         if tile < self.block.tiles {
             for (_, (mn, k)) in self.elements(operand, access) {
                 let place = self.place(operand, tile, (mn, k))?;
-                let value = (self.block.source)(operand, tile, mn, k);
-                self.block.shared.send(place, (value, tile))?;
+                let word = (self.block.source)(operand, tile, mn, k);
+                self.block.shared.send(place, Content { word, tag: tile })?;
                 self.state().issued.push(place);
             }
         }
@@ -152,15 +153,15 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
             return Ok(());
         }
         let place = self.fragment_place(operand, tile, group, element)?;
-        let (value, found) = self.block.shared.read(place)?;
+        let Content { word, tag: found } = self.block.shared.read(place)?;
         if found != tile {
             return Err(Fault::Stale { thread: self.thread, operand, wanted: tile, found });
         }
-        self.state().fragments[operand.index()][group as usize % 2][element as usize] = Held { value, tile, group };
+        self.state().fragments[operand.index()][group as usize % 2][element as usize] = Held { word, tile, group };
         Ok(())
     }
 
-    fn begin_multiply(&mut self, group: u32) -> Result<(), Fault> {
+    fn multiply(&mut self, group: u32) -> Result<(), Fault> {
         let groups = u64::from(self.block.program.desc.warp.k);
         let thread = self.thread;
         let state = self.state();
@@ -175,23 +176,17 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
             }
         }
         state.multiplied += 1;
-        Ok(())
-    }
-
-    fn multiply_add(&mut self, group: u32, i: u32, j: u32) {
-        let columns = self.block.operands[1].thread_mn();
-        let state = self.state();
         let [a, b] = &state.fragments;
-        let (a, b) = (a[group as usize % 2][i as usize].value, b[group as usize % 2][j as usize].value);
-        V::multiply_add(&mut state.sums, (i, j, columns), a, b);
+        state.sums.multiply(&a[group as usize % 2], &b[group as usize % 2]);
+        Ok(())
     }
 
     fn deposit(&mut self, slice: u32) -> Result<(), Fault> {
         if self.slice() == slice {
             for index in 0..self.block.accumulators {
                 let place = self.deposit_place(index)?;
-                let value = V::sum(&self.state().sums, index);
-                self.block.shared.write(place, (value, DEPOSITED | slice))?;
+                let word = self.state().sums.word(index);
+                self.block.shared.write(place, Content { word, tag: DEPOSITED | slice })?;
             }
         }
         Ok(())
@@ -201,11 +196,11 @@ impl<V: Value> Lane for Turn<'_, '_, V> {
         if self.slice() == 0 {
             for index in 0..self.block.accumulators {
                 let place = self.deposit_place(index)?;
-                let (value, tag) = self.block.shared.read(place)?;
+                let Content { word, tag } = self.block.shared.read(place)?;
                 if tag != DEPOSITED | slice {
                     return Err(Fault::NotDeposited { thread: self.thread, slice });
                 }
-                V::add(&mut self.state().sums, index, value);
+                self.state().sums.add(index, word);
             }
             self.state().collected += 1;
         }

@@ -5,8 +5,9 @@
 
 use super::{
     Fault, Lane, Program,
-    block::{Block, Value},
+    block::{Block, Started},
     plan::stored_once,
+    sums::Sums,
     turn::Turn,
     vectors::whole,
 };
@@ -20,9 +21,9 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Who looks on while a block runs: every step of every thread goes through its hands.
-pub(super) trait Watch<V: Value> {
+pub(super) trait Watch {
     /// Performs a thread's step, the `number`-th since the last barrier.
-    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_, V>) -> Result<(), Fault>;
+    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
     /// All threads meet.
     fn barrier(&mut self) {}
 }
@@ -30,8 +31,8 @@ pub(super) trait Watch<V: Value> {
 /// Nobody looks on.
 pub(super) struct Unwatched;
 
-impl<V: Value> Watch<V> for Unwatched {
-    fn perform(&mut self, _: u32, step: Step, turn: &mut Turn<'_, '_, V>) -> Result<(), Fault> {
+impl Watch for Unwatched {
+    fn perform(&mut self, _: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         let program = turn.block.program;
         perform(&program.desc, step, turn)
     }
@@ -98,31 +99,15 @@ pub(crate) fn watch(
 ) -> Result<u64, Error> {
     stored_once(program)?;
     whole(program)?;
-    let nothing = |_: OperandKind, _: u32, _: u32, _: u32| Product;
+    let nothing = |_: OperandKind, _: u32, _: u32, _: u32| 0;
     let mut log = Log { strides, tell, open: BTreeMap::new(), failed: None };
-    let block = Block::run_watched(program, &nothing, tiles, 0, &mut log)?;
+    let started = Started { source: &nothing, sums: Sums::Counted(0), tiles, seed: 0 };
+    let block = Block::run_watched(program, &started, &mut log)?;
     if let Some(what) = log.failed {
         return Err(Error::Measurement { because: what.to_string() });
     }
-    Ok(block.threads.iter().map(|thread| thread.sums).sum())
-}
-
-/// What is counted instead of numbers: that there was a product.
-#[derive(Clone, Copy, Default)]
-struct Product;
-
-impl Value for Product {
-    type Sums = u64;
-    fn sums(_: u32, _: u32) -> u64 {
-        0
-    }
-    fn multiply_add(sums: &mut u64, _: (u32, u32, u32), _: Self, _: Self) {
-        *sums += 1;
-    }
-    fn sum(_: &u64, _: u32) -> Self {
-        Self
-    }
-    fn add(_: &mut u64, _: u32, _: Self) {}
+    let products = |sums: &Sums| if let Sums::Counted(products) = sums { *products } else { 0 };
+    Ok(block.threads.iter().map(|thread| products(&thread.sums)).sum())
 }
 
 /// Which access: the warp, the step since the last barrier, what for and whose, and two numbers that tell its accesses apart.
@@ -136,8 +121,8 @@ struct Log<'t> {
     failed: Option<NotAnAccess>,
 }
 
-impl Watch<Product> for Log<'_> {
-    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_, Product>) -> Result<(), Fault> {
+impl Watch for Log<'_> {
+    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         let program = turn.block.program;
         let log: &mut Log<'_> = self;
         perform(&program.desc, step, &mut Watched { turn, log, number })
@@ -158,7 +143,7 @@ impl Watch<Product> for Log<'_> {
 
 /// A thread at its turn, with someone looking on.
 struct Watched<'w, 't, 'b, 'a> {
-    turn: &'w mut Turn<'b, 'a, Product>,
+    turn: &'w mut Turn<'b, 'a>,
     log: &'w mut Log<'t>,
     number: u32,
 }
@@ -253,12 +238,8 @@ impl Lane for Watched<'_, '_, '_, '_> {
         self.turn.load(operand, group, element)
     }
 
-    fn begin_multiply(&mut self, group: u32) -> Result<(), Fault> {
-        self.turn.begin_multiply(group)
-    }
-
-    fn multiply_add(&mut self, group: u32, i: u32, j: u32) {
-        self.turn.multiply_add(group, i, j);
+    fn multiply(&mut self, group: u32) -> Result<(), Fault> {
+        self.turn.multiply(group)
     }
 
     fn deposit(&mut self, slice: u32) -> Result<(), Fault> {

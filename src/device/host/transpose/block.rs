@@ -9,7 +9,7 @@ use crate::{
     device::host::{
         Fault,
         block::shuffle,
-        shared_memory::{Access, SharedMemory},
+        shared_memory::{Access, Content, SharedMemory},
         vectors::side_by_side,
     },
     index::{at, points},
@@ -20,7 +20,7 @@ use core::ops::Range;
 
 /// A tile on its way: where its elements come from, and where they go. Rows and columns are counted from the tile's first; what is
 /// gathered begins before it.
-pub(super) struct Tile<'a, V> {
+pub(super) struct Tile<'a> {
     /// Rows of A that exist.
     pub rows: Range<i64>,
     /// Columns of A that exist.
@@ -29,26 +29,26 @@ pub(super) struct Tile<'a, V> {
     pub beyond_a: &'a dyn Fn(i64) -> u32,
     /// By how many its part of a row of D, a column of A, does.
     pub beyond_d: &'a dyn Fn(u32) -> u32,
-    /// Element (row, column) of A.
-    pub source: &'a dyn Fn(i64, i64) -> V,
+    /// Element (row, column) of A: its bits, or its name.
+    pub source: &'a dyn Fn(i64, i64) -> u64,
     /// Takes what becomes element (row, column) of A, transposed.
-    pub sink: &'a mut dyn FnMut(i64, u32, V),
+    pub sink: &'a mut dyn FnMut(i64, u32, u64),
     /// Who looks on.
     pub watch: &'a mut dyn Watch,
 }
 
-/// A block while it runs; `V` is what moves: bits, or names of elements.
-pub(super) struct Block<'p, 'a, V> {
+/// A block while it runs.
+pub(super) struct Block<'p, 'a> {
     pub(super) program: &'p TransposeProgram,
-    pub(super) tile: Tile<'a, V>,
-    pub(super) shared: SharedMemory<V>,
+    pub(super) tile: Tile<'a>,
+    pub(super) shared: SharedMemory,
     /// Of each thread, its pieces of A: `None` where there is no element.
-    pub(super) registers: Vec<Vec<Option<V>>>,
+    pub(super) registers: Vec<Vec<Option<u64>>>,
     stored: Vec<bool>,
 }
 
 /// Runs a block; threads between barriers take turns in an order drawn from `seed`.
-pub(super) fn run<V: Copy + Default>(program: &TransposeProgram, tile: Tile<'_, V>, mut seed: u64) -> Result<(), Fault> {
+pub(super) fn run(program: &TransposeProgram, tile: Tile<'_>, mut seed: u64) -> Result<(), Fault> {
     let d = &program.desc;
     let pieces = program.fetch.domain().column as usize;
     let registers = vec![vec![None; pieces * (d.turn * d.access_a) as usize]; d.threads as usize];
@@ -103,9 +103,9 @@ pub(super) fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     Ok(())
 }
 
-impl<V: Copy + Default> Block<'_, '_, V> {
+impl Block<'_, '_> {
     /// The first (row, column) of each piece that a thread reads, and the place of its first register.
-    fn pieces(&self, thread: u32) -> impl Iterator<Item = (usize, u32, u32)> + use<V> {
+    fn pieces(&self, thread: u32) -> impl Iterator<Item = (usize, u32, u32)> + use<> {
         let (d, map) = (self.program.desc, self.program.fetch.clone());
         let (across, elements) = (d.columns / d.access_a, d.turn * d.access_a);
         (0..map.domain().column).filter_map(move |step| {
@@ -140,7 +140,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
     }
 
     /// Column `j` of the piece whose registers begin at `first`.
-    fn column(&self, thread: u32, first: usize, j: u32) -> Vec<Option<V>> {
+    fn column(&self, thread: u32, first: usize, j: u32) -> Vec<Option<u64>> {
         let d = &self.program.desc;
         let piece = &self.registers[thread as usize][first..][..(d.turn * d.access_a) as usize];
         turned(piece, d.access_a as usize, j as usize).copied().collect()
@@ -166,7 +166,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
                         self.tile.watch.touched(thread, [first as u32, j], Touch::Store { offset, elements });
                     }
                     // What does not exist is written all the same, as whatever the register holds.
-                    self.shared.write(place, value.unwrap_or_default())?;
+                    self.shared.write(place, Content { word: value.unwrap_or_default(), tag: 0 })?;
                 }
             }
         }
@@ -178,7 +178,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
         if self.program.desc.is_gathered() { (self.tile.beyond_d)(column) } else { 0 }
     }
 
-    pub(super) fn put(&mut self, row: impl Into<i64>, column: u32, value: V) -> Result<(), Fault> {
+    pub(super) fn put(&mut self, row: impl Into<i64>, column: u32, value: u64) -> Result<(), Fault> {
         let (row, d) = (row.into(), &self.program.desc);
         let place = row + i64::from(self.before(column));
         let inside = (0..i64::from(d.rows)).contains(&place) && column < d.columns;
@@ -221,7 +221,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
                     self.tile.watch.touched(thread, [step, 0], Touch::Load { offset, elements: d.access_d });
                     self.tile.watch.touched(thread, [step, 0], Touch::Write { row: row.into(), column, elements: d.access_d });
                 }
-                let value = self.shared.read(place)?;
+                let value = self.shared.read(place)?.word;
                 self.put(row, column, value)?;
             }
         }
@@ -229,7 +229,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
     }
 
     /// The steps in which a thread writes: the row of D, which is a column of A, and the place of the access in the tile's row of D.
-    pub(super) fn written(&self, thread: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<V> {
+    pub(super) fn written(&self, thread: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<> {
         let (d, map) = (self.program.desc, self.program.write.clone());
         let across = d.rows / d.access_d;
         (0..map.domain().column).filter_map(move |step| {

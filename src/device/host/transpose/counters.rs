@@ -202,8 +202,8 @@ fn of_block(
         columns: -columns.before..columns.left,
         beyond_a: &|row| a.map_or(0, |a| beyond(a, row, desc.access_a)),
         beyond_d: &|column| beyond(d, column.into(), desc.access_d),
-        source: &|_, _| (),
-        sink: &mut |_, _, ()| {},
+        source: &|_, _| 0,
+        sink: &mut |_, _, _| {},
         watch: &mut log,
     };
     block::run(program, tile, 0)?;

@@ -1,8 +1,8 @@
 //! The fast mode: strips of D side by side, each in blocks that stay in the cache.
 
-use super::element::Rule;
+use super::{super::parallel::parallel_pieces, element::Rule};
 use crate::device::transpose::{Strided, TransposeShapes};
-use rayon::prelude::*;
+use bytemuck::Pod;
 
 /// Rows and columns of a block: its lines of A and of D stay in the first-level cache together.
 const BLOCK: usize = 32;
@@ -11,7 +11,7 @@ const BLOCK: usize = 32;
 const SMALL: usize = 1 << 16;
 
 /// One batch of transposes.
-pub(super) fn run<T: Copy + Send + Sync>(
+pub(super) fn run<T: Pod + Send + Sync>(
     shapes: &TransposeShapes,
     a: &[T],
     b: Option<(&[T], Strided)>,
@@ -27,14 +27,13 @@ pub(super) fn run<T: Copy + Send + Sync>(
         b: b.map(|(elements, b)| &elements[number * b.stride..]),
     };
     if batch > 1 && rows * columns < SMALL && stride >= length {
-        let matrices = d[..(batch - 1) * stride + length].par_chunks_mut(stride).enumerate();
-        matrices.for_each(|(number, d)| of(number).strip(0, &mut d[..length], rule));
+        let matrices = &mut d[..(batch - 1) * stride + length];
+        parallel_pieces(matrices, stride, |number, d| of(number).strip(0, &mut d[..length], rule));
         return;
     }
     for number in 0..batch {
         let (one, d) = (of(number), &mut d[number * stride..][..length]);
-        let strips = d.par_chunks_mut(BLOCK * shapes.d.leading).enumerate();
-        strips.for_each(|(strip, d)| one.strip(strip * BLOCK, d, rule));
+        parallel_pieces(d, BLOCK * shapes.d.leading, |strip, d| one.strip(strip * BLOCK, d, rule));
     }
 }
 
@@ -48,7 +47,7 @@ struct One<'a, T> {
     b: Option<&'a [T]>,
 }
 
-impl<T: Copy> One<'_, T> {
+impl<T: Pod> One<'_, T> {
     /// The rows of D that are in `d`, from row `first` on.
     fn strip(&self, first: usize, d: &mut [T], rule: &impl Rule<T>) {
         let [lda, ldb, ldd] = self.leading;

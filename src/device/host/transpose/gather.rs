@@ -1,9 +1,12 @@
 //! One block whose rows are gathered: they wait as they lie, and each thread takes its elements from wherever they are.
 
 use super::{block::Block, watch::Touch};
-use crate::{device::host::Fault, index::at};
+use crate::{
+    device::host::{Fault, shared_memory::Content},
+    index::at,
+};
 
-impl<V: Copy + Default> Block<'_, '_, V> {
+impl Block<'_, '_> {
     /// A thread's pieces of lines: the step, the line, the place in the line, and row and column of A.
     fn parts(&self, thread: u32) -> Vec<(u32, u32, u32, i64, i64)> {
         let (d, map) = (self.program.desc, self.program.fetch.clone());
@@ -60,7 +63,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
                 } else {
                     (self.tile.source)(row, j)
                 };
-                self.shared.write(place, value)?;
+                self.shared.write(place, Content { word: value, tag: 0 })?;
             }
         }
         Ok(())
@@ -86,7 +89,7 @@ impl<V: Copy + Default> Block<'_, '_, V> {
                     let elements = if whole { access } else { 1 };
                     self.tile.watch.touched(thread, [step, i], Touch::Write { row, column, elements });
                 }
-                let value = self.shared.read(at)?;
+                let value = self.shared.read(at)?.word;
                 self.put(row, column, value)?;
             }
         }

@@ -4,7 +4,6 @@ use super::{
     TransposeProgram,
     block::{self, Tile},
     element::{Linear, Move, Rule},
-    fast,
     watch::Unwatched,
 };
 use crate::{
@@ -58,9 +57,11 @@ pub(crate) fn run_changed(
 fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     let mut misplaced = None;
-    let mut sink = |row: i64, column: u32, (found_row, found_column): (i64, i64)| {
-        if (row, i64::from(column)) != (found_row, found_column) && misplaced.is_none() {
-            let [row, found_row, found_column] = [row, found_row, found_column].map(|index| index as u32);
+    // Of a tile and its surroundings rows and columns have 32 bits.
+    let name = |row: i64, column: i64| u64::from(row as u32) << 32 | u64::from(column as u32);
+    let mut sink = |row: i64, column: u32, found: u64| {
+        if name(row, column.into()) != found && misplaced.is_none() {
+            let [row, found_row, found_column] = [row as u32, (found >> 32) as u32, found as u32];
             misplaced = Some(Fault::Misplaced { row, column, found_row, found_column });
         }
     };
@@ -72,7 +73,7 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
         columns: around(d.columns),
         beyond_a: &|row| (row * 3).rem_euclid(i64::from(d.access_a)) as u32,
         beyond_d: &|column| column % d.access_d,
-        source: &|row, column| (row, column),
+        source: &name,
         sink: &mut sink,
         watch: &mut Unwatched,
     };
@@ -100,19 +101,20 @@ fn execute(
     if kind.bytes() != program.desc.element_bytes {
         return Err(Refusal::ElementBytes { given: kind, bytes: program.desc.element_bytes }.into());
     }
+    if let Mode::Checked { seed } = mode {
+        return checked(program, shapes, matrices, seed).map_err(Error::from);
+    }
     match (program.desc.combine, kind.bytes()) {
-        (Combine::F32, _) => typed::<f32>(program, mode, shapes, matrices, &Linear::<f32>::new(shapes)),
-        (Combine::F64, _) => typed::<f64>(program, mode, shapes, matrices, &Linear::<f64>::new(shapes)),
-        (Combine::Move, 1) => typed::<u8>(program, mode, shapes, matrices, &Move),
-        (Combine::Move, 2) => typed::<u16>(program, mode, shapes, matrices, &Move),
-        (Combine::Move, 4) => typed::<u32>(program, mode, shapes, matrices, &Move),
-        (Combine::Move, _) => typed::<u64>(program, mode, shapes, matrices, &Move),
+        (Combine::F32, _) => fast::<f32>(shapes, matrices, &Linear::<f32>::new(shapes)),
+        (Combine::F64, _) => fast::<f64>(shapes, matrices, &Linear::<f64>::new(shapes)),
+        (Combine::Move, 1) => fast::<u8>(shapes, matrices, &Move),
+        (Combine::Move, 2) => fast::<u16>(shapes, matrices, &Move),
+        (Combine::Move, 4) => fast::<u32>(shapes, matrices, &Move),
+        (Combine::Move, _) => fast::<u64>(shapes, matrices, &Move),
     }
 }
 
-fn typed<T: bytemuck::Pod + Default + Send + Sync>(
-    program: &TransposeProgram,
-    mode: Mode,
+fn fast<T: bytemuck::Pod + Send + Sync>(
     shapes: &TransposeShapes,
     matrices: TransposeMatrices<'_>,
     rule: &impl Rule<T>,
@@ -123,13 +125,8 @@ fn typed<T: bytemuck::Pod + Default + Send + Sync>(
     let b = b.map(|(b, at)| Ok::<_, Error>((elements::<T>(kind, b.bytes())?, at))).transpose()?;
     let a = if shapes.reads_a() { elements::<T>(kind, a.bytes())? } else { &[] };
     let d = bytemuck::try_cast_slice_mut::<u8, T>(d.bytes_mut()).map_err(|_| unaligned(kind))?;
-    match mode {
-        Mode::Fast => {
-            fast::run(shapes, a, b, d, rule);
-            Ok(())
-        }
-        Mode::Checked { seed } => checked(program, shapes, (a, b, d), rule, seed).map_err(Error::from),
-    }
+    super::fast::run(shapes, a, b, d, rule);
+    Ok(())
 }
 
 fn elements<T: bytemuck::Pod>(kind: ElementKind, bytes: &[u8]) -> Result<&[T], Error> {
@@ -138,6 +135,28 @@ fn elements<T: bytemuck::Pod>(kind: ElementKind, bytes: &[u8]) -> Result<&[T], E
 
 fn unaligned(kind: ElementKind) -> Error {
     Refusal::ElementType { given: kind, wanted: kind }.into()
+}
+
+/// What becomes of an element of A and of one of B at its place, all as bits.
+fn combined(combine: Combine, shapes: &TransposeShapes) -> Box<dyn Fn(u64, u64) -> u64> {
+    match combine {
+        Combine::Move => Box::new(|x, _| x),
+        Combine::F32 => {
+            let (linear, of) = (Linear::<f32>::new(shapes), |word: u64| f32::from_bits(word as u32));
+            Box::new(move |x, y| linear.of(|| of(x), || of(y)).to_bits().into())
+        }
+        Combine::F64 => {
+            let linear = Linear::<f64>::new(shapes);
+            Box::new(move |x, y| linear.of(|| f64::from_bits(x), || f64::from_bits(y)).to_bits())
+        }
+    }
+}
+
+/// An element as bits.
+fn word(element: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..element.len()].copy_from_slice(element);
+    u64::from_le_bytes(bytes)
 }
 
 /// The (row, column) of the tile of D that each block computes: every tile once.
@@ -156,17 +175,18 @@ fn tiles(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<Vec<(u3
     (0..down * across).map(tile).collect()
 }
 
-/// A, B where it is read and is not D, and D.
-type Operands<'a, T> = (&'a [T], Option<(&'a [T], Strided)>, &'a mut [T]);
-
 /// Tile by tile, in the order in which blocks start.
-fn checked<T: Copy + Default>(
+fn checked(
     program: &TransposeProgram,
     shapes: &TransposeShapes,
-    (a, b, d): Operands<'_, T>,
-    rule: &impl Rule<T>,
+    matrices: TransposeMatrices<'_>,
     seed: u64,
 ) -> Result<(), Fault> {
+    let TransposeMatrices { a, b, mut d } = matrices;
+    let width = d.kind().bytes() as usize;
+    let element = |matrix: &[u8], at: usize| word(&matrix[at * width..][..width]);
+    let (rule, d) = (combined(program.desc.combine, shapes), d.bytes_mut());
+    let (a, b) = (shapes.reads_a().then_some(a.bytes()), b.matrix().map(|b| b.bytes()).zip(shapes.source()));
     let desc = &program.desc;
     block::whole(program)?;
     let tiles = tiles(program, shapes)?;
@@ -176,15 +196,15 @@ fn checked<T: Copy + Default>(
             // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
             let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
             let place = |first: usize, by: i64| (first as i64 + by) as usize;
-            let source = |i: i64, j: i64| match a {
-                [] => T::default(),
-                a => a[matrix * shapes.a.stride + place(row, i) * shapes.a.leading + place(column, j)],
+            let source = |i: i64, j: i64| {
+                let at = matrix * shapes.a.stride + place(row, i) * shapes.a.leading + place(column, j);
+                a.map_or(0, |a| element(a, at))
             };
-            let mut sink = |i: i64, j: u32, value: T| {
+            let mut sink = |i: i64, j: u32, value: u64| {
                 let (i, j) = (place(row, i), column + j as usize);
-                let place = &mut d[matrix * shapes.d.stride + j * shapes.d.leading + i];
-                let old = *place;
-                *place = rule.of(|| value, || b.map_or(old, |(b, at)| b[matrix * at.stride + j * at.leading + i]));
+                let place = matrix * shapes.d.stride + j * shapes.d.leading + i;
+                let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.stride + j * at.leading + i));
+                d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
             };
             let seed = seed ^ (matrix as u64) << 32 ^ block;
             let beyond = |line: i64, laid: Strided, along: usize, access: u32| {

@@ -1,7 +1,6 @@
 //! The checked mode: cluster by cluster, each in an order of events drawn from the seed.
 
 use super::{
-    Stored,
     numbers::{Numbers, Placed},
     program::WarpSpecializedProgram,
     reading::Reading,
@@ -13,43 +12,39 @@ use crate::{
         arguments::Source,
         host::{
             Fault,
+            operands::{Matrix, Operands, Product},
             roles::{Work, run},
-            run::Typed,
         },
     },
     error::Error,
-    numeric::{Combination, Instruction},
+    numeric::Instruction,
     refusal::Refusal,
     threadblock::{Along, TileScheduler},
 };
 use std::borrow::Cow;
 
 /// Computes D.
-pub(super) fn product<T: Combination>(
+pub(super) fn product(
     program: &WarpSpecializedProgram,
     (seed, scales): (u64, Scales<'_>),
-    typed: &Typed<'_, T>,
-    source: Source<&[Stored<T>]>,
-    d: &mut [Stored<T>],
+    product: &mut Product<'_>,
 ) -> Result<(), Error> {
-    let (problem, desc) = (&typed.problem, &program.multiplied);
+    let Product { operands: matrices, source, d } = product;
+    let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
     let tiles = (problem.m.div_ceil(desc.threadblock.m as usize) as u32, problem.n.div_ceil(desc.threadblock.n as usize) as u32);
     let one = TileScheduler::new(desc.swizzle, desc.cluster, tiles, 1);
     let clusters = program.clusters.clamp(1, one.count(0).max(1));
     let scheduler = TileScheduler { clusters, ..one };
-    let operands = match typed.tiles {
+    let operands = match matrices.tiles {
         0 => None,
-        _ => Some([
-            placed(program, typed, OperandKind::A, bytemuck::cast_slice(typed.a))?,
-            placed(program, typed, OperandKind::B, bytemuck::cast_slice(typed.b))?,
-        ]),
+        _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.m * problem.n];
     for cluster in 0..clusters {
         let mut numbers = Numbers {
             program,
-            typed,
+            matrices: *matrices,
             // Promotion is the schedule's.
             instruction: Instruction::of(desc.combined(), desc.arch),
             scheduler,
@@ -62,7 +57,7 @@ pub(super) fn product<T: Combination>(
             written: &mut written,
             wrong: None,
         };
-        let work = Work { tiles: scheduler.count(cluster), k_tiles: typed.tiles, source: !matches!(source, Source::None) };
+        let work = Work { tiles: scheduler.count(cluster), k_tiles: matrices.tiles, source: !matches!(source, Source::None) };
         let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let ran = run(&program.ring, work, seed, &mut numbers);
         if let Some(wrong) = numbers.wrong {
@@ -78,17 +73,10 @@ pub(super) fn product<T: Combination>(
 
 /// An operand where the copy engine takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
 /// lies along the other index than the kernel reads it.
-fn placed<'a, T: Combination>(
-    program: &WarpSpecializedProgram,
-    typed: &Typed<'_, T>,
-    operand: OperandKind,
-    bytes: &'a [u8],
-) -> Result<Placed<'a>, Error> {
-    let (problem, desc) = (&typed.problem, &program.multiplied);
-    let (element, mn, leading) = match operand {
-        OperandKind::A => (desc.a, problem.m, problem.lda),
-        OperandKind::B => (desc.b, problem.n, problem.ldb),
-    };
+fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
+    let (problem, desc) = (&matrices.problem, &program.multiplied);
+    let Matrix { bytes, kind: element, strides, extents: (mn, _) } = matrices.matrix(operand);
+    let leading = strides.0.max(strides.1);
     let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
     let maps = &program.operands[operand.index()];
     let along_k = program.components.tile(operand).along().is(Along::K);

@@ -1,89 +1,125 @@
-//! The fast mode: each tile's sums over K in the instruction's own steps, then the epilogue along rows of D.
+//! The fast mode on tensor cores: each tile's sums over K in the instruction's own steps.
 
 use super::{
-    super::{run::Typed, store::Store},
-    Stored,
+    super::{fast::Arithmetic, operands::Operands},
     split::Scales,
 };
 use crate::{
     desc::OperandKind,
-    device::arguments::Source,
-    numeric::{Combination, Instruction, TensorSum},
-    warp::mma_warpgroup::ROWS,
+    error::Error,
+    numeric::{ElementKind, Instruction, Panel, Widening, accumulate},
 };
-use rayon::prelude::*;
+use core::ops::Range;
 
-/// Memory for the sums of the tiles that are computed side by side; one tile is always computed.
-const BUDGET_BYTES: usize = 64 << 20;
+/// Rows and columns that are summed at once, whatever the tile of a block is: sums are the same.
+const EXTENTS: (usize, usize) = (64, 128);
 
-/// K that is taken apart at once, in tiles.
-const TILES_ABREAST: u32 = 8;
+/// K that is taken apart at once.
+const CHUNK: u32 = 256;
 
-/// Computes D.
-pub(super) fn product<T: Combination>(
-    typed: &Typed<'_, T>,
-    scales: Scales<'_>,
-    source: Source<&[Stored<T>]>,
-    d: &mut [Stored<T>],
-) {
-    let (problem, block) = (&typed.problem, typed.desc.threadblock);
-    let instruction = typed.desc.matrix_instruction();
-    let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
-    let area = block.m as usize * block.n as usize;
-    let most = (BUDGET_BYTES / (area * size_of::<T::Accumulator>())).max(1);
-    let store = Store::new(typed, source);
-    let mut sums = Vec::new();
-    for first in (0..rows * columns).step_by(most) {
-        let tiles: Vec<_> =
-            (first..rows * columns).take(most).map(|tile| ((tile / columns) as u32, (tile % columns) as u32)).collect();
-        sums.clear();
-        sums.resize(tiles.len() * area, T::Accumulator::default());
-        // The rows of an instruction are computed at once.
-        let strip = ROWS as usize * block.n as usize;
-        sums.par_chunks_mut(strip).enumerate().for_each(|(number, sums)| {
-            let (tile, part) = (number * strip / area, number * strip % area / block.n as usize);
-            let origin = (tiles[tile].0 as usize * block.m as usize + part, tiles[tile].1 as usize * block.n as usize);
-            strip_of_a_tile(typed, (instruction.as_ref(), scales), origin, sums);
-        });
-        store.blocks(&tiles, &sums, area, d);
+/// Sums in steps of an instruction.
+pub(super) struct Steps<'a> {
+    operands: Operands<'a>,
+    scales: Scales<'a>,
+    instruction: Instruction,
+    widenings: [Widening<f32>; 2],
+}
+
+impl<'a> Steps<'a> {
+    /// Those of a description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where the operands are not widened to `f32`.
+    pub fn of(operands: Operands<'a>, scales: Scales<'a>, instruction: Instruction) -> Result<Self, Error> {
+        let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
+        Ok(Self { operands, scales, instruction, widenings })
+    }
+
+    /// Rows and columns of tiles.
+    pub fn grid(&self) -> (usize, usize) {
+        (self.operands.problem.m.div_ceil(EXTENTS.0), self.operands.problem.n.div_ceil(EXTENTS.1))
+    }
+
+    /// Rows of an operand over some tiles along K, zeros behind its end: whole tiles are steps, too.
+    fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
+        let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
+        let (tile_k, depth) = (self.operands.desc.threadblock.k as usize, self.depth(&tiles));
+        let blocks = self.operands.desc.blocks(self.operands.problem.k);
+        let mut values = vec![0.0; mn.len() * depth];
+        let mut line = vec![0.0; mn.len()];
+        for (number, tile) in tiles.enumerate() {
+            let k = blocks.block(operand, tile) as usize * tile_k;
+            let there = matrix.extents.1.saturating_sub(k).min(tile_k);
+            if matrix.strides.1 == 1 {
+                for (mn, row) in mn.clone().zip(values.chunks_exact_mut(depth)) {
+                    (widening.row)(matrix.from(mn, k), &mut row[number * tile_k..][..there]);
+                }
+            } else {
+                for k_of_tile in 0..there {
+                    (widening.row)(matrix.from(mn.start, k + k_of_tile), &mut line);
+                    let column = values[number * tile_k + k_of_tile..].iter_mut().step_by(depth);
+                    column.zip(&line).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+        values
+    }
+
+    /// K of some tiles.
+    fn depth(&self, tiles: &Range<u32>) -> usize {
+        tiles.len() * self.operands.desc.threadblock.k as usize
     }
 }
 
-/// The sums of some rows of a tile that begins at `origin` of D, row by row.
-fn strip_of_a_tile<T: Combination>(
-    typed: &Typed<'_, T>,
-    (instruction, scales): (Option<&Instruction>, Scales<'_>),
-    (row, column): (usize, usize),
-    sums: &mut [T::Accumulator],
-) {
-    let (problem, block) = (&typed.problem, typed.desc.threadblock);
-    let (pitch, tile_k) = (block.n as usize, block.k as usize);
-    let rows = (sums.len() / pitch).min(problem.m.saturating_sub(row));
-    let columns = pitch.min(problem.n.saturating_sub(column));
-    let blocks = typed.desc.blocks(problem.k);
-    let mut inside = vec![T::Accumulator::default(); rows * columns];
-    for first in (0..typed.tiles).step_by(TILES_ABREAST as usize) {
-        // Whole tiles: zeros behind the end of K are steps, too.
-        let depth = tile_k * (typed.tiles - first).min(TILES_ABREAST) as usize;
-        let panel = |operand: OperandKind, origin: usize, count: usize| {
-            let numbers: Vec<_> = (0..count * depth)
-                .map(|at| {
-                    let tile = first + (at % depth / tile_k) as u32;
-                    (origin + at / depth, blocks.block(operand, tile) as usize * tile_k + at % tile_k)
-                })
-                .map(|(mn, k)| typed.element(operand, (k < problem.k).then_some((mn as u64, k as u64))))
-                .collect();
-            T::Accumulator::panel(instruction, operand, depth, &numbers)
-        };
-        let (a, b) = (panel(OperandKind::A, row, rows), panel(OperandKind::B, column, columns));
-        T::Accumulator::accumulate(instruction, &a, &b, &mut inside);
+impl Arithmetic for Steps<'_> {
+    type Number = f32;
+    type Strip = Panel;
+
+    /// Binary32, whatever the accumulators are: those of binary16 are numbers of it.
+    fn kind(&self) -> ElementKind {
+        ElementKind::F32
     }
-    for (at, sum) in inside.iter_mut().enumerate() {
-        if let Some(shift) = scales.shift(row + at / columns, column + at % columns) {
-            *sum = sum.scaled_back(shift, scales.unscaled);
+
+    fn extents(&self) -> (usize, usize) {
+        EXTENTS
+    }
+
+    fn numbers(&self) -> usize {
+        EXTENTS.0 * EXTENTS.1
+    }
+
+    fn tiles(&self) -> (u32, u32) {
+        let all = self.operands.tiles;
+        ((CHUNK / self.operands.desc.threadblock.k).clamp(1, all.max(1)), all)
+    }
+
+    fn strip_bytes(&self) -> [usize; 2] {
+        let depth = self.depth(&(0..self.tiles().0));
+        [EXTENTS.0, EXTENTS.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
+    }
+
+    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Panel) {
+        let operand = OperandKind::BOTH[side];
+        let (extent, all) = ([EXTENTS.0, EXTENTS.1][side], self.operands.matrix(operand).extents.0);
+        let first = strip as usize * extent;
+        let depth = self.depth(&tiles);
+        let values = self.rows(operand, first..all.min(first + extent), tiles);
+        *into = Panel::of(&self.instruction, operand, depth, values);
+    }
+
+    fn multiply(&self, [a, b]: [&Panel; 2], sums: &mut [f32]) {
+        accumulate(&self.instruction, a, b, sums, EXTENTS.1);
+    }
+
+    /// Takes back what operands were scaled by.
+    fn finish(&self, tile: (u32, u32), sums: &mut [f32]) {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
+            match self.scales.shift(row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
+                Some(shift) => *sum = (self.scales.unscaled)(*sum, shift),
+                None => return,
+            }
         }
-    }
-    for (to, from) in sums.chunks_exact_mut(pitch).zip(inside.chunks_exact(columns.max(1))) {
-        to[..columns].copy_from_slice(from);
     }
 }

@@ -6,12 +6,11 @@
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
 //!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`), or read, summed
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
-//! - **fast** (`fast.rs`): the same sums in the same order, parallel over rows of tiles, without a ring: the bits are the same. On the
-//!   CUDA cores (`chains.rs`) sums are chains of fused multiply-adds, and the panels and wide products of the other main loops make them.
+//! - **fast** (`fast.rs`): the same sums in the same order, parallel over tiles, without a ring: the bits are the same. On the CUDA cores,
+//!   and of integers, sums are chains of multiply-adds, and the panels and wide products of the other main loops make them.
 //!
 //! Factors that are split are split first (`split.rs`): both modes multiply their parts.
 
-mod chains;
 mod checked;
 mod fast;
 mod numbers;
@@ -23,22 +22,23 @@ mod threads;
 
 use super::{
     Mode,
-    run::{HostKernel, Inputs, Problem, Typed, with_types},
+    chains::Chains,
+    fast::compute,
+    operands::Product,
+    plan::Plan,
+    run::{Inputs, Problem},
 };
 use crate::{
     arch::OpKind,
     desc::GemmDesc,
-    device::arguments::Source,
     error::Error,
-    numeric::{Combination, Element},
+    numeric::{Accumulator, ElementKind, F16, Number},
 };
+use fast::Steps;
 pub use program::{OperandMaps, SliceMaps, TakenTiles, WarpSpecializedProgram};
 pub use split::SplitProgram;
 use split::{Scales, SplitOperands};
 pub use threads::ThreadMaps;
-
-/// What an element of C or D is in memory.
-type Stored<T> = <<T as Combination>::C as Element>::Storage;
 
 /// Runs a description of this family, which has been checked.
 ///
@@ -49,7 +49,8 @@ type Stored<T> = <<T as Combination>::C as Element>::Storage;
 pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Problem, inputs: Inputs<'_>) -> Result<(), Error> {
     match mode {
         Mode::Fast => in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
-            with_types(&Fast { desc: &desc.multiplied(), scales }, problem, inputs)
+            let desc = desc.multiplied();
+            Product::of(&desc, problem, inputs)?.map_or(Ok(()), |mut product| fast_product(&mut product, scales))
         }),
         Mode::Checked { seed } => execute_program(&WarpSpecializedProgram::of(desc)?, seed, problem, inputs),
     }
@@ -67,7 +68,8 @@ pub(crate) fn execute_program(
     inputs: Inputs<'_>,
 ) -> Result<(), Error> {
     in_parts(&program.split, &program.desc, problem, inputs, |scales, problem, inputs| {
-        with_types(&Checked { desc: &program.multiplied, program, seed, scales }, problem, inputs)
+        let product = Product::of(&program.multiplied, problem, inputs)?;
+        product.map_or(Ok(()), |mut product| checked::product(program, (seed, scales), &mut product))
     })
 }
 
@@ -88,46 +90,28 @@ fn in_parts(
     compute(scales, operands.problem(problem), operands.inputs(inputs))
 }
 
-struct Fast<'d> {
-    desc: &'d GemmDesc,
-    scales: Scales<'d>,
-}
-
-impl HostKernel for Fast<'_> {
-    fn desc(&self) -> &GemmDesc {
-        self.desc
+/// D of the fast mode.
+fn fast_product(product: &mut Product<'_>, scales: Scales<'_>) -> Result<(), Error> {
+    let desc = product.operands.desc;
+    let instruction = desc.matrix_instruction().filter(|_| matches!(desc.op, OpKind::TensorOp));
+    if let Some(instruction) = instruction {
+        let steps = Steps::of(product.operands, scales, instruction)?;
+        let grid @ (_, columns) = steps.grid();
+        return compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product);
     }
-    fn compute<T: Combination>(
-        &self,
-        typed: &Typed<'_, T>,
-        source: Source<&[Stored<T>]>,
-        d: &mut [Stored<T>],
-    ) -> Result<(), Error> {
-        if matches!(self.desc.op, OpKind::Simt) {
-            return chains::product(typed, source, d);
-        }
-        fast::product(typed, self.scales, source, d);
-        Ok(())
+    match desc.accumulator {
+        ElementKind::F64 => chains::<f64>(product),
+        ElementKind::I32 => chains::<i32>(product),
+        ElementKind::F16 => chains::<F16>(product),
+        _ => chains::<f32>(product),
     }
 }
 
-struct Checked<'p> {
-    desc: &'p GemmDesc,
-    program: &'p WarpSpecializedProgram,
-    seed: u64,
-    scales: Scales<'p>,
-}
-
-impl HostKernel for Checked<'_> {
-    fn desc(&self) -> &GemmDesc {
-        self.desc
-    }
-    fn compute<T: Combination>(
-        &self,
-        typed: &Typed<'_, T>,
-        source: Source<&[Stored<T>]>,
-        d: &mut [Stored<T>],
-    ) -> Result<(), Error> {
-        checked::product(self.program, (self.seed, self.scales), typed, source, d)
-    }
+/// Every accumulator is one chain of multiply-adds along K, whoever makes it.
+fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Error> {
+    let (problem, block) = (product.operands.problem, product.operands.desc.threadblock);
+    let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
+    let plan = Plan::of_one_product(block);
+    let chains = Chains::<T>::of(product.operands, &plan)?;
+    compute(&chains, (rows, columns), |block| Ok((block / columns as u32, block % columns as u32)), product)
 }

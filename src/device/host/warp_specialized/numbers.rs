@@ -1,7 +1,6 @@
 //! What moves through the ring: bytes of tiles, sums of warps, elements of slices.
 
 use super::{
-    Stored,
     program::WarpSpecializedProgram,
     reading::Reading,
     slices::{Deposit, Place, WARP_ROWS},
@@ -13,17 +12,18 @@ use crate::{
         arguments::Source,
         host::{
             Fault,
+            accumulators::Accumulators,
+            operands::{Operands, unknown},
             roles::{Payload, ShareName, SliceName, WarpName},
-            run::Typed,
         },
     },
     error::Error,
     index::at,
-    numeric::{Accumulator, Combination, Element, Instruction, TensorSum, Widen},
+    numeric::{Accumulator, ElementKind, Instruction, Number, Panel, accumulate},
+    sys::simd::{Vectorized, dispatch},
     threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
     warp::mma_warpgroup::ROWS,
 };
-use bytemuck::AnyBitPattern;
 use std::sync::Arc;
 
 /// What a stage or a staging buffer holds before anything is copied to it: no number, in any floating-point type.
@@ -36,28 +36,34 @@ pub(super) struct Placed<'a> {
 }
 
 /// The numbers of one cluster, while it runs.
-pub(super) struct Numbers<'r, 'a, T: Combination> {
+pub(super) struct Numbers<'r> {
     pub program: &'r WarpSpecializedProgram,
-    pub typed: &'r Typed<'a, T>,
+    pub matrices: Operands<'r>,
     pub instruction: Option<Instruction>,
     pub scheduler: TileScheduler,
     pub cluster: u32,
     pub operands: Option<&'r [Placed<'r>; 2]>,
     pub readings: &'r [Reading; 2],
     pub scales: Scales<'r>,
-    pub source: Source<&'r [Stored<T>]>,
-    pub d: &'r mut [Stored<T>],
+    pub source: Source<&'r [u8]>,
+    pub d: &'r mut [u8],
     /// Of each element of D: whether it is written.
     pub written: &'r mut [bool],
     /// The first thing that went wrong.
     pub wrong: Option<Error>,
 }
 
-/// Sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
-/// thread.
-type Sums<T> = Vec<<T as Combination>::Accumulator>;
+/// Rows of an operand, ready to be multiplied.
+enum Rows {
+    /// By an instruction that aligns what it adds.
+    Apart(Panel),
+    /// Integers, so many to a row.
+    Whole(usize, Vec<i32>),
+}
 
-impl<T: Combination> Numbers<'_, '_, T> {
+/// The sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
+/// thread. Those of an instruction are numbers of binary32, whatever it accumulates in.
+impl Numbers<'_> {
     /// What `what` gives, or the default, where it is remembered that something is wrong.
     fn or_wrong<X: Default>(&mut self, what: Result<X, Error>) -> X {
         what.unwrap_or_else(|error| {
@@ -90,7 +96,7 @@ impl<T: Combination> Numbers<'_, '_, T> {
         let block = self.program.multiplied.threadblock;
         let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
-        let blocks = self.program.multiplied.blocks(self.typed.problem.k);
+        let blocks = self.program.multiplied.blocks(self.matrices.problem.k);
         let block_k = (self.program.split.block)(&blocks, operand, name.k);
         let mut told = 0;
         for copy in 0..maps.corner.domain().column {
@@ -118,42 +124,90 @@ impl<T: Combination> Numbers<'_, '_, T> {
         Ok(Arc::new(share))
     }
 
+    /// Some elements of an operand's stage, which lies in shares: those that begin at these bytes. Beyond the stage there are zeros.
+    pub(super) fn gathered(&self, kind: ElementKind, shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+        fn of<const BYTES: usize>(shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+            let share = shares.first().map_or(1, |share| share.len().max(1));
+            let mut gathered = vec![0; places.len() * BYTES];
+            for (to, &byte) in gathered.as_chunks_mut::<BYTES>().0.iter_mut().zip(places) {
+                let (which, within) =
+                    if shares.len() == 1 { (0, byte as usize) } else { (byte as usize / share, byte as usize % share) };
+                let element = shares.get(which).and_then(|share| share.get(within..)).and_then(<[u8]>::first_chunk);
+                *to = element.copied().unwrap_or([0; BYTES]);
+            }
+            gathered
+        }
+        match kind.bytes() {
+            1 => of::<1>(shares, places),
+            2 => of::<2>(shares, places),
+            4 => of::<4>(shares, places),
+            _ => of::<8>(shares, places),
+        }
+    }
+
     /// Rows of an operand, as an instruction reads them from a stage.
-    fn panel<S: Widen<T::Accumulator> + AnyBitPattern>(
+    fn rows(
         &self,
         operand: OperandKind,
         shares: &[Arc<Vec<u8>>],
         (number, first, count): (u32, u32, u32),
-    ) -> <T::Accumulator as TensorSum>::Panel {
-        let (reading, share) = (&self.readings[operand.index()], shares.first().map_or(1, |share| share.len().max(1)));
-        let element = |&byte: &u32| -> T::Accumulator {
-            let (which, within) = (byte as usize / share, byte as usize % share);
-            let bytes = shares.get(which).and_then(|share| share.get(within..within + size_of::<S>()));
-            bytes.map_or_else(Default::default, |bytes| bytemuck::pod_read_unaligned::<S>(bytes).widen())
+    ) -> Result<Rows, Error> {
+        let (reading, kind) = (&self.readings[operand.index()], self.matrices.matrix(operand).kind);
+        let places = reading.rows(number, first, count);
+        let bytes = self.gathered(kind, shares, places);
+        fn widened<T: Number>(kind: ElementKind, bytes: &[u8], count: usize) -> Option<Vec<T>> {
+            let mut numbers = vec![T::default(); count];
+            T::widening(kind).map(|widening| (widening.row)(bytes, &mut numbers))?;
+            Some(numbers)
+        }
+        let rows = match &self.instruction {
+            Some(instruction) => widened(kind, &bytes, places.len())
+                .map(|numbers| Rows::Apart(Panel::of(instruction, operand, reading.depth(), numbers))),
+            None => widened(kind, &bytes, places.len()).map(|numbers| Rows::Whole(reading.depth(), numbers)),
         };
-        let numbers: Vec<_> = reading.rows(number, first, count).iter().map(element).collect();
-        T::Accumulator::panel(self.instruction.as_ref(), operand, reading.depth(), &numbers)
+        rows.ok_or_else(|| unknown(self.matrices.desc))
     }
 
     /// Adds a stage's products to sums; those of one part alone where one is given.
-    fn add_stage(&self, warp: WarpName, part: Option<u8>, sums: &mut Sums<T>, [a, b]: [&[Arc<Vec<u8>>]; 2]) -> Result<(), Fault> {
+    fn add_stage(
+        &self,
+        warp: WarpName,
+        part: Option<u8>,
+        sums: &mut Accumulators,
+        [a, b]: [&[Arc<Vec<u8>>]; 2],
+    ) -> Result<(), Error> {
         let (repeats, n) = (self.program.components.repeats, self.program.multiplied.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
         let piece = self.piece();
         let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
-        sums.resize((repeats.m * repeats.n) as usize * piece, T::Accumulator::default());
+        self.grow(sums);
         let of_a: Vec<_> = (0..repeats.m)
             .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
-            .map(|rows| self.panel::<<T::A as Element>::Storage>(OperandKind::A, a, rows))
-            .collect();
+            .map(|rows| self.rows(OperandKind::A, a, rows))
+            .collect::<Result<_, _>>()?;
         for across in 0..repeats.n {
-            let b = self.panel::<<T::B as Element>::Storage>(OperandKind::B, b, (column / n + across, 0, n));
+            let b = self.rows(OperandKind::B, b, (column / n + across, 0, n))?;
             for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
                 let at = (down * repeats.n + across) as usize * piece;
-                T::Accumulator::accumulate(self.instruction.as_ref(), a, &b, &mut sums[at..at + piece]);
+                match (sums as &mut Accumulators, a, &b, &self.instruction) {
+                    (Accumulators::F32(sums), Rows::Apart(a), Rows::Apart(b), Some(instruction)) => {
+                        accumulate(instruction, a, b, &mut sums[at..at + piece], n as usize);
+                    }
+                    (Accumulators::I32(sums), Rows::Whole(depth, a), Rows::Whole(_, b), _) => {
+                        dot_products(*depth, a, b, &mut sums[at..at + piece]);
+                    }
+                    _ => {}
+                }
             }
         }
         Ok(())
+    }
+
+    /// Makes room for all sums of a warp of an instruction.
+    fn grow(&self, sums: &mut Accumulators) {
+        let repeats = self.program.components.repeats;
+        let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.desc.accumulator };
+        sums.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
     }
 
     /// Sums of a warp in one instruction's tile.
@@ -166,10 +220,10 @@ impl<T: Combination> Numbers<'_, '_, T> {
     }
 }
 
-impl<T: Combination> Payload for Numbers<'_, '_, T> {
+impl Payload for Numbers<'_> {
     type Share = Arc<Vec<u8>>;
-    type Sums = Sums<T>;
-    type Slice = Deposit<T>;
+    type Sums = Accumulators;
+    type Slice = Deposit;
     type Source = Arc<Vec<u8>>;
 
     fn read(&mut self, name: ShareName) -> Self::Share {
@@ -177,9 +231,16 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         self.or_wrong(share)
     }
 
-    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Sums<T>, operands: [&[Self::Share]; 2]) {
+    fn multiply(
+        &mut self,
+        warp: WarpName,
+        part: Option<u8>,
+        first: bool,
+        sums: &mut Accumulators,
+        operands: [&[Self::Share]; 2],
+    ) {
         if first {
-            sums.clear();
+            *sums = Accumulators::default();
         }
         // After a fault, stages may be empty.
         if self.wrong.is_none() {
@@ -187,22 +248,16 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
                 Some(maps) => self.add_by_threads(maps, warp, sums, operands),
                 None => self.add_stage(warp, part, sums, operands),
             };
-            let added = added.map_err(Error::from);
             self.or_wrong(added);
         }
     }
 
-    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Sums<T>, sums: &mut Sums<T>) {
+    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {
         let (repeats, piece) = (self.program.components.repeats, self.piece());
         let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
-        sums.resize((repeats.m * repeats.n) as usize * piece, T::Accumulator::default());
-        let range = number as usize * piece..(number as usize + 1) * piece;
+        self.grow(sums);
         // After a fault there may be no partial sums.
-        if let (Some(sums), Some(partial)) = (sums.get_mut(range.clone()), partial.get(range)) {
-            for (sum, &partial) in sums.iter_mut().zip(partial) {
-                *sum = if first { T::Accumulator::default() } else { *sum }.plus(partial);
-            }
-        }
+        sums.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
     }
 
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Self::Source {
@@ -216,17 +271,17 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         warp: WarpName,
         name: SliceName,
         zero: bool,
-        sums: &Sums<T>,
+        sums: &Accumulators,
         source: Option<&Self::Source>,
     ) -> Self::Slice {
         // What is wrong already is not to be told as what follows from it.
         if self.wrong.is_some() {
-            return Deposit::<T>::default();
+            return Deposit::default();
         }
         let deposit = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
-            .and_then(|place| self.slice_of(place, (!zero).then_some(sums.as_slice()), source.map(|bytes| &bytes[..])));
+            .and_then(|place| self.slice_of(place, (!zero).then_some(sums), source.map(|bytes| &bytes[..])));
         self.or_wrong(deposit)
     }
 
@@ -238,10 +293,28 @@ impl<T: Combination> Payload for Numbers<'_, '_, T> {
         }
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Sums<T>) {
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
         if let (Some(maps), None) = (&self.program.threads, &self.wrong) {
-            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(sums.as_slice()));
+            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(sums));
             self.or_wrong(written);
         }
     }
+}
+
+/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, of rows of so many integers.
+fn dot_products(depth: usize, a: &[i32], b: &[i32], sums: &mut [i32]) {
+    struct Dots<'s>(usize, &'s [i32], &'s [i32], &'s mut [i32]);
+    impl Vectorized for Dots<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run(self) {
+            let Self(depth, a, b, sums) = self;
+            for (a, sums) in a.chunks_exact(depth).zip(sums.chunks_exact_mut((b.len() / depth).max(1))) {
+                for (b, sum) in b.chunks_exact(depth).zip(sums) {
+                    *sum = a.iter().zip(b).fold(*sum, |sum, (&a, &b)| sum.mul_add(a, b));
+                }
+            }
+        }
+    }
+    dispatch(Dots(depth.max(1), a, b, sums));
 }

@@ -1,6 +1,9 @@
 //! Operands of `f32` as rows of their parts, as the device's passes leave them in the workspace.
 
-use super::super::run::{Inputs, Problem};
+use super::super::{
+    parallel::{parallel_map, parallel_pieces},
+    run::{Inputs, Problem},
+};
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::{HostSlice, SplitLayout},
@@ -11,7 +14,6 @@ use crate::{
     },
     refusal::{Refusal, SplitRefusal},
 };
-use rayon::prelude::*;
 
 /// How operands are split, and how their products are put together. Tests change one thing and watch.
 #[derive(Clone, Copy)]
@@ -89,7 +91,7 @@ impl SplitOperands {
                 if desc.split.scales() { shifts(program, desc, (operand, mn, problem.k), &element)? } else { Vec::new() };
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
             let mut parts = vec![program.padding; mn * length];
-            parts.par_chunks_exact_mut(length).enumerate().for_each(|(mn, row)| {
+            parallel_pieces(&mut parts, length, |mn, row| {
                 let shift = shifts.get(mn).copied().unwrap_or(0);
                 for k in 0..problem.k {
                     let each = (program.parts)(desc.split, element(mn, k), shift);
@@ -127,7 +129,7 @@ fn shifts(
     element: &(impl Fn(usize, usize) -> f32 + Sync),
 ) -> Result<Vec<i32>, Refusal> {
     let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
-    let facts: Vec<LineFacts> = (0..mn).into_par_iter().map(facts).collect();
+    let facts: Vec<LineFacts> = parallel_map(mn, facts);
     if let Some(line) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
         let refused = SplitRefusal::of(operand, line as u32, &facts[line]);
         return Err(Refusal::Split(if desc.exchanged { refused.exchanged() } else { refused }));

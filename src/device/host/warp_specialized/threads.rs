@@ -1,20 +1,18 @@
 //! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
 
-use super::{Stored, numbers::Numbers, program::WarpSpecializedProgram};
+use super::{numbers::Numbers, program::WarpSpecializedProgram, slices::ZERO};
 use crate::{
     desc::{GemmDesc, OperandKind},
     device::{
         arguments::Source,
-        host::{Fault, Map, roles::WarpName},
+        host::{Fault, Map, accumulators::Accumulators, epilogue::finished, operands::unknown, roles::WarpName},
     },
-    epilogue::{evaluate, tile_store::AccumulatorMap},
+    epilogue::tile_store::AccumulatorMap,
     error::Error,
     index::{IndexMap, Tabled, at},
-    numeric::{Accumulator, Combination, Element, Narrow, Widen},
     threadblock::{BoxedTile, WarpSpecialized, pipeline::WARPS, thread_map::WARP},
     warp::mma_simt::{DepthMap, FragmentMap},
 };
-use bytemuck::AnyBitPattern;
 use std::sync::Arc;
 
 /// What threads do with a stage, and with what they hold. Threads are those that share a tile of D.
@@ -68,26 +66,28 @@ fn threads_of(program: &WarpSpecializedProgram, warp: WarpName) -> impl Iterator
     first..first + WARP
 }
 
-impl<T: Combination> Numbers<'_, '_, T> {
+impl Numbers<'_> {
     /// What a thread reads of an operand for one k: its fragment.
-    fn fragment<S: Widen<T::Accumulator> + AnyBitPattern>(
+    fn fragment(
         &self,
         maps: &ThreadMaps,
         operand: OperandKind,
         (thread, k): (u32, u32),
         shares: &[Arc<Vec<u8>>],
-    ) -> Result<Vec<T::Accumulator>, Fault> {
+    ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
-        let share = shares.first().map_or(1, |share| share.len().max(1));
+        let (desc, kind) = (self.matrices.desc, self.matrices.matrix(operand).kind);
+        let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes() as usize);
         let element = |i| {
             let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut { map: "fragment", row: thread, column: i })?;
             let byte = stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;
             let (which, within) = (byte as usize / share, byte as usize % share);
-            let beyond = Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 };
-            let bytes = shares.get(which).and_then(|share| share.get(within..within + size_of::<S>())).ok_or(beyond)?;
-            Ok(bytemuck::pod_read_unaligned::<S>(bytes).widen())
+            let there = shares.get(which).is_some_and(|share| within + width <= share.len());
+            if there { Ok(byte) } else { Err(Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 }) }
         };
-        (0..fragment.domain().column).map(element).collect()
+        let places: Vec<u32> = (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
+        let bytes = self.gathered(kind, shares, &places);
+        Accumulators::widened(desc.accumulator, kind, &bytes).ok_or_else(|| unknown(desc))
     }
 
     /// Adds a stage's products to the sums of a warp, thread by thread.
@@ -95,20 +95,18 @@ impl<T: Combination> Numbers<'_, '_, T> {
         &self,
         maps: &ThreadMaps,
         warp: WarpName,
-        sums: &mut Vec<T::Accumulator>,
+        sums: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Error> {
         let [rows, columns] = [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
-        sums.resize(WARP as usize * rows * columns, T::Accumulator::default());
-        for (thread, sums) in threads_of(self.program, warp).zip(sums.chunks_exact_mut((rows * columns).max(1))) {
+        sums.grow(self.matrices.desc.accumulator, WARP as usize * rows * columns);
+        for (lane, thread) in threads_of(self.program, warp).enumerate() {
             for group in 0..maps.depth.domain().column {
                 let left_out = Fault::LeftOut { map: "depth", row: thread, column: group };
                 let k = maps.depth.at(at(thread, group)).ok_or(left_out)?;
-                let a = self.fragment::<<T::A as Element>::Storage>(maps, OperandKind::A, (thread, k), a)?;
-                let b = self.fragment::<<T::B as Element>::Storage>(maps, OperandKind::B, (thread, k), b)?;
-                for (sums, &a) in sums.chunks_exact_mut(columns.max(1)).zip(&a) {
-                    sums.iter_mut().zip(&b).for_each(|(sum, &b)| *sum = sum.mul_add(a, b));
-                }
+                let a = self.fragment(maps, OperandKind::A, (thread, k), a)?;
+                let b = self.fragment(maps, OperandKind::B, (thread, k), b)?;
+                sums.add_outer(lane * rows * columns, &a, &b);
             }
         }
         Ok(())
@@ -119,12 +117,13 @@ impl<T: Combination> Numbers<'_, '_, T> {
         &mut self,
         maps: &ThreadMaps,
         (warp, tile): (WarpName, u32),
-        sums: Option<&[T::Accumulator]>,
+        sums: Option<&Accumulators>,
     ) -> Result<(), Error> {
-        let (block, problem) = (self.program.desc.threadblock, self.typed.problem);
+        let (block, problem) = (self.program.desc.threadblock, self.matrices.problem);
         let (tile_row, tile_column) = self.tile(warp.block, tile)?;
-        let (mut places, mut accumulators, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut places, mut numbers, mut source) = (Vec::new(), Vec::new(), Vec::new());
         let each = maps.accumulator.domain().column;
+        let width = self.element_bytes();
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
             for i in 0..each {
                 let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
@@ -134,20 +133,18 @@ impl<T: Combination> Numbers<'_, '_, T> {
                 if row >= problem.m || column >= problem.n {
                     continue;
                 }
-                let sum = sums.and_then(|sums| sums.get(lane * each as usize + i as usize)).copied().unwrap_or_default();
-                accumulators.push(Widen::<T::Epilogue>::widen(sum));
+                numbers.push(lane * each as usize + i as usize);
                 if !matches!(self.source, Source::None) {
-                    sources.push(self.source_at(row, column).map_or_else(Default::default, |x| x.widen()));
+                    source.extend_from_slice(self.source_at(row, column).unwrap_or(&ZERO[..width]));
                 }
                 places.push((row, column));
             }
         }
-        let (epilogue, mut rows) = (&self.program.desc.epilogue, Default::default());
-        let results = evaluate(epilogue, &problem.scalars, &accumulators, &sources, &mut rows);
-        for (&(row, column), &x) in places.iter().zip(results) {
+        let taken = Accumulators::taken(self.matrices.desc.accumulator, sums, &numbers);
+        let results = finished(&self.program.desc, &problem.scalars, &taken, &source)?;
+        for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(row as u64, column as u64)?;
-            let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
-            *self.d.get_mut(row * problem.ldd + column).ok_or(outside)? = Narrow::<Stored<T>>::narrow(x);
+            self.put(row, column, element)?;
         }
         Ok(())
     }

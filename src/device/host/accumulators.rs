@@ -1,0 +1,192 @@
+//! Accumulators of one of four types: what the checked mode adds up, many at a time.
+
+use crate::{
+    numeric::{Accumulator, ElementKind, F16, Number},
+    sys::simd::{Vectorized, dispatch},
+    thread::mma::outer_product,
+};
+use core::ops::Range;
+
+/// Numbers of one type that accumulates.
+#[derive(Clone, Debug)]
+pub(super) enum Accumulators {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    I32(Vec<i32>),
+    F16(Vec<F16>),
+}
+
+/// The same for whichever type there is.
+macro_rules! each {
+    ($of:expr, $numbers:ident => $how:expr) => {
+        match $of {
+            Accumulators::F32($numbers) => $how,
+            Accumulators::F64($numbers) => $how,
+            Accumulators::I32($numbers) => $how,
+            Accumulators::F16($numbers) => $how,
+        }
+    };
+}
+
+impl Default for Accumulators {
+    fn default() -> Self {
+        Self::F32(Vec::new())
+    }
+}
+
+/// A number as 64 bits, of which it has the first.
+fn word<T: Number>(x: T) -> u64 {
+    let mut word = [0; 8];
+    word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&x));
+    u64::from_ne_bytes(word)
+}
+
+fn of_word<T: Number>(word: u64) -> T {
+    bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
+}
+
+/// `sums[i, j] += a[i] b[j]`, row by row.
+struct Outer<'n, T, A, B> {
+    sums: &'n mut [T],
+    extents: [usize; 2],
+    a: A,
+    b: B,
+}
+
+impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<'_, T, A, B> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let [rows, columns] = self.extents;
+        outer_product(rows as u32, columns as u32, |i, j| {
+            let sum = &mut self.sums[i as usize * columns + j as usize];
+            *sum = sum.mul_add((self.a)(i as usize), (self.b)(j as usize));
+        });
+    }
+}
+
+impl Accumulators {
+    /// So many zeros; of a type that does not accumulate, of `f32`.
+    pub fn zeros(kind: ElementKind, count: usize) -> Self {
+        match kind {
+            ElementKind::F64 => Self::F64(vec![0.0; count]),
+            ElementKind::I32 => Self::I32(vec![0; count]),
+            ElementKind::F16 => Self::F16(vec![F16::ZERO; count]),
+            _ => Self::F32(vec![0.0; count]),
+        }
+    }
+
+    /// Elements of a type, widened; `None` where they become other numbers.
+    pub fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
+        fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
+            T::widening(from).map(|widening| (widening.row)(bytes, to))
+        }
+        let mut this = Self::zeros(kind, bytes.len() / from.bytes() as usize);
+        each!(&mut this, numbers => row(from, bytes, numbers)).map(|()| this)
+    }
+
+    /// How an element of a type becomes a word of these.
+    pub fn words_of(kind: ElementKind, from: ElementKind) -> Option<Box<dyn Fn(&[u8]) -> u64>> {
+        fn words<T: Number>(from: ElementKind) -> Option<Box<dyn Fn(&[u8]) -> u64>> {
+            let one = T::widening(from)?.one;
+            Some(Box::new(move |bytes| word(one(bytes))))
+        }
+        match kind {
+            ElementKind::F64 => words::<f64>(from),
+            ElementKind::I32 => words::<i32>(from),
+            ElementKind::F16 => words::<F16>(from),
+            _ => words::<f32>(from),
+        }
+    }
+
+    /// As many as there are to be: those that there were, if they are of the type, and zeros.
+    pub fn grow(&mut self, kind: ElementKind, count: usize) {
+        if self.kind() != kind {
+            *self = Self::zeros(kind, count);
+        }
+        each!(self, numbers => numbers.resize(count, Default::default()));
+    }
+
+    /// Some of them, by their places; zeros where there are none.
+    pub fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
+        fn of<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
+            places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
+        }
+        match from {
+            None => Self::zeros(kind, places.len()),
+            Some(Self::F32(numbers)) => Self::F32(of(numbers, places)),
+            Some(Self::F64(numbers)) => Self::F64(of(numbers, places)),
+            Some(Self::I32(numbers)) => Self::I32(of(numbers, places)),
+            Some(Self::F16(numbers)) => Self::F16(of(numbers, places)),
+        }
+    }
+
+    /// Their type.
+    pub const fn kind(&self) -> ElementKind {
+        match self {
+            Self::F32(_) => ElementKind::F32,
+            Self::F64(_) => ElementKind::F64,
+            Self::I32(_) => ElementKind::I32,
+            Self::F16(_) => ElementKind::F16,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        each!(self, numbers => numbers.len())
+    }
+
+    /// As so many bytes as they have in memory.
+    pub fn bytes(&self) -> &[u8] {
+        each!(self, numbers => bytemuck::cast_slice(numbers))
+    }
+
+    /// One of them, as a word.
+    pub fn word(&self, at: usize) -> u64 {
+        each!(self, numbers => word(numbers[at]))
+    }
+
+    /// Puts a number to its place.
+    pub fn set(&mut self, at: usize, word: u64) {
+        each!(self, numbers => numbers[at] = of_word(word));
+    }
+
+    /// Adds a number.
+    pub fn add(&mut self, at: usize, word: u64) {
+        each!(self, numbers => numbers[at] = numbers[at].plus(of_word(word)));
+    }
+
+    /// Adds some others, each to the one at its place, or to 0; of another type, nothing.
+    pub fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
+        fn add<T: Accumulator>(sums: Option<&mut [T]>, others: Option<&[T]>, to_zero: bool) {
+            for (sum, &other) in sums.into_iter().flatten().zip(others.into_iter().flatten()) {
+                *sum = if to_zero { T::default() } else { *sum }.plus(other);
+            }
+        }
+        match (self, others) {
+            (Self::F32(sums), Self::F32(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F64(sums), Self::F64(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::I32(sums), Self::I32(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F16(sums), Self::F16(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            _ => {}
+        }
+    }
+
+    /// Adds the outer product of two fragments, which are words.
+    pub fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
+        each!(self, sums => dispatch(Outer { sums, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
+    }
+
+    /// Adds the outer product of two fragments to the sums from `at` on; of another type, nothing.
+    pub fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
+        fn add<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T]) {
+            dispatch(Outer { sums, extents: [a.len(), b.len()], a: |i: usize| a[i], b: |j: usize| b[j] });
+        }
+        match (self, a, b) {
+            (Self::F32(sums), Self::F32(a), Self::F32(b)) => add(&mut sums[at..], a, b),
+            (Self::F64(sums), Self::F64(a), Self::F64(b)) => add(&mut sums[at..], a, b),
+            (Self::I32(sums), Self::I32(a), Self::I32(b)) => add(&mut sums[at..], a, b),
+            (Self::F16(sums), Self::F16(a), Self::F16(b)) => add(&mut sums[at..], a, b),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The epilogue of a row: accumulators of one type, and elements of C and D of another, as bytes.
+
+use super::{accumulators::Accumulators, operands::unknown};
+use crate::{
+    desc::GemmDesc,
+    epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
+    error::Error,
+    numeric::{ComputeKind, ElementKind, Narrowing, Result as Computed, Widening},
+};
+
+/// From accumulators to D, computed in `E`.
+pub(super) struct Epilogue<'a, E> {
+    desc: &'a EpilogueDesc,
+    scalars: &'a [f64; SCALARS],
+    accumulators: Widening<E>,
+    source: Widening<E>,
+    narrowing: Narrowing<E>,
+}
+
+/// Rows on their way, their memory to be used again.
+#[derive(Default)]
+pub(super) struct Buffers<E> {
+    pub accumulators: Vec<E>,
+    source: Vec<E>,
+    rows: Rows<E>,
+}
+
+impl<'a, E: Computed> Epilogue<'a, E> {
+    /// That of a description, from accumulators of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where such numbers do not go together.
+    pub fn of(desc: &'a GemmDesc, scalars: &'a [f64; SCALARS], from: ElementKind) -> Result<Self, Error> {
+        let (Some(accumulators), Some(source), Some(narrowing)) = (E::widening(from), E::widening(desc.c), E::narrowing(desc.c))
+        else {
+            return Err(unknown(desc));
+        };
+        Ok(Self { desc: &desc.epilogue, scalars, accumulators, source, narrowing })
+    }
+
+    /// Appends so many accumulators to a row.
+    pub fn append(&self, buffers: &mut Buffers<E>, bytes: &[u8], count: usize) {
+        let at = buffers.accumulators.len();
+        buffers.accumulators.resize(at + count, E::default());
+        (self.accumulators.row)(bytes, &mut buffers.accumulators[at..]);
+    }
+
+    /// The row of C; no bytes stand for zeros.
+    pub fn read(&self, buffers: &mut Buffers<E>, bytes: &[u8], count: usize) {
+        buffers.source.clear();
+        buffers.source.resize(if bytes.is_empty() { 0 } else { count }, E::default());
+        (self.source.row)(bytes, &mut buffers.source);
+    }
+
+    /// The first `count` of the row, to D; they are forgotten.
+    pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
+        let Buffers { accumulators, source, rows } = buffers;
+        let results = evaluate(self.desc, self.scalars, &accumulators[..count.min(accumulators.len())], source, rows);
+        (self.narrowing)(results, d);
+        accumulators.clear();
+    }
+}
+
+/// Elements of D, as bytes, of some accumulators and as many elements of C; of none, with zeros.
+///
+/// # Errors
+///
+/// Those of [`Epilogue::of`].
+pub(super) fn finished(
+    desc: &GemmDesc,
+    scalars: &[f64; SCALARS],
+    accumulators: &Accumulators,
+    source: &[u8],
+) -> Result<Vec<u8>, Error> {
+    fn of<E: Computed>(
+        desc: &GemmDesc,
+        scalars: &[f64; SCALARS],
+        accumulators: &Accumulators,
+        source: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let (epilogue, mut buffers) = (Epilogue::<E>::of(desc, scalars, accumulators.kind())?, Buffers::default());
+        let count = accumulators.len();
+        let mut d = vec![0; count * desc.c.bytes() as usize];
+        epilogue.append(&mut buffers, accumulators.bytes(), count);
+        epilogue.read(&mut buffers, source, count);
+        epilogue.write(&mut buffers, count, &mut d);
+        Ok(d)
+    }
+    match desc.compute {
+        ComputeKind::F32 => of::<f32>(desc, scalars, accumulators, source),
+        ComputeKind::F64 => of::<f64>(desc, scalars, accumulators, source),
+        ComputeKind::I32 => of::<i32>(desc, scalars, accumulators, source),
+    }
+}

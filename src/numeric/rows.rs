@@ -1,0 +1,107 @@
+//! Rows of elements whose type is a value, read into numbers that are computed with, and written from them.
+//!
+//! Each conversion is one loop over a row, vectorized. Rows are bytes: an element need not be aligned in them.
+
+use super::{Bf16, Compute, E4m3, E5m2, ElementKind, F16, Narrow, Widen};
+use crate::sys::simd::{Vectorized, dispatch};
+use bytemuck::{NoUninit, Pod, pod_read_unaligned};
+use core::marker::PhantomData;
+
+/// How elements of one type are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Widening<T> {
+    /// The element that the bytes begin with; of too few bytes, zero.
+    pub one: fn(&[u8]) -> T,
+    /// As many elements as there are, and as there is room for.
+    pub row: fn(&[u8], &mut [T]),
+}
+
+/// Elements from numbers: as many as there are, and as there is room for.
+pub(crate) type Narrowing<T> = fn(&[T], &mut [u8]);
+
+/// What elements are widened to: an accumulator, or what an epilogue computes in.
+pub(crate) trait Number: Pod + Default + Send + Sync {
+    /// How elements of a type are read; `None` where they become other numbers.
+    fn widening(from: ElementKind) -> Option<Widening<Self>>;
+}
+
+/// What an epilogue computes in.
+pub(crate) trait Result: Number + Compute {
+    /// How elements of a type are written; `None` where they come from other numbers.
+    fn narrowing(to: ElementKind) -> Option<Narrowing<Self>>;
+}
+
+struct Widened<'r, S, T>(&'r [u8], &'r mut [T], PhantomData<S>);
+
+impl<S: Pod + Widen<T>, T> Vectorized for Widened<'_, S, T> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (from, to) in self.0.chunks_exact(size_of::<S>()).zip(self.1) {
+            *to = pod_read_unaligned::<S>(from).widen();
+        }
+    }
+}
+
+struct Narrowed<'r, T, S>(&'r [T], &'r mut [u8], PhantomData<S>);
+
+impl<T: Copy + Narrow<S>, S: NoUninit> Vectorized for Narrowed<'_, T, S> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        for (from, to) in self.0.iter().zip(self.1.chunks_exact_mut(size_of::<S>())) {
+            to.copy_from_slice(bytemuck::bytes_of(&from.narrow()));
+        }
+    }
+}
+
+fn one<S: Pod + Widen<T>, T: Default>(bytes: &[u8]) -> T {
+    bytes.get(..size_of::<S>()).map_or_else(T::default, |bytes| pod_read_unaligned::<S>(bytes).widen())
+}
+
+fn widened<S: Pod + Widen<T>, T>(from: &[u8], to: &mut [T]) {
+    dispatch(Widened::<S, T>(from, to, PhantomData));
+}
+
+fn narrowed<T: Copy + Narrow<S>, S: NoUninit>(from: &[T], to: &mut [u8]) {
+    dispatch(Narrowed::<T, S>(from, to, PhantomData));
+}
+
+macro_rules! numbers {
+    ($($number:ty: $($kind:ident of $from:ty),*;)*) => {
+        $(impl Number for $number {
+            fn widening(from: ElementKind) -> Option<Widening<Self>> {
+                match from {
+                    $(ElementKind::$kind => Some(Widening { one: one::<$from, Self>, row: widened::<$from, Self> }),)*
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+numbers! {
+    f32: F32 of f32, Tf32 of f32, F16 of F16, Bf16 of Bf16, E4m3 of E4m3, E5m2 of E5m2, I8 of i8, U8 of u8, I32 of i32;
+    f64: F64 of f64;
+    i32: I8 of i8, U8 of u8, I32 of i32;
+    F16: F16 of F16;
+}
+
+macro_rules! results {
+    ($($number:ty: $($kind:ident as $to:ty),*;)*) => {
+        $(impl Result for $number {
+            fn narrowing(to: ElementKind) -> Option<Narrowing<Self>> {
+                match to {
+                    $(ElementKind::$kind => Some(narrowed::<Self, $to>),)*
+                    _ => None,
+                }
+            }
+        })*
+    };
+}
+
+results! {
+    f32: F32 as f32, F16 as F16, Bf16 as Bf16, I8 as i8, U8 as u8, I32 as i32;
+    f64: F64 as f64;
+    i32: I8 as i8, U8 as u8, I32 as i32;
+}

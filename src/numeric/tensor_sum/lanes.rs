@@ -1,0 +1,133 @@
+//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without a branch.
+
+use super::{
+    super::{
+        ElementKind,
+        fused_sum::{LEAST, LEAST_ALIGNED, apart, least_exponent, power},
+        instruction::{Instruction, SumRounding},
+    },
+    LANES,
+    panel::OF_ZERO,
+};
+
+/// Products whose factors of A are in registers at once.
+const ABREAST: usize = 4;
+
+/// The sums of one row.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Lanes {
+    /// What the tensor core adds to.
+    pub sums: [f32; LANES],
+    /// What its sums are added to, where they are promoted.
+    pub promoted: [f32; LANES],
+    /// Not 0 where some sum was infinite, no number, or too small to be normal.
+    pub beyond: [u32; LANES],
+}
+
+/// How a step's sum is rounded: to binary16, to nearest even, where `NEAREST`, else towards zero.
+pub(super) struct Rounding<const NEAREST: bool> {
+    aligned_bits: i32,
+    /// The bits of a binary64 that are kept.
+    kept: u64,
+    /// The least exponent of an accumulator.
+    least: i32,
+}
+
+impl<const NEAREST: bool> Rounding<NEAREST> {
+    pub fn of(instruction: &Instruction) -> Self {
+        let (kept, least) = match instruction.sum_rounding() {
+            SumRounding::Truncated { fraction_bits } => (u64::MAX << (52 - fraction_bits), LEAST),
+            SumRounding::NearestF16 => (u64::MAX, least_exponent(ElementKind::F16)),
+        };
+        Self { aligned_bits: instruction.aligned_bits() as i32, kept, least }
+    }
+
+    /// The accumulator, aligned to an exponent that is no less than its own.
+    #[inline(always)]
+    fn aligned(&self, x: f32, top: i32) -> i32 {
+        let (significand, exponent) = apart(x, self.least);
+        let down = (30 - self.aligned_bits + top - exponent).clamp(0, 31);
+        let magnitude = ((significand << 7) >> down) as i32;
+        if x.is_sign_negative() { -magnitude } else { magnitude }
+    }
+
+    /// An exact sum as the accumulator holds it, and whether it is beyond what is computed here.
+    #[inline(always)]
+    fn rounded(&self, x: f64) -> (f32, bool) {
+        if NEAREST {
+            // Added to a number so large that the sum's last bit is the result's.
+            let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(-14);
+            let magic = power(exponent - 10 + 52) * 1.5;
+            let nearest = ((x + magic) - magic).copysign(x);
+            (nearest as f32, nearest.abs() > 65504.0)
+        } else {
+            let kept = f64::from_bits(x.to_bits() & self.kept);
+            (kept as f32, (kept.abs() < power(LEAST) && x != 0.0) || kept.abs() >= power(128))
+        }
+    }
+}
+
+impl Lanes {
+    /// Sums that begin where others ended; those that are promoted begin at 0. In lanes without a column there are zeros.
+    #[inline(always)]
+    pub fn begin(&mut self, sums: &[f32], promoted: bool) {
+        let (to, other) = if promoted { (&mut self.promoted, &mut self.sums) } else { (&mut self.sums, &mut self.promoted) };
+        to[..sums.len()].copy_from_slice(sums);
+        *other = [0.0; LANES];
+        for (beyond, x) in self.beyond.iter_mut().zip(&self.sums) {
+            *beyond = u32::from(!x.is_finite());
+        }
+    }
+
+    /// Adds the part to what was promoted, and begins another.
+    #[inline(always)]
+    pub fn promote(&mut self) {
+        for (promoted, sum) in self.promoted.iter_mut().zip(&mut self.sums) {
+            *promoted += *sum;
+            *sum = 0.0;
+        }
+    }
+
+    /// One step: the products of a row of A, `significands` and `exponents`, and of as many rows of lanes of B.
+    #[inline(always)]
+    pub fn step<const NEAREST: bool>(
+        &mut self,
+        rounding: &Rounding<NEAREST>,
+        (of_a, exponents_a): (&[i32], &[i32]),
+        (of_b, exponents_b): (&[[i32; LANES]], &[[i32; LANES]]),
+    ) {
+        let sums = self.sums;
+        let mut tops = [0; LANES];
+        for (top, &x) in tops.iter_mut().zip(&sums) {
+            let (significand, exponent) = apart(x, rounding.least);
+            *top = if significand == 0 { OF_ZERO } else { exponent }.max(LEAST_ALIGNED);
+        }
+        for (a, b) in exponents_a.as_chunks::<ABREAST>().0.iter().zip(exponents_b.as_chunks::<ABREAST>().0) {
+            for (lane, top) in tops.iter_mut().enumerate() {
+                let of = |i: usize| a[i] + b[i][lane];
+                *top = (*top).max(of(0)).max(of(1)).max(of(2)).max(of(3));
+            }
+        }
+        let mut products = [0; LANES];
+        let parts = of_a.as_chunks::<ABREAST>().0.iter().zip(exponents_a.as_chunks::<ABREAST>().0);
+        let lanes = of_b.as_chunks::<ABREAST>().0.iter().zip(exponents_b.as_chunks::<ABREAST>().0);
+        for ((a, exponent_a), (b, exponent_b)) in parts.zip(lanes) {
+            for (lane, sum) in products.iter_mut().enumerate() {
+                let of = |i: usize| {
+                    let product = a[i] * b[i][lane];
+                    let down = (tops[lane] - exponent_a[i] - exponent_b[i][lane]).min(31);
+                    let (kept, sign) = ((product.unsigned_abs() >> down) as i32, product >> 31);
+                    (kept ^ sign) - sign
+                };
+                *sum += of(0) + of(1) + of(2) + of(3);
+            }
+        }
+        for lane in 0..LANES {
+            let own = rounding.aligned(sums[lane], tops[lane]);
+            let exact = (f64::from(products[lane]) + f64::from(own)) * power(tops[lane] - rounding.aligned_bits);
+            let (sum, beyond) = rounding.rounded(exact);
+            self.sums[lane] = sum;
+            self.beyond[lane] |= u32::from(beyond);
+        }
+    }
+}
