@@ -10,7 +10,7 @@ bundle:
 
 # The tests of a device, here.
 gpu:
-    cargo test -p falchion --features cuda,serde,bench-cublaslt --test conformance --test same_bits --test cuda --test explore -- --ignored --test-threads=1
+    cargo test -p falchion --features cuda,serde --test conformance --test same_bits --test cuda --test explore -- --ignored --test-threads=1
 
 # compute-sanitizer's four tools over the tests of a device.
 sanitize:

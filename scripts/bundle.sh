@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-bundle}
-features=cuda,serde,bench-cublaslt
+features=cuda,serde
 mkdir -p "$folder/tests" "$folder/benches/suites"
 
 FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release --workspace

@@ -4,15 +4,18 @@ mod drawn;
 
 use falchion::{
     arch::ArchKind,
-    banks::{Direction, SharedStep, WarpAccess, cases, of_desc, wavefronts},
+    banks::{Direction, WarpAccess, wavefronts},
     desc::{GemmDesc, OperandKind},
     device::host::Purpose,
-    ladder,
     layout::Order,
     numeric::ElementKind,
     shape::Mnk,
     threadblock::{Along, SmemLayout},
     warp::mma_simt::FragmentMap,
+};
+use falchion_lab::{
+    banks::{SharedStep, cases, of_desc},
+    ladder,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;

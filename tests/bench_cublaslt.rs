@@ -1,9 +1,9 @@
 //! cuBLASLt as a peer, on a device: all layouts give the product, and a session measures it.
-#![cfg(feature = "bench-cublaslt")]
+#![cfg(feature = "cuda")]
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use falchion::bench::{EventTimer, Launch, Session, Settings, SuiteProblem, peer, protocol, suite};
-use falchion::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
+use falchion_lab::bench::{EventTimer, Launch, Session, Settings, SuiteProblem, peer, protocol, suite};
+use falchion_lab::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
 use std::sync::Arc;
 
 /// Small integers, different in every place: products of them are exact in f32.

@@ -1,5 +1,5 @@
 //! One suite for everything that runs a description: cases drawn from all that `check` accepts, at the edges of each
-//! description's own tiles, whole numbers compared with `==` and then random ones under the bound of `falchion::verify`.
+//! description's own tiles, whole numbers compared with `==` and then random ones under the bound of `falchion_lab::verify`.
 
 mod common;
 
@@ -13,8 +13,8 @@ use falchion::{
     Error, Refusal,
     desc::GemmDesc,
     device::{HostMatrices, Shapes, Source, host::Mode, run_on_host},
-    verify::{Fill, draw},
 };
+use falchion_lab::verify::{Fill, draw};
 use rayon::prelude::*;
 
 /// How many cases of how many descriptions.

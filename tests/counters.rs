@@ -11,11 +11,11 @@ use falchion::{
         Shapes,
         host::{Counters, Program, count},
     },
-    ladder,
     layout::Order,
     shape::Mnk,
     threadblock::{Along, SmemLayout, SmemTile},
 };
+use falchion_lab::ladder;
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The ladder's descriptions, some defaults, and K in slices.

@@ -4,14 +4,12 @@
 
 use falchion::{
     Error, Refusal,
-    layout::{
-        algebra::{Coordinate, Layout, LayoutError},
-        cute_gemm::CuteGemm,
-    },
+    layout::algebra::{Coordinate, Layout, LayoutError},
     numeric::ElementKind,
     schedule::{Section, Step},
     shape::Mnk,
 };
+use falchion_lab::layout::cute_gemm::CuteGemm;
 
 /// M = N = 1024, K = 8192, as the seed has them.
 const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));

@@ -4,13 +4,13 @@
 
 use falchion::{
     Error, Refusal,
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, Source,
-        cuda::{CuteGemmKernel, open, resident::Resident},
-    },
-    layout::cute_gemm::CuteGemm,
+    device::{HostMatrices, HostSlice, HostSliceMut, Source, cuda::open},
     numeric::{Element, ElementKind},
     shape::Mnk,
+};
+use falchion_lab::{
+    layout::cute_gemm::{CuteGemm, CuteGemmKernel},
+    owned::resident::Resident,
     verify::{self, Claim, Fill, Verdict},
 };
 use std::sync::Arc;

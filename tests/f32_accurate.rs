@@ -22,8 +22,8 @@ use falchion::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::MainloopKind,
-    verify::{self, Claim, bound::Accumulation},
 };
+use falchion_lab::verify::{self, Claim, bound::Accumulation};
 
 const SIZES: [usize; 3] = [130, 70, 200];
 

@@ -1,7 +1,7 @@
 //! The figures of the pages are those of the lines that their commands wrote, so that no number in prose can rot.
 #![cfg(feature = "serde")]
 
-use falchion::ladder::{Climb, Machine, Measured, Program, rungs};
+use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
 use serde_json::Value;
 
 /// The cells of a table's row.
@@ -116,20 +116,20 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
 }
 
 /// The page of the suite is what its lines make.
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 #[test]
 fn the_suites_page_is_that_of_its_lines() {
     let page = include_str!("../docs/performance/simt.md");
     let command = page.split('`').nth(1).expect("the command that made the page");
-    let lines = falchion::bench::record::read_lines(include_str!("../docs/performance/simt.jsonl")).expect("lines");
-    assert_eq!(falchion::bench::page::page("simt", command, &lines), page);
+    let lines = falchion_lab::bench::record::read_lines(include_str!("../docs/performance/simt.jsonl")).expect("lines");
+    assert_eq!(falchion_lab::bench::page::page("simt", command, &lines), page);
 }
 
 /// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds those lines.
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 #[test]
 fn the_transposes_pages_are_those_of_their_lines() {
-    use falchion::bench::transpose::{TransposeLine, page::page};
+    use falchion_lab::bench::transpose::{TransposeLine, page::page};
     let said = include_str!("../docs/performance/transpose.md");
     let command = said.split('`').nth(1).expect("the command that made the page");
     let lines = include_str!("../docs/performance/transpose.jsonl").lines();

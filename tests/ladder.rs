@@ -1,11 +1,7 @@
 //! The ladder: its configurations are the seeds', its counts their formulas, and every rung computes the product.
 
-use falchion::{
-    device::host::Counters,
-    ladder::{Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify},
-    shape::Mnk,
-    threadblock::MainloopKind,
-};
+use falchion::{device::host::Counters, shape::Mnk, threadblock::MainloopKind};
+use falchion_lab::ladder::{Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify};
 
 const SIZE: usize = 2048;
 
@@ -146,7 +142,7 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
     use falchion::prelude::*;
     let (m, n, k) = (37, 45, 61);
     let draw = |seed: u64, count: usize| -> Vec<f32> {
-        (0..count as u64).map(|i| (falchion::verify::draw(seed, i) % 4096) as f32 / 512.0 - 4.0).collect()
+        (0..count as u64).map(|i| (falchion_lab::verify::draw(seed, i) % 4096) as f32 / 512.0 - 4.0).collect()
     };
     let (a, b) = (draw(1, m * k), draw(2, k * n));
     let (mut d, mut e) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
@@ -203,12 +199,17 @@ mod compiled {
     #[test]
     #[ignore = "needs an NVIDIA GPU"]
     fn every_rung_has_the_hosts_bits() {
-        use falchion::device::{HostProduct, Shapes, cuda, cuda::CudaKernel, cuda::resident::run_from_host, host::Mode};
+        use falchion::device::{
+            Shapes,
+            cuda::{self, CudaKernel},
+            host::Mode,
+        };
+        use falchion_lab::owned::{HostProduct, resident::run_from_host};
         let context = cuda::open(0).unwrap();
         let stream = context.new_stream().unwrap();
         for rung in all() {
             let kernel = match rung.program {
-                Program::Textbook(textbook) => CudaKernel::textbook(&context, textbook).unwrap(),
+                Program::Textbook(textbook) => textbook.prepare(&context).unwrap(),
                 Program::Gemm(d) => CudaKernel::prepare(&context, &d).unwrap(),
             };
             let desc = *kernel.desc();

@@ -2,11 +2,8 @@
 //! each held against the type's definition and not against another conversion.
 
 use falchion::numeric::{COMBINATIONS, Combined, E4m3, E5m2, ElementKind, F16, Narrow, TENSOR_OP_COMBINATIONS, Tf32, Widen};
-use falchion::{
-    arch::OpKind,
-    layout::Order,
-    verify::{Distribution, HostBuffer},
-};
+use falchion::{arch::OpKind, layout::Order};
+use falchion_lab::verify::{Distribution, HostBuffer};
 
 /// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are numbers, its conversions.
 struct Fp8 {

@@ -14,8 +14,8 @@ use falchion::{
     prelude::*,
     schedule::{Role, RoleStep, ScheduleKind, Section},
     shape::Mnk,
-    verify::{bound::Accumulation, draw},
 };
+use falchion_lab::verify::{bound::Accumulation, draw};
 
 const TYPES: Combined =
     Combined { a: ElementKind::E4m3, b: ElementKind::E4m3, accumulator: ElementKind::F32, c: ElementKind::F32 };

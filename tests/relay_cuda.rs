@@ -1,6 +1,6 @@
 //! Detours on a device: what lays matrices out again copies every byte and no other, at the speed of a copy; products whose operands
 //! the copy engine cannot read are right in every layout; and what a workspace is held to.
-#![cfg(feature = "bench-cublaslt")]
+#![cfg(feature = "cuda")]
 
 mod common;
 
@@ -24,6 +24,8 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind},
     prelude::*,
+};
+use falchion_lab::{
     sys::timing::Stopwatch,
     verify::{Fill, draw},
 };

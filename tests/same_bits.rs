@@ -19,8 +19,8 @@ use falchion::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::MainloopKind,
-    verify::{Fill, HostBuffer, draw},
 };
+use falchion_lab::verify::{Fill, HostBuffer, draw};
 use rayon::prelude::*;
 
 const DESCRIPTIONS: usize = 700;

@@ -2,12 +2,10 @@
 //! product.
 
 use falchion::{
-    layout::{
-        algebra::{Layout, LayoutError},
-        cute_gemm::{CuteGemm, Part},
-    },
+    layout::algebra::{Layout, LayoutError},
     shape::Mnk,
 };
+use falchion_lab::layout::cute_gemm::{CuteGemm, Part};
 use std::collections::BTreeSet;
 
 /// M = N = 1024, K = 8192, BM = BN = 64, BK = 16, TM = TN = 8.

@@ -14,8 +14,8 @@ use falchion::{
     numeric::{Combined, ElementKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    verify::{Fill, HostBuffer, draw},
 };
+use falchion_lab::verify::{Fill, HostBuffer, draw};
 use rayon::prelude::*;
 
 fn types() -> [Combined; 4] {
@@ -195,7 +195,7 @@ fn auto_is_registers_where_they_can_be() {
 #[cfg(feature = "serde")]
 #[test]
 fn the_spaces_of_registers_are_kernels() {
-    use falchion::explore::{Census, Space};
+    use falchion_lab::explore::{Census, Space};
     let texts = [
         include_str!("../benches/spaces/hopper_registers_8bit.json"),
         include_str!("../benches/spaces/hopper_registers_32bit.json"),

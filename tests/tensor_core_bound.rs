@@ -4,8 +4,8 @@
 use falchion::{
     arch::{ArchKind, OpKind},
     numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, TENSOR_OP_COMBINATIONS, Tf32, Widen},
-    verify::{HostBuffer, bound::Accumulation},
 };
+use falchion_lab::verify::{HostBuffer, bound::Accumulation};
 use proptest::prelude::*;
 
 /// Every row that is of floating-point numbers, on every architecture that has it, promoted and not.

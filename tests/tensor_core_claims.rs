@@ -11,8 +11,8 @@ use falchion::{
     device::{HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_gemm_configuration},
     layout::Order,
     numeric::{self, Combined, ElementKind::*, Instruction, TENSOR_OP_COMBINATIONS},
-    verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check},
 };
+use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check};
 
 const M: usize = 6;
 const N: usize = 5;

@@ -10,9 +10,9 @@ use falchion::{
     device::cuda::{WarpgroupProbe, open},
     numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction},
     threadblock::Along,
-    verify::draw,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
+use falchion_lab::verify::draw;
 use tensor_steps::recorded;
 
 /// Rows of A and columns of B of a product.

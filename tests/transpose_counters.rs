@@ -10,10 +10,10 @@ use falchion::{
         host::{GlobalAccesses, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
         transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
     },
-    ladder::{TransposeClimb, verify_transpose},
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
+use falchion_lab::ladder::{TransposeClimb, verify_transpose};
 
 fn count(desc: &TransposeDesc, shapes: &TransposeShapes) -> TransposeCounters {
     count_transpose(&TransposeProgram::of(desc), shapes).expect("it counts")

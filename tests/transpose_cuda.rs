@@ -9,13 +9,14 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     device::{
-        cuda::{open, resident::ResidentTranspose},
+        cuda::open,
         transpose::{Choice, Combine, Configuration, Rung, TransposeDesc, TransposeMatrices, TransposeShapes},
     },
     prelude::*,
     refusal::Refusal,
     threadblock::SwizzleKind,
 };
+use falchion_lab::owned::resident::ResidentTranspose;
 use std::sync::Arc;
 
 struct OnDevice(Arc<CudaStream>);

@@ -8,8 +8,8 @@ use falchion::{
     },
     index::{Coord, IndexMap, at},
     threadblock::SwizzleKind,
-    verify::draw,
 };
+use falchion_lab::verify::draw;
 
 const NUMBERS: [u32; 14] = [0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 128, 1 << 31, u32::MAX];
 

@@ -20,10 +20,10 @@ use falchion::{
     numeric::ElementKind,
     schedule::{Schedule, Section, Step},
     threadblock::{SmemTile, SwizzleKind, TileOrder},
-    verify::{
-        HostBuffer,
-        transpose::{fill, verdict},
-    },
+};
+use falchion_lab::verify::{
+    HostBuffer,
+    transpose::{fill, verdict},
 };
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -6,7 +6,7 @@
 use falchion::{
     Error, Refusal,
     device::{
-        HostSlice, HostSliceMut, HostTranspose, Source,
+        HostSlice, HostSliceMut, Source,
         host::Mode,
         transpose::{
             Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
@@ -17,6 +17,7 @@ use falchion::{
     prelude::*,
     threadblock::SwizzleKind,
 };
+use falchion_lab::owned::HostTranspose;
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 

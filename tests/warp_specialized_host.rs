@@ -11,8 +11,8 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind, Instruction},
     prelude::*,
-    verify::draw,
 };
+use falchion_lab::verify::draw;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
 const TYPES: Combined =

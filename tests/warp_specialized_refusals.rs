@@ -11,7 +11,6 @@ use drawn::{
 use falchion::{
     Refusal,
     arch::{ArchKind, Machine, OpKind},
-    banks,
     desc::{GemmDesc, Request},
     device::{
         Shapes,
@@ -25,6 +24,7 @@ use falchion::{
     threadblock::{Along, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
+use falchion_lab::banks;
 use proptest::{prelude::*, sample::select};
 
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];

@@ -14,11 +14,14 @@ use falchion::{
         run_on_host,
     },
     layout::Order,
-    numeric::{Combined, ElementKind, ElementKind::*},
+    numeric::{
+        Combined,
+        ElementKind::{self, *},
+    },
     shape::Mnk,
     threadblock::MainloopKind,
-    verify::{self, Claim, Fill, HostBuffer, Verdict},
 };
+use falchion_lab::verify::{self, Claim, Fill, HostBuffer, Verdict};
 
 /// Something wrong with a kernel, done to its result.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -57,7 +57,7 @@ impl Parts {
 }
 
 /// The least exponent of a type that tensor cores multiply, or accumulate in.
-pub(crate) const fn least_exponent(kind: ElementKind) -> i32 {
+pub const fn least_exponent(kind: ElementKind) -> i32 {
     match kind {
         ElementKind::F16 | ElementKind::E5m2 => -14,
         ElementKind::E4m3 => -6,

@@ -5,8 +5,8 @@ use falchion::{
     Error,
     desc::GemmDesc,
     device::{HostMatrices, MatrixShape, Shapes, Source},
-    verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict},
 };
+use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
 
 /// Something that runs a description on matrices in host memory, with whatever copying it takes.
 pub trait Runner: Sync {

@@ -6,9 +6,10 @@ use falchion::{
     desc::GemmDesc,
     device::{
         HostMatrices, Shapes,
-        cuda::{CudaKernel, open, resident::Resident},
+        cuda::{CudaKernel, open},
     },
 };
+use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;
 
 /// The first device.

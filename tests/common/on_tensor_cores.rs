@@ -13,8 +13,8 @@ use falchion::{
     },
     layout::Order,
     numeric::{Combined, ElementKind, SplitKind},
-    verify::draw,
 };
+use falchion_lab::verify::draw;
 
 pub const TYPES: Combined =
     Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };

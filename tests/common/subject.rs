@@ -10,8 +10,8 @@ use falchion::{
     },
     layout::Order,
     schedule::{Role, RoleStep, Section},
-    verify::{Fill, HostBuffer},
 };
+use falchion_lab::verify::{Fill, HostBuffer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Orders of events in which what ships is not accused.

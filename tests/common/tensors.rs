@@ -3,8 +3,8 @@
 use falchion::{
     numeric::ElementKind,
     threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
-    verify::draw,
 };
+use falchion_lab::verify::draw;
 use proptest::prelude::*;
 
 /// What lies where nothing is to be written.

@@ -13,8 +13,8 @@ use falchion::{
     },
     numeric::ElementKind,
     threadblock::SwizzleKind,
-    verify::HostBuffer,
 };
+use falchion_lab::verify::HostBuffer;
 
 /// What the resolver chooses for each width of element and access, and every rung.
 pub fn named() -> Vec<TransposeDesc> {

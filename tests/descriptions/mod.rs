@@ -11,8 +11,8 @@ use falchion::{
     desc::GemmDesc,
     epilogue::{EpilogueDesc, LinearCombination, Node},
     threadblock::SwizzleKind,
-    verify::draw,
 };
+use falchion_lab::verify::draw;
 pub use simt::ONE_SCHEDULE;
 
 /// A sequence of numbers from a seed.

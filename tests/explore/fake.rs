@@ -1,10 +1,8 @@
 //! A device, a compiler and a clock that are none: they do as they are told, and write down what they were asked.
 
-use falchion::{
-    Error,
+use falchion::{Error, desc::GemmDesc, device::cuda::report::Report};
+use falchion_lab::{
     bench::{Launch, Session, Settings, Stretch, Timer},
-    desc::GemmDesc,
-    device::cuda::report::Report,
     explore::trials::{Compiler, Device},
 };
 use std::{

@@ -5,7 +5,7 @@ use super::{
     fake::Fake,
     trials::{SIZE, explored, fate, plan},
 };
-use falchion::explore::{
+use falchion_lab::explore::{
     log::Log,
     record::{Circumstances, Entry, Header},
 };

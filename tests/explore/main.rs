@@ -2,13 +2,13 @@
 
 mod space;
 
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 mod fake;
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 mod log;
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 mod on_cuda;
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 mod trials;
 
 use falchion::{
@@ -24,5 +24,5 @@ fn base(a: &str, b: &str, c: &str) -> GemmDesc {
 }
 
 /// What GPU tests are about.
-#[cfg(feature = "bench-cublaslt")]
+#[cfg(feature = "cuda")]
 const SIMT: &str = "f32:row";

@@ -3,9 +3,12 @@
 use super::SIMT;
 use falchion::{
     arch::{ArchKind, OpKind},
-    bench::{EventTimer, Session, Settings},
     desc::{GemmDesc, Request},
     device::cuda::open,
+    shape::Mnk,
+};
+use falchion_lab::{
+    bench::{EventTimer, Session, Settings},
     explore::{
         Census, Space,
         device::{Gpu, fits},
@@ -14,7 +17,6 @@ use falchion::{
         standing::{Tally, last_final, standings},
         trials::{Book, Plan},
     },
-    shape::Mnk,
 };
 
 const SIZE: Mnk = Mnk::new(256, 256, 256);

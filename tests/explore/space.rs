@@ -5,9 +5,9 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Knobs, Request},
-    explore::{Census, Space, sample},
     threadblock::MainloopKind,
 };
+use falchion_lab::explore::{Census, Space, sample};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 

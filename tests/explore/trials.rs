@@ -4,11 +4,9 @@ use super::{
     base,
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
-use falchion::{
-    Error,
+use falchion::{Error, desc::GemmDesc, device::cuda::report::Report, shape::Mnk, threadblock::SwizzleKind};
+use falchion_lab::{
     bench::Launch,
-    desc::GemmDesc,
-    device::cuda::report::Report,
     explore::{
         Census, Space,
         record::{Entry, LOG_BYTES, Outcome, Trial},
@@ -16,8 +14,6 @@ use falchion::{
         standing::{Standing, Summary, Tally, last_final, screened, standings, table},
         trials::{BATCH, Book, Compiled, Compiler, Plan, Stage, compile_all, compile_only},
     },
-    shape::Mnk,
-    threadblock::SwizzleKind,
 };
 use std::{
     collections::{BTreeSet, HashSet},

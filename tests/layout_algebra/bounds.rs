@@ -1,7 +1,8 @@
 //! Values up to 64 bits: what does not fit is refused, and nothing panics.
 
 use crate::drawn::cases;
-use falchion::layout::algebra::{Layout, LayoutError, Tiler, expression::evaluate};
+use falchion::layout::algebra::{Layout, LayoutError, Tiler};
+use falchion_lab::layout::expression::evaluate;
 use proptest::prelude::*;
 
 /// A number of any length in bits, near a power of two more often than not.

@@ -1,6 +1,6 @@
 //! What CuTe's documentation and unit tests say, in CuTe's words: the results, nesting included.
 
-use falchion::layout::algebra::expression::evaluate;
+use falchion_lab::layout::expression::evaluate;
 
 /// Evaluates the left of each pair, and compares with the right.
 fn all(facts: &[(&str, &str)]) {

@@ -20,6 +20,16 @@ pub enum Combine {
 }
 
 impl Combine {
+    /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type is neither f32 nor f64, whose
+    /// scalars [`TransposeShapes::check`] then refuses.
+    pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
+        match kind {
+            ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,
+            ElementKind::F64 if scalars != [1.0, 0.0] => Self::F64,
+            _ => Self::Move,
+        }
+    }
+
     /// The element type that is computed in; `None` where nothing is.
     pub const fn kind(self) -> Option<ElementKind> {
         match self {
