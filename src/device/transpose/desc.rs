@@ -111,7 +111,7 @@ pub struct TransposeDesc {
     pub blocks_per_sm: u32,
 }
 
-/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/transpose_compile.rs`.
+/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/nvrtc/transpose.rs`.
 const REGISTERS_BESIDES: u32 = 20;
 
 impl TransposeDesc {
