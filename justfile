@@ -8,9 +8,13 @@ check:
 bundle:
     scripts/bundle.sh
 
-# The tests of a device, here.
+# Every kernel through NVRTC, none left out: `FALCHION_SAMPLE=10:1 just kernels` takes a tenth.
+kernels:
+    cargo test --test nvrtc -- --ignored --nocapture
+
+# The tests of a device, here: all of them are in one binary.
 gpu:
-    cargo test -p falchion --features cuda,serde,bench-cublaslt --test conformance --test same_bits --test cuda --test explore -- --ignored --test-threads=1
+    cargo test --test gpu -- --ignored --test-threads=1
 
 # compute-sanitizer's four tools over the tests of a device.
 sanitize:

@@ -1,7 +1,8 @@
 //! Seed 4's CuTe GEMM: its layouts, a product computed with them thread by thread on the host, and the seed's own by the
 //! kernel that is made of them, where there is a GPU: `cargo run --example cute_gemm`.
 
-use falchion::{Error, layout::cute_gemm::CuteGemm, shape::Mnk};
+use falchion::{Error, shape::Mnk};
+use falchion_lab::layout::cute_gemm::CuteGemm;
 
 fn main() -> Result<(), Error> {
     let tile = Mnk::new(64, 64, 16);
@@ -45,10 +46,8 @@ fn main() -> Result<(), Error> {
 /// Computes the product on the first device and verifies it, or says why not.
 #[cfg(feature = "cuda")]
 fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
-    use falchion::{
-        device::cuda::{CuteGemmKernel, open, resident::Resident},
-        numeric::ElementKind,
-    };
+    use falchion::{device::cuda::open, numeric::ElementKind};
+    use falchion_lab::{layout::cute_gemm::CuteGemmKernel, owned::resident::Resident};
     let context = match open(0) {
         Ok(context) => context,
         Err(why) => {

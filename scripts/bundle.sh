@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
-# Gathers what runs on a GPU machine without cargo into one folder: the command line, every test binary that has tests for a
-# device, the suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
+# Gathers what runs on a GPU machine without cargo into one folder: the command line, the tests of a device and of the host, the
+# suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
 #
 #   scripts/bundle.sh [FOLDER]          default: bundle
 #   on the GPU machine:  FOLDER/run-tests.sh, FOLDER/falchion bench --suite FOLDER/benches/suites/simt.jsonl
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-bundle}
-features=cuda,serde,bench-cublaslt
+features=cuda,serde
 mkdir -p "$folder/tests" "$folder/benches/suites"
 
 FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release --workspace
 cp target/release/falchion "$folder/falchion"
 
 rm -f "$folder"/tests/*
-cargo test --no-run -p falchion --features "$features" --test conformance --test same_bits --test cuda \
-  --test nvrtc --test bench_cublaslt --test transpose_cuda --test cute_gemm_cuda \
-  --test tensor_map_cuda --test tensor_map_classes_cuda --test warpgroup_cuda --test ring_cuda --test explore --test relay_cuda --test f32_accurate_cuda --test tensor_steps_cuda --message-format=json |
+cargo test --no-run -p falchion --test gpu --test host --message-format=json |
   python3 -c '
 import json, sys
 for line in sys.stdin:
@@ -29,12 +27,12 @@ cp benches/suites/*.jsonl "$folder/benches/suites/"
 
 cat > "$folder/run-tests.sh" <<'RUN'
 #!/usr/bin/env bash
-# Every test that needs a device, one binary after the other; one thread each, so that none disturbs another's timing.
+# Every test that needs a device; one thread, so that none disturbs another's timing.
 set -u
 cd "$(dirname "$0")"
 if [ -d cache ]; then chmod 700 cache; export FALCHION_CACHE_DIR=${FALCHION_CACHE_DIR:-$PWD/cache}; fi
 failed=0
-for test in tests/*; do "$test" --ignored --nocapture --test-threads=1 "$@" || failed=1; done
+tests/gpu --ignored --nocapture --test-threads=1 "$@" || failed=1
 exit $failed
 RUN
 chmod +x "$folder/run-tests.sh"

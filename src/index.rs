@@ -3,6 +3,8 @@
 //! Every map of the library, from tile to shared memory, from thread to vector, from lane and register to coordinate, from
 //! block to tile, is an [`IndexMap`]. So one set of [`laws`] tests them all, one function draws them, and one number, the
 //! [`fingerprint`], says whether the CUDA twin is the same map: NVRTC evaluates the twin over the whole domain and compares.
+//!
+//! Twin: `kernels/index.cuh`.
 
 /// A point of a map's domain. What rows and columns are, each map says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -28,20 +28,18 @@
 //! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
-//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; [`verify`], whether a result is right.
+//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; the crate `falchion-lab`, whether a result is right.
 #![deny(missing_docs)]
 
 pub mod arch;
 pub mod banks;
-#[cfg(feature = "bench-cublaslt")]
-pub mod bench;
 pub mod desc;
 pub mod device;
 pub mod epilogue;
 mod error;
-pub mod explore;
 pub mod index;
-pub mod ladder;
+#[doc(hidden)]
+pub mod internals;
 pub mod layout;
 pub mod mirror;
 pub mod numeric;
@@ -49,11 +47,9 @@ pub mod refusal;
 pub mod schedule;
 pub mod sentence;
 pub mod shape;
-mod svg;
 pub mod sys;
 pub mod thread;
 pub mod threadblock;
-pub mod verify;
 pub mod warp;
 
 pub use error::Error;

@@ -13,7 +13,8 @@ use crate::{
 use core::fmt::Write;
 
 /// A type that both languages can hold.
-trait Spelled {
+#[doc(hidden)]
+pub trait Spelled {
     /// A C++ declaration of `name`.
     fn declaration(name: &str) -> String;
 }
@@ -54,6 +55,9 @@ impl<T: Spelled, const N: usize> Spelled for [T; N] {
     }
 }
 
+/// Declares structs that cross at launch, each a Rust struct with its C++ twin.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! mirrored {
     ($(#[doc = $doc:literal])* $Name:ident $(align $align:literal)? { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
         $(#[doc = $doc])*
@@ -66,10 +70,11 @@ macro_rules! mirrored {
         impl $Name {
             /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
             pub fn declaration() -> String {
+                use ::core::fmt::Write as _;
                 let mut text = concat!("struct ", $("alignas(", $align, ") ",)? stringify!($Name), " {\n").to_owned();
                 $(
                     $(text.push_str(concat!("  //", $field_doc, "\n"));)*
-                    let _ = writeln!(text, "  {};", <$ty as Spelled>::declaration(stringify!($field)));
+                    let _ = writeln!(text, "  {};", <$ty as $crate::mirror::Spelled>::declaration(stringify!($field)));
                 )*
                 let _ = writeln!(
                     text,
@@ -82,7 +87,7 @@ macro_rules! mirrored {
             }
         }
 
-        impl Spelled for $Name {
+        impl $crate::mirror::Spelled for $Name {
             fn declaration(name: &str) -> String {
                 format!("{} {name}", stringify!($Name))
             }
@@ -178,33 +183,6 @@ mirrored! {
         reads_a: u32,
         /// Whether B is read.
         reads_b: u32,
-    }
-}
-
-/// How many dynamic integers a GEMM's layouts may have. Those of one block have the most: eighteen.
-pub const INTEGERS: usize = 24;
-
-mirrored! {
-    /// What a GEMM of [`cute_gemm`](crate::layout::cute_gemm) is launched with.
-    CuteGemmParams {
-        /// Address of A.
-        a: u64,
-        /// Address of B.
-        b: u64,
-        /// Address of C.
-        c: u64,
-        /// The dynamic integers of the layouts, in the order of their numbers.
-        integers: [u64; INTEGERS],
-    }
-}
-
-mirrored! {
-    /// What a probe of shared memory is launched with.
-    ProbeParams {
-        /// Address of a table: each lane's offset in shared memory, in bytes.
-        offsets: u64,
-        /// Address of a word for each lane, to be written.
-        results: u64,
     }
 }
 
@@ -363,8 +341,10 @@ pub struct TranslationUnit {
     pub entry: &'static str,
     /// The source.
     pub source: String,
-    /// The generated header; the others are [`KERNELS`].
+    /// The generated header.
     pub config: String,
+    /// Headers beside it and [`KERNELS`], by the name under which they are included: those of kernels that are not this library's.
+    pub headers: &'static [(&'static str, &'static str)],
 }
 
 /// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
@@ -383,5 +363,5 @@ pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUni
         source,
         "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d) }
+    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
 }

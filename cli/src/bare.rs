@@ -10,8 +10,9 @@ use crate::{
 };
 use falchion::{
     desc::{Request, Resolved},
-    device::{HostProduct, host::Mode},
+    device::host::Mode,
 };
+use falchion_lab::owned::HostProduct;
 use serde_json::json;
 
 /// m, n and k on the host.

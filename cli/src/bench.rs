@@ -1,7 +1,7 @@
 //! `falchion bench`: a suite in, lines and a page out.
 
 use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
-use falchion::bench::{
+use falchion_lab::bench::{
     Line,
     measure::{Run, compile_all},
     page,

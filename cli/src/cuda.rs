@@ -5,29 +5,34 @@ use cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::ArchKind,
-    bench::{
-        EventTimer, Line, Session, Settings, SuiteProblem,
-        measure::{Bench, Run},
-        transpose::{TransposeLine, TransposeProblem, measure::TransposeBench},
-    },
     desc::GemmDesc,
     device::{
-        HostProduct, HostTranspose,
         cuda::{
             CudaKernel, CudaTranspose,
             cache::{Cache, CacheDir},
             machine_of,
-            resident::{Resident, ResidentTranspose},
         },
         transpose::TransposeDesc,
+    },
+    numeric::ElementKind,
+    sys::{driver, nvrtc::Nvrtc},
+};
+use falchion_lab::{
+    bench::{
+        EventTimer, Line, Session, Settings, SuiteProblem,
+        measure::{Bench, Run},
+        transpose::{TransposeLine, TransposeProblem, measure::TransposeBench},
     },
     explore::device::Gpu,
     ladder::{
         Climb, Machine, TransposeClimb,
         measure::{climb, climb_transposes},
     },
-    numeric::ElementKind,
-    sys::{driver, nvrtc::Nvrtc, timing},
+    owned::{
+        HostProduct, HostTranspose,
+        resident::{Resident, ResidentTranspose},
+    },
+    sys::timing,
 };
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::{
     print,
     progress::{self, Steps},
 };
-use falchion::ladder::{Climb, Machine, check_size, rungs, verify};
+use falchion_lab::ladder::{Climb, Machine, check_size, rungs, verify};
 use std::fs;
 
 /// Letters of the longest bar.

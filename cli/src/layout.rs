@@ -1,11 +1,9 @@
 //! `falchion layout`: the layout algebra, and pictures of layouts.
 
 use crate::{args::LayoutArgs, failure::Failure, print};
-use falchion::layout::{
-    algebra::{
-        Composed, IntTuple, LayoutError, Map,
-        expression::{ExpressionError, Value, evaluate},
-    },
+use falchion::layout::algebra::{Composed, IntTuple, LayoutError, Map};
+use falchion_lab::layout::{
+    expression::{ExpressionError, Value, evaluate},
     picture::{Picture, PictureError, table},
 };
 use serde_json::{Value as Json, json};

@@ -1,4 +1,4 @@
-// Twin of src/threadblock/mma_warp_specialized.rs: what the producer and the consumers do in the steps that are theirs.
+// Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps that are theirs.
 #pragma once
 #include "epilogue/tensor_store.cuh"
 #include "numeric/split.cuh"

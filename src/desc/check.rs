@@ -294,7 +294,7 @@ impl GemmDesc {
 }
 
 /// Refuses what is not from `least` to `most`.
-pub(crate) const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
+pub const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
     if value < least || value > most {
         return Err(Refusal::OutOfRange { field, value: value as u64, least: least as u64, most: most as u64 });
     }

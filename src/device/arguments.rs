@@ -5,6 +5,7 @@
 //! in one function, [`Shapes::canonical`].
 
 use super::{
+    executor::Orders,
     space::{Operand, Space, Target},
     split::DEPTH,
 };
@@ -37,7 +38,7 @@ impl<R> Source<R> {
     }
 
     /// The same source with its matrix replaced.
-    pub(crate) fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
+    pub fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
         match self {
             Self::None => Source::None,
             Self::Matrix(matrix) => Source::Matrix(f(matrix)),
@@ -188,6 +189,25 @@ pub struct Shapes {
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl Shapes {
+    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D. There is a C where the
+    /// epilogue of `desc` reads one.
+    pub fn of(
+        desc: &GemmDesc,
+        (m, n, k): (usize, usize, usize),
+        [lda, ldb, ldc]: [Option<usize>; 3],
+        scalars: [f64; SCALARS],
+    ) -> Self {
+        let Orders { a, b, c } = desc.orders();
+        let matrix = |order: crate::layout::Order, leading: Option<usize>, rows, columns| MatrixShape {
+            order,
+            leading: leading.unwrap_or(order.packed(rows, columns)),
+            length: usize::MAX,
+        };
+        let d = matrix(c, ldc, m, n);
+        let c = if desc.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
+        Self { m, n, k, a: matrix(a, lda, m, k), b: matrix(b, ldb, k, n), c, d, scalars }
+    }
+
     /// The row-major problem of the same bytes. A column-major D exchanges A and B: `Dᵀ = Bᵀ·Aᵀ`.
     pub fn canonical(self) -> Self {
         if self.d.order.is_row() { self } else { self.turned() }
@@ -213,7 +233,7 @@ impl Shapes {
     /// # Errors
     ///
     /// [`Refusal::Layouts`] when the layouts are others.
-    pub(crate) fn canonical_for(&self, d: &GemmDesc) -> Result<Self, Refusal> {
+    pub fn canonical_for(&self, d: &GemmDesc) -> Result<Self, Refusal> {
         let seen = self.seen_by(d);
         if [seen.a.order, seen.b.order, seen.d.order] != [d.layout_a, d.layout_b, d.layout_c] {
             return Err(Refusal::Layouts { a: d.layout_a, b: d.layout_b, d: d.layout_c, exchanged: d.exchanged });

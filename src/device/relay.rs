@@ -311,6 +311,6 @@ impl RelayDesc {
             source,
             "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RelayParams params) {{\n  device::relay<Config>(params);\n}}"
         );
-        TranslationUnit { entry: ENTRY, source, config }
+        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }
 }

@@ -59,7 +59,11 @@ impl EpilogueDesc {
     }
 
     /// The user functions that this process does not know.
-    pub(crate) fn check_functions(&self) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`] naming the first.
+    pub fn check_functions(&self) -> Result<(), Refusal> {
         for op in self.ops() {
             if let Op::User(id) = op
                 && registered(*id).is_none()
@@ -73,7 +77,7 @@ impl EpilogueDesc {
 
 /// Room for the rows of an evaluation, to be used again.
 #[derive(Default)]
-pub(crate) struct Rows<E> {
+pub struct Rows<E> {
     stack: Vec<Vec<E>>,
     depth: usize,
 }
@@ -102,7 +106,7 @@ impl<E: Compute> Rows<E> {
 /// The epilogue of a row of accumulators and the same row of C. An empty `source` stands for zeros.
 ///
 /// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
-pub(crate) fn evaluate<'r, E: Compute>(
+pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
     accumulators: &[E],

@@ -22,7 +22,7 @@
 //! ```
 
 mod desc;
-mod evaluate;
+pub(crate) mod evaluate;
 mod function;
 mod parse;
 mod spell;

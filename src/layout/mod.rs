@@ -5,9 +5,7 @@
 //! on values ([`GemmDesc::exchange`](crate::desc::GemmDesc::exchange)); exchanging twice is the identity.
 
 pub mod algebra;
-pub mod cute_gemm;
 mod matrix_type;
-pub mod picture;
 
 pub use matrix_type::MatrixType;
 

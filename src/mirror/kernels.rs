@@ -2,7 +2,6 @@
 
 /// The files of `kernels/`, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
-    ("banks/probe.cuh", include_str!("../../kernels/banks/probe.cuh")),
     ("device/gemm.cuh", include_str!("../../kernels/device/gemm.cuh")),
     ("device/cuda/warp_specialized.cuh", include_str!("../../kernels/device/cuda/warp_specialized.cuh")),
     ("device/relay.cuh", include_str!("../../kernels/device/relay.cuh")),
@@ -11,9 +10,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
-    ("ladder/textbook.cuh", include_str!("../../kernels/ladder/textbook.cuh")),
     ("layout/algebra.cuh", include_str!("../../kernels/layout/algebra.cuh")),
-    ("layout/cute_gemm.cuh", include_str!("../../kernels/layout/cute_gemm.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/split.cuh", include_str!("../../kernels/numeric/split.cuh")),
     ("schedule.cuh", include_str!("../../kernels/schedule.cuh")),

@@ -1,8 +1,5 @@
 //! What a relay is launched with.
 
-use super::Spelled;
-use core::fmt::Write;
-
 mirrored! {
     /// What a relay is launched with.
     RelayParams {

@@ -1,8 +1,6 @@
 //! What a split of an operand is launched with, and what it leaves behind.
 
-use super::Spelled;
 use crate::numeric::split::LineFacts;
-use core::fmt::Write;
 
 mirrored! {
     /// What is known of a row of A, or a column of B, that is scaled: [`LineFacts`](crate::numeric::split::LineFacts), and its shift.

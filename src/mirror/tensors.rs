@@ -1,8 +1,5 @@
 //! Parameters with tensor maps. In C++ the maps' declaration comes before theirs.
 
-use super::Spelled;
-use core::fmt::Write;
-
 mirrored! {
     /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for the
     /// copy engine. A field of parameters that `__grid_constant__` passes by value.

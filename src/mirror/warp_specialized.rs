@@ -202,5 +202,5 @@ pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ TensorGemmParams params) {{\n  device::gemm_warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d, components) }
+    TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: &[] }
 }

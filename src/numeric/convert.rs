@@ -94,7 +94,7 @@ const FP8_NAN: u8 = 0x7f;
 
 /// To binary32, with the last bit set where anything was cut off, so that a second rounding is the only one.
 #[inline(always)]
-pub(crate) fn round_to_odd(x: f64) -> f32 {
+pub fn round_to_odd(x: f64) -> f32 {
     let near = x as f32;
     let back = f64::from(near);
     if back == x || !near.is_finite() || near.to_bits() & 1 == 1 {

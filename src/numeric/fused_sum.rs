@@ -9,7 +9,7 @@
 //!
 //! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no exponent. `E` may be below -126, an
 //! accumulator's least exponent, of which only the rounding knows, but is no less than -133. A sum that is cut off to nothing is +0, whatever its
-//! sign was. An H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`, and `tests/tensor_steps_cuda.rs` draws more. Where a factor or the accumulator is infinite or no number, the
+//! sign was. An H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`, and `tests/gpu/tensor_steps.rs` draws more. Where a factor or the accumulator is infinite or no number, the
 //! result is infinite or the NaN `0x7fffffff`.
 
 use super::{
@@ -23,7 +23,7 @@ const FRACTION: u32 = 23;
 const PRODUCT_FRACTION: u32 = 2 * FRACTION;
 /// The least exponent of a binary32.
 pub(super) const LEAST: i32 = -126;
-/// The least exponent that addends are aligned to: found on an H200, by `tests/tensor_steps_cuda.rs`.
+/// The least exponent that addends are aligned to: found on an H200, by `tests/gpu/tensor_steps.rs`.
 pub(super) const LEAST_ALIGNED: i32 = -133;
 /// What tensor cores make of what is no number.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
@@ -63,7 +63,7 @@ pub(super) const fn apart(x: f32, least: i32) -> (u32, i32) {
 }
 
 /// The least exponent of a type that tensor cores multiply, or accumulate in.
-pub(crate) const fn least_exponent(kind: ElementKind) -> i32 {
+pub const fn least_exponent(kind: ElementKind) -> i32 {
     match kind {
         ElementKind::F16 | ElementKind::E5m2 => -14,
         ElementKind::E4m3 => -6,

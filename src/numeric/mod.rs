@@ -9,9 +9,9 @@
 
 mod arithmetic;
 mod combination;
-mod convert;
+pub(crate) mod convert;
 mod element;
-mod fused_sum;
+pub(crate) mod fused_sum;
 mod instruction;
 mod rows;
 pub mod split;
@@ -22,7 +22,6 @@ pub use combination::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS};
 pub(crate) use convert::round_to_odd;
 pub use convert::{Narrow, Widen};
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
-pub(crate) use fused_sum::least_exponent;
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Narrowing, Number, Result, Widening};
 pub use split::SplitKind;

@@ -1,9 +1,16 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
-use crate::{arch::PORTABLE_CLUSTER, error::Error, refusal::Refusal};
+use crate::{
+    arch::PORTABLE_CLUSTER,
+    desc::GemmDesc,
+    device::cuda::{CudaKernel, kernel::Geometry},
+    error::Error,
+    mirror::TranslationUnit,
+    refusal::Refusal,
+};
 use bytemuck::Pod;
-use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
-use std::ffi::c_void;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
+use std::{ffi::c_void, sync::Arc};
 
 /// `error` of the driver function `call`, as ours.
 pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
@@ -167,21 +174,38 @@ pub unsafe fn enqueue<Params: Pod>(
         .map_err(driver("cuLaunchKernel"))
 }
 
+/// Compiles and loads a kernel that is not this library's: `unit` computes what `desc` describes, in blocks of `geometry`. It is
+/// not kept for the process: two calls load two kernels.
+///
+/// # Errors
+///
+/// Those of [`CudaKernel::prepare`], less the description's.
+///
+/// # Safety
+///
+/// The unit's entry point takes [`GemmParams`](crate::mirror::GemmParams) and nothing else, by value; of the operands it touches
+/// what the extents and leading dimensions in it span, and writes D alone.
+pub unsafe fn kernel_of_unit(
+    context: &Arc<CudaContext>,
+    desc: &GemmDesc,
+    unit: TranslationUnit,
+    geometry: Geometry,
+) -> Result<CudaKernel, Error> {
+    CudaKernel::of_unit(context, desc, unit, geometry)
+}
+
 /// Enqueues a kernel of ours.
 ///
 /// # Errors
 ///
 /// Those of [`enqueue`].
 ///
-/// Called from seven places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of
+/// Called from five places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of
 /// the stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents
 /// and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `CudaKernel::run`
 /// does so for kernels with roles, too, whose tensor maps are made of the same addresses and extents, or of those of the workspace, which it has
 /// found large enough and apart from all else; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
-/// checks its two matrices itself. `CuteGemmKernel::run`
-/// likewise: the matrices are as long as the layouts reach whose offsets the kernel computes, and C lies apart from A and B.
-/// `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with offsets within the kernel's
-/// shared memory. `WarpgroupProbe::run` gives tiles, fragments and D of the sizes that its text reads and writes, which it has
+/// checks its two matrices itself. `WarpgroupProbe::run` gives tiles, fragments and D of the sizes that its text reads and writes, which it has
 /// checked or made, borrowed likewise.
 pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,

@@ -195,7 +195,7 @@ impl Library {
     /// # Errors
     ///
     /// [`Error::Library`] where the library has no such function: it is older than what we need.
-    pub(crate) unsafe fn function<F: Copy>(&self, name: &'static CStr) -> Result<F, Error> {
+    pub unsafe fn function<F: Copy>(&self, name: &'static CStr) -> Result<F, Error> {
         // SAFETY: the caller vouches for the type. The pointer may outlive the symbol: the library is never unloaded.
         let found = unsafe { self.handle.get::<F>(name) };
         found.map(|symbol| *symbol).map_err(|error| Error::Library {

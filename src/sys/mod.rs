@@ -4,10 +4,6 @@
 #![allow(unsafe_code)]
 
 pub mod cpu;
-#[cfg(feature = "bench-cublaslt")]
-pub mod cublas;
-#[cfg(feature = "bench-cublaslt")]
-pub mod cublaslt;
 #[cfg(feature = "cuda")]
 pub mod driver;
 #[cfg(feature = "cuda")]
@@ -22,7 +18,5 @@ pub(crate) mod read_back;
 pub mod simd;
 #[cfg(feature = "cuda")]
 pub mod tensor_map;
-#[cfg(feature = "bench-cublaslt")]
-pub mod timing;
 #[cfg(feature = "cuda")]
 pub(crate) mod user;

@@ -127,7 +127,7 @@ impl TensorCopy {
     }
 
     /// Whether the copy engine takes the copy: rows of the box begin at multiples of 16 bytes, inside of the tensor and outside.
-    /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/tensor_map_classes_cuda.rs`).
+    /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
     ///
@@ -149,7 +149,7 @@ impl TensorCopy {
     /// Whether the copy engine takes the copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's
     /// rows are whole multiples of 16 bytes, beside what [`check`](Self::check) says. Loads may begin before the tensor; of stores that
     /// do, one by (8, 1) elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so
-    /// what lies behind the row (`tests/tensor_map_cuda.rs`). [`store`](Self::store) says what such stores would mean.
+    /// what lies behind the row (`tests/gpu/tensor_map.rs`). [`store`](Self::store) says what such stores would mean.
     ///
     /// # Errors
     ///

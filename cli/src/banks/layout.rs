@@ -3,9 +3,12 @@
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, print};
 use falchion::{
-    banks::{Direction, LANES, LaidAccess, wavefronts},
-    layout::algebra::expression::{Value, evaluate},
+    banks::{Direction, LANES, wavefronts},
     numeric::ElementKind,
+};
+use falchion_lab::{
+    banks::LaidAccess,
+    layout::expression::{Value, evaluate},
 };
 use serde_json::json;
 

@@ -5,7 +5,8 @@ mod probe;
 mod steps;
 
 use crate::{args::BanksArgs, failure::Failure, text};
-use falchion::banks::{WarpAccess, picture};
+use falchion::banks::WarpAccess;
+use falchion_lab::banks::picture;
 use std::path::Path;
 
 /// Runs the command.

@@ -1,10 +1,8 @@
 //! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them with a profiler.
 
 use crate::{failure::Failure, print};
-use falchion::{
-    banks::{cases, probe::Probe, wavefronts},
-    device::cuda::open,
-};
+use falchion::{banks::wavefronts, device::cuda::open};
+use falchion_lab::banks::{cases, probe::Probe};
 use serde_json::json;
 
 /// Makes every access, in one launch each, and says in the same order what is predicted: lines of name, direction, bytes a lane

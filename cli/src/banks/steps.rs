@@ -2,10 +2,8 @@
 
 use super::draw;
 use crate::{args::BanksArgs, cuda::Place, failure::Failure, gemm::description, print};
-use falchion::{
-    banks::{SharedStep, of_desc, wavefronts},
-    desc::OperandKind,
-};
+use falchion::{banks::wavefronts, desc::OperandKind};
+use falchion_lab::banks::{SharedStep, of_desc};
 use serde_json::{Value, json};
 
 /// Counts them.

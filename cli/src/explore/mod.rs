@@ -16,15 +16,15 @@ use falchion::{
     Error,
     arch::{ArchKind, Machine},
     desc::GemmDesc,
-    explore::{
-        Census, Space,
-        device::{Nvrtc, fits},
-        log::Log,
-        record::{Entry, Header},
-        sample,
-        trials::{Book, Plan, compile_only},
-    },
     shape::Mnk,
+};
+use falchion_lab::explore::{
+    Census, Space,
+    device::{Nvrtc, fits},
+    log::Log,
+    record::{Entry, Header},
+    sample,
+    trials::{Book, Plan, compile_only},
 };
 use std::{path::Path, thread};
 

@@ -2,14 +2,12 @@
 
 use super::object;
 use crate::{failure::Failure, print};
-use falchion::{
-    explore::{
-        Census,
-        record::Entry,
-        standing::{Summary, table},
-        trials::Compiled,
-    },
-    shape::Mnk,
+use falchion::shape::Mnk;
+use falchion_lab::explore::{
+    Census,
+    record::Entry,
+    standing::{Summary, table},
+    trials::Compiled,
 };
 use serde_json::json;
 

@@ -14,9 +14,10 @@ use crate::{
 pub use explain::description;
 use falchion::{
     desc::{GemmDesc, Request, Resolved},
-    device::{HostProduct, Routes, Shapes, Source, host::Mode},
+    device::{Routes, Shapes, Source, host::Mode},
     epilogue::SCALARS,
 };
+use falchion_lab::owned::HostProduct;
 use files::Files;
 use report::Report;
 pub use report::{at, judged, speed, verified};

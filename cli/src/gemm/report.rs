@@ -6,8 +6,8 @@ use falchion::{
     desc::{GemmDesc, Resolved},
     device::Routes,
     layout::MatrixType,
-    verify::Verdict,
 };
+use falchion_lab::verify::Verdict;
 use serde_json::json;
 
 /// A product that was computed.

@@ -6,10 +6,10 @@ mod header;
 
 use crate::failure::Failure;
 use falchion::{
-    device::HostMatrix,
     layout::Order,
     numeric::{ElementKind, F16, Narrow},
 };
+use falchion_lab::owned::HostMatrix;
 use header::{Header, MAGIC, Number};
 use std::{
     fs::{self, File},

@@ -8,10 +8,8 @@ use crate::{
     print,
     progress::{Steps, during},
 };
-use falchion::{
-    device::transpose::Rung,
-    ladder::{TransposeClimb, verify_transpose},
-};
+use falchion::device::transpose::Rung;
+use falchion_lab::ladder::{TransposeClimb, verify_transpose};
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {

@@ -14,10 +14,10 @@ use crate::{
     text,
 };
 use falchion::device::{
-    HostTranspose,
     host::Mode,
     transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
 };
+use falchion_lab::owned::HostTranspose;
 use files::Files;
 use report::Report;
 use std::path::Path;

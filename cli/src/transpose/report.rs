@@ -2,13 +2,10 @@
 
 use crate::{args::TransposeArgs, failure::Failure, gemm::at, print};
 use falchion::{
-    device::{
-        HostTranspose,
-        transpose::{Choice, Combine, TransposeDesc, TransposeExplanation, TransposeShapes},
-    },
+    device::transpose::{Choice, Combine, TransposeDesc, TransposeExplanation, TransposeShapes},
     numeric::ElementKind,
-    verify::transpose::TransposeVerdict,
 };
+use falchion_lab::{owned::HostTranspose, verify::transpose::TransposeVerdict};
 use serde_json::{Value, json};
 
 /// A transpose that was computed.

@@ -17,7 +17,6 @@ use crate::{
     },
     epilogue::Reads,
     error::Error,
-    ladder::Textbook,
     mirror::{GemmParams, TranslationUnit, translation_unit},
     refusal::Refusal,
     shape::Mnk,
@@ -42,12 +41,13 @@ struct Prepared {
 
 /// What a launch needs to know of a kernel.
 #[derive(Clone, Copy, Debug)]
-struct Geometry {
+pub struct Geometry {
     /// What a block computes, and how much of K it takes at a time.
-    tile: Mnk,
-    threads: u32,
+    pub tile: Mnk,
+    /// Threads of a block.
+    pub threads: u32,
     /// Shared memory that is asked for at the launch.
-    shared_bytes: u32,
+    pub shared_bytes: u32,
 }
 
 impl Geometry {
@@ -81,15 +81,14 @@ impl CudaKernel {
         Ok(KNOWN.keep(context, desc, kernel))
     }
 
-    /// Compiles and loads a kernel of the ladder's first two rungs. It computes what [`Textbook::types`] describes.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`prepare`](Self::prepare).
-    pub fn textbook(context: &Arc<CudaContext>, kernel: Textbook) -> Result<Self, Error> {
-        let machine = machine_of(context)?;
-        let geometry = Geometry { tile: Textbook::TILE, threads: Textbook::THREADS, shared_bytes: 0 };
-        Self::load(context, &Textbook::types()?, kernel.translation_unit()?, geometry, machine.sm)
+    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of its own.
+    pub(crate) fn of_unit(
+        context: &Arc<CudaContext>,
+        desc: &GemmDesc,
+        unit: TranslationUnit,
+        geometry: Geometry,
+    ) -> Result<Self, Error> {
+        Self::load(context, desc, unit, geometry, machine_of(context)?.sm)
     }
 
     fn load(
@@ -246,7 +245,7 @@ impl CudaKernel {
 }
 
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.
-pub(crate) fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
+pub fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
     let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
         if desc.mainloop.has_roles() {
             // The copy engine reads whole vectors or nothing.

@@ -25,7 +25,7 @@ use std::{
 
 /// The program that NVRTC is given for a description on `sm`.
 fn program(unit: &TranslationUnit, sm: u32) -> Program {
-    let mut headers: Vec<_> = KERNELS.iter().map(|&(name, text)| (name.to_owned(), text.into())).collect();
+    let mut headers: Vec<_> = KERNELS.iter().chain(unit.headers).map(|&(name, text)| (name.to_owned(), text.into())).collect();
     headers.push(("config.cuh".to_owned(), unit.config.clone().into()));
     Program {
         name: format!("{}.cu", unit.entry),
@@ -69,14 +69,21 @@ fn name_node(error: Error) -> Error {
 }
 
 /// A compiled kernel on a device.
-pub(super) struct Loaded {
+pub struct Loaded {
+    /// What a launch names.
     pub function: CudaFunction,
+    /// What the assembler said.
     pub report: Report,
+    /// The text that was compiled.
     pub unit: TranslationUnit,
 }
 
 impl Loaded {
     /// Compiles `unit` for `sm`, unless the cache has it, and loads it with so much dynamic shared memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`compile`]; [`Error::Driver`].
     pub fn new(context: &Arc<CudaContext>, unit: TranslationUnit, sm: u32, shared_bytes: u32) -> Result<Self, Error> {
         let entry = compile(Cache::global(), &unit, sm)?;
         let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;

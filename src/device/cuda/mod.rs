@@ -5,15 +5,13 @@
 
 pub mod cache;
 mod context;
-mod cute_gemm;
 mod detour;
 mod executor;
-mod kernel;
-mod loaded;
+pub(crate) mod kernel;
+pub(crate) mod loaded;
 mod operands;
 mod relay;
 pub mod report;
-pub mod resident;
 mod split;
 mod tensor_maps;
 mod transpose;
@@ -21,11 +19,8 @@ mod warp_specialized;
 mod warpgroup;
 
 pub use context::{machine_of, multiprocessors, open};
-pub use cute_gemm::CuteGemmKernel;
 pub use detour::detour_units;
 pub use executor::Kernel;
-#[cfg(feature = "bench-cublaslt")]
-pub(crate) use kernel::fitting;
 pub use kernel::{CudaKernel, kernel_unit};
 pub use loaded::compile;
 pub use operands::{Cuda, CudaMatrices, DeviceMatrix};

@@ -8,7 +8,7 @@ use crate::{
     numeric::{Element, ElementKind},
 };
 use bytemuck::Pod;
-use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
 
 /// Device memory: cudarc's slices and views.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +112,28 @@ impl<'a> DeviceMatrix<'a> {
         Self { address: self.address + (first * self.kind.bytes() as usize) as u64, length: self.length - first, ..self }
     }
 
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.kind
+    }
+
     /// Number of elements that are there.
     pub fn length(&self) -> usize {
         self.length
     }
 
+    /// Device address of the first element.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Whether it belongs to this context.
+    pub fn is_of(&self, context: &CudaContext) -> bool {
+        self.context == context.cu_ctx() as usize
+    }
+
     /// Bytes from the first of `elements` elements to the last.
-    pub(super) fn range(&self, elements: u64) -> core::ops::Range<u64> {
+    pub fn range(&self, elements: u64) -> core::ops::Range<u64> {
         let bytes = elements.saturating_mul(u64::from(self.kind.bytes()));
         self.address..self.address.saturating_add(bytes)
     }

@@ -37,7 +37,7 @@ pub struct GlobalAccesses {
 
 impl GlobalAccesses {
     /// An access that is made so many times, and reads so many elements each time.
-    pub(crate) fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
+    pub fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
         self.elements += times * elements;
         self.requests += times;
         self.sectors += times * u64::from(sectors(access));
@@ -59,7 +59,7 @@ pub struct SharedAccesses {
 
 impl SharedAccesses {
     /// An access that is made so many times.
-    pub(crate) fn add(&mut self, times: u64, access: &WarpAccess) {
+    pub fn add(&mut self, times: u64, access: &WarpAccess) {
         let taken = wavefronts(access);
         self.accesses += times;
         self.wavefronts += times * u64::from(taken.wavefronts);
@@ -258,17 +258,18 @@ mod tests {
         arch::{ArchKind, OpKind},
         desc::GemmDesc,
         device::default_gemm_configuration::default_description,
-        ladder,
         layout::Order,
         numeric::COMBINATIONS,
     };
+    use falchion_lab::ladder;
 
     fn descriptions() -> Vec<GemmDesc> {
         let mut descriptions: Vec<_> = ladder::rungs()
             .unwrap()
             .into_iter()
             .filter_map(|rung| match rung.program {
-                ladder::Program::Gemm(desc) => Some(desc),
+                // As text: the laboratory knows the library without its unit tests, whose types are others.
+                ladder::Program::Gemm(desc) => Some(GemmDesc::from_json(&desc.to_json().unwrap()).unwrap()),
                 ladder::Program::Textbook(_) => None,
             })
             .collect();

@@ -33,7 +33,7 @@ pub(crate) mod transpose;
 mod turn;
 mod vectors;
 pub(crate) mod warp_specialized;
-mod watch;
+pub(crate) mod watch;
 
 pub use counters::{Counters, GlobalAccesses, SharedAccesses, count};
 pub use fault::Fault;
@@ -44,4 +44,3 @@ pub(crate) use run::{Inputs, Problem, composed, execute};
 pub use transpose::{TransposeCounters, TransposeProgram, count as count_transpose};
 pub use warp_specialized::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
 pub use watch::Purpose;
-pub(crate) use watch::watch;

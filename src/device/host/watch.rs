@@ -79,7 +79,7 @@ impl Purpose {
 
 /// One access of one warp.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touched {
+pub struct Touched {
     pub purpose: Purpose,
     /// Whose tile; accumulators are of neither.
     pub operand: Option<OperandKind>,
@@ -87,16 +87,11 @@ pub(crate) struct Touched {
 }
 
 /// Distances in global memory between neighbours along MN and along K, in elements: of A, and of B.
-pub(crate) type Strides = [(u64, u64); 2];
+pub type Strides = [(u64, u64); 2];
 
 /// Runs block 0 over `tiles` tiles along K and hands every access of every warp to `tell`: those to shared memory, and with
 /// `strides` those to global memory, whose matrices begin at address 0. Returns how many products were added up.
-pub(crate) fn watch(
-    program: &Program,
-    tiles: u32,
-    strides: Option<Strides>,
-    tell: &mut dyn FnMut(Touched),
-) -> Result<u64, Error> {
+pub fn watch(program: &Program, tiles: u32, strides: Option<Strides>, tell: &mut dyn FnMut(Touched)) -> Result<u64, Error> {
     stored_once(program)?;
     whole(program)?;
     let nothing = |_: OperandKind, _: u32, _: u32, _: u32| 0;

@@ -250,6 +250,6 @@ impl SplitPassDesc {
             source,
             "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ SplitParams params) {{\n  device::split<Config>(params);\n}}"
         );
-        TranslationUnit { entry: ENTRY, source, config }
+        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }
 }

@@ -160,7 +160,7 @@ impl Strided {
     }
 
     /// Elements from the first of the batch to the last.
-    pub(crate) fn elements(&self, rows: usize, columns: usize, batch: usize) -> u128 {
+    pub fn elements(&self, rows: usize, columns: usize, batch: usize) -> u128 {
         if rows == 0 || columns == 0 || batch == 0 {
             return 0;
         }
@@ -198,6 +198,19 @@ pub struct TransposeShapes {
 }
 
 impl TransposeShapes {
+    /// A batch of `rows` x `columns` matrices one below another, packed or of the leading dimensions given for A, B and D, in
+    /// memory that is long enough. There is a B where `beta` is not 0.
+    pub fn stacked(
+        (rows, columns): (usize, usize),
+        batch: usize,
+        [lda, ldb, ldd]: [Option<usize>; 3],
+        [alpha, beta]: [f64; 2],
+    ) -> Self {
+        let of = |rows, columns, leading| Strided::of(rows, columns, leading, None, usize::MAX);
+        let b = if beta == 0.0 { Source::None } else { Source::Matrix(of(columns, rows, ldb)) };
+        Self { rows, columns, batch, a: of(rows, columns, lda), b, d: of(columns, rows, ldd), alpha, beta }
+    }
+
     /// Packed matrices, and no B.
     pub fn packed(rows: usize, columns: usize) -> Self {
         let a = Strided::of(rows, columns, None, None, rows.saturating_mul(columns));
@@ -221,7 +234,7 @@ impl TransposeShapes {
     }
 
     /// Where B lies, when it is read.
-    pub(crate) fn source(&self) -> Option<Strided> {
+    pub fn source(&self) -> Option<Strided> {
         match self.b {
             _ if !self.reads_b() => None,
             Source::None => None,

@@ -20,6 +20,16 @@ pub enum Combine {
 }
 
 impl Combine {
+    /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type is neither f32 nor f64, whose
+    /// scalars [`TransposeShapes::check`] then refuses.
+    pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
+        match kind {
+            ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,
+            ElementKind::F64 if scalars != [1.0, 0.0] => Self::F64,
+            _ => Self::Move,
+        }
+    }
+
     /// The element type that is computed in; `None` where nothing is.
     pub const fn kind(self) -> Option<ElementKind> {
         match self {
@@ -101,7 +111,7 @@ pub struct TransposeDesc {
     pub blocks_per_sm: u32,
 }
 
-/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/transpose_compile.rs`.
+/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/nvrtc/transpose.rs`.
 const REGISTERS_BESIDES: u32 = 20;
 
 impl TransposeDesc {

@@ -25,7 +25,6 @@ mod explain;
 #[cfg(feature = "serde")]
 mod json;
 mod maps;
-mod owned;
 mod resolve;
 mod rungs;
 mod spell;
@@ -35,7 +34,6 @@ pub use desc::{Combine, Lanes, Staging, TransposeDesc};
 pub use executor::{TransposeExecutor, run_changed_transpose_on_host, run_transpose_on_host};
 pub use explain::TransposeExplanation;
 pub use maps::{GatheredTile, PieceMap};
-pub use owned::HostTranspose;
 pub use resolve::Choice;
 pub use rungs::{Coalesced, Naive, Padded, Rung, Tiled, Vectorized};
 pub use spell::translation_unit;

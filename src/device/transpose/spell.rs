@@ -122,5 +122,5 @@ pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> Translati
         source,
         "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  device::transpose<Config>(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d) }
+    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
 }

@@ -6,7 +6,7 @@
 //! [`logical_product`](Layout::logical_product) and their kin, [`left_inverse`](Layout::left_inverse),
 //! [`right_inverse`](Layout::right_inverse), [`local_tile`](Layout::local_tile),
 //! [`local_partition`](Layout::local_partition); [`Swizzle`] and [`Composed`] for what is no layout, [`Tensor`] for elements,
-//! [`Map`] for pictures and bank counts, [`expression`] for text, [`Spelling`] for kernels.
+//! [`Map`] for pictures and bank counts, `FromStr` for text, [`Spelling`] for kernels.
 //!
 //! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe nests those of static
 //! operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see to be so, and a value can always be seen. What is
@@ -20,14 +20,13 @@ pub mod compose;
 mod coordinate;
 mod divide;
 mod error;
-pub mod expression;
 mod int;
 mod int_tuple;
 mod inverse;
 #[allow(clippy::module_inception, reason = "the module is the algebra, the file the value")]
 mod layout;
 mod map;
-mod parse;
+pub(crate) mod parse;
 mod partition;
 mod product;
 mod spell;

@@ -8,15 +8,21 @@ const DEPTH: usize = 32;
 
 /// A part of an expression, and the bytes of the text that it was read from.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub struct Node {
+    /// The bytes.
     pub span: Range<usize>,
+    /// What they say.
     pub kind: Kind,
 }
 
+/// What a part says.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// A number.
     Int(Int),
+    /// `_`.
     Underscore,
+    /// `(a, b, ..)`.
     Tuple(Vec<Node>),
     /// `shape:stride`.
     Pair(Box<Node>, Box<Node>),
@@ -27,10 +33,14 @@ pub(super) enum Kind {
 }
 
 /// Where an expression is wrong, a byte of its text, and what would be right.
-pub(super) type Fault = (usize, String);
+pub type Fault = (usize, String);
 
 /// Reads one expression that is all of the text.
-pub(super) fn parse(text: &str) -> Result<Node, Fault> {
+///
+/// # Errors
+///
+/// Where it is none.
+pub fn parse(text: &str) -> Result<Node, Fault> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let node = reader.expression()?;
     match reader.peek() {
@@ -148,7 +158,11 @@ impl Node {
     }
 
     /// The node as a shape or a stride.
-    pub(super) fn int_tuple(&self) -> Result<IntTuple, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is none.
+    pub fn int_tuple(&self) -> Result<IntTuple, Fault> {
         match &self.kind {
             Kind::Int(int) => Ok(IntTuple::Int(*int)),
             Kind::Tuple(members) => members.iter().map(Self::int_tuple).collect::<Result<_, _>>().map(IntTuple::Tuple),
@@ -158,7 +172,11 @@ impl Node {
     }
 
     /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of layouts.
-    pub(super) fn spelled(&self) -> Result<Layout, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// Where it is none.
+    pub fn spelled(&self) -> Result<Layout, Fault> {
         let place = |error: LayoutError| (self.span.start, error.to_string());
         match &self.kind {
             Kind::Pair(shape, stride) => Layout::new(shape.int_tuple()?, stride.int_tuple()?).map_err(place),

@@ -40,7 +40,7 @@
 //!                 + g (w (|A||B|)_ij + p l (alpha_i sum_k |b_kj| + beta_j sum_k |a_ik|) + ..)
 //! ```
 //!
-//! The numbers are those of [`SplitBound`]; [`verify::bound`](crate::verify::bound) adds `g`.
+//! The numbers are those of [`SplitBound`]; `falchion_lab::verify::bound` adds `g`.
 //!
 //! Source: Ootomo, Yokota, *Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
 //! performance* (IJHPCA 36:4, 2022), for two parts of f16; Henry, Tang, Heinecke, *Leveraging the bfloat16 Artificial Intelligence Datatype

@@ -116,7 +116,7 @@ impl IndexMap for PartsMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verify::draw;
+    use falchion_lab::verify::draw;
 
     /// Numbers of every exponent, and those at the ends.
     fn numbers() -> impl Iterator<Item = f32> {

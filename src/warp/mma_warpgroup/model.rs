@@ -10,7 +10,7 @@
 //! ```
 //!
 //! is added to the start address; then bits 7, 8, 9 of the sum are added without carry to its bits 4, 5, 6: all three for rows of
-//! 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile: `tests/warpgroup_descriptors.rs` holds the two together.
+//! 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile: `tests/laws/warpgroup_descriptors.rs` holds the two together.
 //!
 //! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
 

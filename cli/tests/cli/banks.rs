@@ -1,0 +1,166 @@
+//! `falchion banks`: one access of a layout, every access of a description, as text, as an object, as a picture.
+
+use crate::common::{done, falchion, folder, object, refused};
+use std::fs;
+
+const COLUMN: [&str; 5] = ["banks", "--layout", "(32,32):(32,1)", "--threads", "32:1"];
+
+/// Wavefronts and their ideal, of a layout and further arguments.
+fn counted(layout: &str, threads: &str, more: &[&str]) -> (u64, u64) {
+    let object = object(&[&["banks", "--json", "--layout", layout, "--threads", threads], more].concat());
+    (object["wavefronts"].as_u64().unwrap(), object["ideal"].as_u64().unwrap())
+}
+
+#[test]
+fn layouts_of_the_seeds() {
+    // Seed 3's tile, down a column: unpadded, padded, swizzled; and along a row.
+    assert_eq!(counted("(32,32):(32,1)", "32:1", &[]), (32, 1));
+    assert_eq!(counted("(32,32):(33,1)", "32:1", &[]), (1, 1));
+    assert_eq!(counted("compose(swizzle(5,0,5), (32,32):(32,1))", "32:1", &[]), (1, 1));
+    assert_eq!(counted("(32,32):(32,1)", "32:32", &[]), (1, 1));
+    // Seed 4's A by its formula, by its printed layout, and B.
+    assert_eq!(counted("(64,16):(1,64)", "(8,4):(8,0)", &[]), (2, 1));
+    assert_eq!(counted("(64,16):(1,64)", "(8,4):(1,0)", &[]), (1, 1));
+    assert_eq!(counted("(64,16):(1,64)", "(8,4):(0,8)", &[]), (1, 1));
+}
+
+#[test]
+fn wide_accesses_and_stores() {
+    // A row of vectors is four phases, and a store of them too; partners that agree halve a load and not a store.
+    assert_eq!(counted("128:1", "32:4", &["--access", "4"]), (4, 4));
+    assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4"]), (2, 2));
+    assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4", "--store"]), (4, 4));
+    assert_eq!(counted("256:1", "32:8", &["--access", "8", "--element", "f16"]), (4, 4));
+    // A column of 16-byte chunks: all on one bank's four, or swizzled apart.
+    let chunks = ["--access", "8", "--element", "f16"];
+    assert_eq!(counted("(32,64):(64,1)", "32:1", &chunks), (32, 4));
+    assert_eq!(counted("compose(swizzle(3,3,3), (32,64):(64,1))", "32:1", &chunks), (4, 4));
+    // Half a warp.
+    assert_eq!(counted("128:1", "16:4", &["--access", "4"]), (2, 2));
+}
+
+#[test]
+fn one_access_for_people() {
+    let lines: Vec<_> = done(&COLUMN).lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(lines, ["lanes 32 of 32, load 4 bytes each", "wavefronts 32", "ideal 1", "conflicts 31"]);
+    let object = object(&[&COLUMN[..], &["--json", "--store"]].concat());
+    assert_eq!((&object["direction"], &object["addresses"][31]), (&"store".into(), &(31 * 128).into()));
+}
+
+#[test]
+fn every_access_of_a_description() {
+    let table = done(&["banks", "--a", "f64:row", "--b", "f64:row", "--arch", "sm70"]);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"]);
+    let store = rows.iter().find(|row| row.starts_with(&["store", "A"])).unwrap();
+    assert_eq!(store[6], "1.00", "{table}");
+
+    // A description out of one command goes into another, as text and as a file; knobs are flags.
+    let explained = object(&["gemm", "--explain", "--json", "--a", "f64:row", "--b", "f64:row", "--arch", "sm70"]);
+    let (folder, text) = (folder(), explained["description"].to_string());
+    let file = folder.path().join("desc.json");
+    fs::write(&file, &text).unwrap();
+    assert_eq!(done(&["banks", "--desc", &text]), table);
+    assert_eq!(done(&["banks", "--desc", file.to_str().unwrap()]), table);
+    let padded = object(&["banks", "--json", "--desc", &text, "--smem-a", "mn+2"]);
+    let steps = padded["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 4);
+    // Too little padding: the stores of A collide, and nothing else does.
+    for step in steps {
+        let collides = (&step["step"], &step["operand"]) == (&"store".into(), &"A".into());
+        assert_eq!(step["conflicts"] != 0, collides, "{padded}");
+        assert_eq!(
+            step["wavefronts"].as_u64(),
+            step["ideal"].as_u64().map(|ideal| ideal * if collides { 2 } else { 1 }),
+            "{padded}"
+        );
+    }
+    // D is column-major: the user's A is the description's B, and is called A in the table.
+    assert_eq!(padded["description"]["smem_b"]["padded"]["padding"], 2, "{padded}");
+}
+
+#[test]
+fn pictures() {
+    let folder = folder();
+    let file = folder.path().join("banks.svg");
+    let draw = ["--svg", file.to_str().unwrap()];
+    let said = done(&[&COLUMN[..], &draw].concat());
+    assert_eq!(said, done(&COLUMN));
+    let one = fs::read_to_string(&file).unwrap();
+    assert!(one.starts_with("<svg ") && one.contains("wavefront 32<") && !one.contains("wavefront 33<"), "{one}");
+    done(&[&["banks"], &draw[..]].concat());
+    let all = fs::read_to_string(&file).unwrap();
+    assert_eq!(all.matches("the worst access").count(), 4);
+
+    let nowhere = folder.path().join("no/banks.svg");
+    let says = refused(&[&COLUMN[..], &["--svg", nowhere.to_str().unwrap()]].concat());
+    assert!(says.starts_with("the picture ") && says.contains("cannot be written"), "{says}");
+}
+
+/// The pictures of `docs/banks.md` are what its commands draw.
+#[test]
+fn the_pictures_of_the_page_are_the_commands() {
+    let folder = folder();
+    let page = include_str!("../../../docs/banks.md");
+    for (name, picture) in [
+        ("banks-seed-4.svg", include_str!("../../../docs/pictures/banks-seed-4.svg")),
+        ("banks-f32.svg", include_str!("../../../docs/pictures/banks-f32.svg")),
+    ] {
+        let target = format!("docs/pictures/{name}");
+        let command = page.lines().find(|line| line.starts_with("falchion ") && line.ends_with(&target)).unwrap();
+        let file = folder.path().join(name);
+        let words = command.split_whitespace().skip(1).map(|word| word.trim_matches('\''));
+        let args: Vec<&str> = words.map(|word| if word == target { file.to_str().unwrap() } else { word }).collect();
+        done(&args);
+        assert_eq!(fs::read_to_string(&file).unwrap(), picture, "{name} is not what the page's command draws");
+    }
+}
+
+#[test]
+fn what_is_no_access_is_refused() {
+    for (args, says) in [
+        (&["--layout", "(32,32):(32,1)"][..], "--threads <LAYOUT>"),
+        (&["--threads", "32:1"], "--layout <LAYOUT>"),
+        (&["--store"], "--layout <LAYOUT>"),
+        (&["--layout", "64:1", "--threads", "64:1"], "the threads 64:1 are 64, and a warp has 32 lanes"),
+        (&["--layout", "16:1", "--threads", "32:1"], "lane 16: 16 is outside of the shape 16: the most is 15"),
+        (&["--layout", "swizzle(3,4,3)", "--threads", "32:1"], "is no layout, and the data have one"),
+        (&["--layout", "64:1", "--threads", "size(64)"], "64 is no layout, and the threads have one"),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--access", "3"],
+            "an access of 12 bytes a lane is none: it is 1, 2, 4, 8 or 16",
+        ),
+        (&["--layout", "64:1", "--threads", "32:1", "--access", "0"], "an access of 0 bytes a lane is none"),
+        (&["--layout", "64:1", "--threads", "32:1", "--access", "4294967295"], "bytes a lane is none"),
+        (&["--layout", "64:1", "--threads", "32:1", "--access", "-1"], "it is a whole number"),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--access", "2"],
+            "lane 1's address 4 is not a multiple of the access's 8 bytes",
+        ),
+        (&["--layout", "2:9223372036854775807", "--threads", "2:1"], "lane 1's address does not fit in 64 bits"),
+        (&["--layout", "64:1", "--threads", "32:1", "--element", "f33"], "names the type `f33`"),
+        (&["--layout", "64:1", "--threads", "32:1", "--stages", "3"], "--layout counts one access, of no kernel"),
+        (&["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"], "--layout counts one access, of no kernel"),
+        (&["--desc", "{}"], "the description cannot be read"),
+        (&["--stages", "99"], "stages = 99 is not from"),
+        (&["--a", "f32:row", "--b", "f64:row"], "no kernel multiplies f32 by f64"),
+    ] {
+        let sentence = refused(&[&["banks"], args].concat());
+        assert!(sentence.contains(says), "{args:?}: {sentence}");
+    }
+}
+
+/// What is wrong with an expression is said with a caret under the fault.
+#[test]
+fn expressions_that_are_none_show_where() {
+    for (layout, threads, flag, caret) in
+        [("(32,32:(32,1)", "32:1", "--layout", 0), ("(32,32):(32,x)", "32:1", "--layout", 12), ("64:1", "32:", "--threads", 3)]
+    {
+        let output = falchion(&["banks", "--layout", layout, "--threads", threads]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!((output.status.code(), output.stdout.len(), lines.len()), (Some(2), 0, 3), "{said}");
+        assert!(lines[0].starts_with(&format!("falchion: {flag}: ")), "{said}");
+        assert_eq!(lines[2], format!("  {:caret$}^", ""), "{said}");
+    }
+}

@@ -1,0 +1,57 @@
+//! The bare command, and the doctor.
+
+use crate::common::{done, object};
+
+#[test]
+fn alone_it_prints_a_verified_product_and_what_to_try_next() {
+    let text = done(&[]);
+    for part in ["D = A*B, ", " on the ", "verified: ", "next:\n", "falchion gemm --m", "falchion doctor"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+}
+
+#[test]
+fn its_json_is_one_object_of_seven_fields() {
+    let object = object(&["--json"]);
+    let fields: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(fields, ["error_over_bound", "k", "m", "n", "on", "seconds", "verified"]);
+    assert_eq!(object["verified"], true);
+    assert!(["host", "cuda"].contains(&object["on"].as_str().unwrap()));
+    assert!(object["seconds"].as_f64().unwrap() > 0.0);
+    let ratio = object["error_over_bound"].as_f64().unwrap();
+    assert!(ratio > 0.0 && ratio <= 1.0, "{ratio}");
+}
+
+#[test]
+fn the_doctor_looks_at_everything_in_order() {
+    let text = done(&["doctor"]);
+    let order = ["CPU", "memory", "host executor", "cache of kernels", "NVRTC", "CUDA driver", "device", "kernel"];
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    for (line, what) in lines.iter().zip(order) {
+        assert!(line.starts_with(what), "{line}");
+    }
+    assert!(lines.last().unwrap().starts_with("the host works; CUDA "), "{text}");
+
+    let object = object(&["doctor", "--json"]);
+    assert_eq!(object["host"], true);
+    let findings = object["findings"].as_array().unwrap();
+    assert_eq!(findings.iter().map(|f| f["what"].as_str().unwrap()).collect::<Vec<_>>(), order);
+    for finding in findings {
+        assert_eq!(finding["remedy"].is_null(), finding["found"] == true, "{finding}");
+        assert!(!finding["said"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(object["cuda"] == true, findings[3..].iter().all(|f| f["found"] == true));
+}
+
+#[test]
+fn help_names_what_exists() {
+    let text = done(&["--help"]);
+    for command in ["gemm", "transpose", "banks", "layout", "ladder", "explore", "bench", "doctor"] {
+        assert!(text.contains(&format!("\n  {command} ")), "{text}");
+    }
+    let text = done(&["gemm", "--help"]);
+    for (_, flag, _) in falchion::desc::Knobs::TABLE {
+        assert!(text.contains(&format!("{flag} <")), "{flag} is not in {text}");
+    }
+    assert!(done(&["--version"]).starts_with("falchion "));
+}

@@ -1,0 +1,151 @@
+//! `falchion explore`: the count, what is refused, and every command of docs/explore.md. None of it needs a GPU.
+
+use crate::common::{
+    done, falchion, folder, object,
+    page::{commands, prints_what_it_says},
+    path, refused,
+};
+use serde_json::json;
+use std::fs;
+
+/// The page.
+const PAGE: &str = include_str!("../../../docs/explore.md");
+
+/// A space of a few points.
+const SMALL: &str = "explore --mainloop multistage --threadblock 128x128x8 --warp 64x32x8 --swizzle 1 --smem-a auto --smem-b auto \
+                     --interleave vector --blocks-per-sm 1 --a f32:row --b f32:row --c f32:row";
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+fn small(more: &str) -> Vec<&str> {
+    [words(SMALL), words(more)].concat()
+}
+
+#[test]
+fn the_page_prints_what_it_says() {
+    let commands = commands(PAGE);
+    assert!(commands.len() >= 4, "{}", commands.len());
+    commands.iter().for_each(prints_what_it_says);
+}
+
+/// `legal + sum of refusals = points`, with problems and without, whatever is narrowed.
+#[test]
+fn the_counts_add_up() {
+    for (more, points, legal) in [
+        ("", 32, 32),
+        ("--size 512x512x512", 32, 32),
+        // A, along whose rows K runs, is turned on its way: an asynchronous copy moves one element of it, whatever is promised.
+        ("--size 512x512x511", 32, 32),
+        ("--size 512x512x511,512x511x512", 32, 8),
+        ("--m 512 --n 510 --k 512 --size 512x512x512", 32, 8),
+        ("--stages 1,2 --stages 17,3", 32, 16),
+        ("--arch sm75", 32, 0),
+        ("--space {\"stages\":[2,3],\"mainloop\":[\"multistage\",\"pipelined\"]}", 2, 2),
+    ] {
+        let said = object(&small(&format!("--dry-run --json {more}")));
+        let counts: u64 = said["refused"].as_array().unwrap().iter().map(|reason| reason["count"].as_u64().unwrap()).sum();
+        assert_eq!((&said["points"], &said["legal"], counts), (&json!(points), &json!(legal), points - legal), "{more}: {said}");
+    }
+    let text = done(&small("--dry-run --stages 2,17"));
+    assert_eq!(text, "16 points: 8 kernels, 8 refused\n 8  stages = # is not from # to #\n");
+}
+
+#[test]
+fn a_space_comes_from_a_file() {
+    let folder = folder();
+    let (file, name) = path(&folder, "space.json");
+    fs::write(&file, r#"[{"stages": [2, 3]}, {"mainloop": "pipelined", "stages": [2, 3, 4]}]"#).unwrap();
+    let said = object(&["explore", "--dry-run", "--json", "--space", &name]);
+    assert_eq!((&said["points"], &said["legal"]), (&json!(5), &json!(3)));
+    let narrowed = object(&["explore", "--dry-run", "--json", "--space", &name, "--mainloop", "pipelined"]);
+    assert_eq!(narrowed["points"], 3);
+    fs::write(&file, "[{\"stages\": [2, 3]}").unwrap();
+    assert!(refused(&["explore", "--dry-run", "--space", &name]).contains("the space cannot be read: EOF"));
+    let nowhere = refused(&["explore", "--dry-run", "--space", "/nowhere/space.json"]);
+    assert!(nowhere.contains("the space /nowhere/space.json cannot be read"), "{nowhere}");
+}
+
+#[test]
+fn odd_requests_are_refused() {
+    for (args, part) in [
+        ("explore", "no problem is given; give --size MxNxK, or count without one by --dry-run"),
+        ("explore --size 12", "it is a shape MxNxK"),
+        ("explore --size 12x12x-1", "it is a shape MxNxK"),
+        ("explore --size 12x12x99999999999", "it is a shape MxNxK"),
+        ("explore --size ,", "it is a shape MxNxK"),
+        ("explore --m 3", "required arguments were not provided"),
+        ("explore --m 3 --n 3 --k x", "it is a whole number"),
+        ("explore --dry-run --log x", "cannot be used with"),
+        ("explore --dry-run --compile 90", "cannot be used with"),
+        ("explore --compile 90 --log x", "cannot be used with"),
+        ("explore --compile x", "invalid digit"),
+        ("explore --compile 90 --trials 0", "--trials is 0, and nothing would be tried"),
+        ("explore --compile 90 --stages 99", "none of the "),
+        ("explore --trials -1", "it is a whole number"),
+        ("explore --seed x", "it is a whole number"),
+        ("explore --peers mkl", "possible values: cublaslt, none"),
+        ("explore --dry-run --stages 2,x", "--stages cannot be `x`: it is a whole number"),
+        ("explore --dry-run --stages ,", "--stages cannot be ``: it is a whole number"),
+        ("explore --dry-run --stages=", "--stages cannot be ``: its list of values is empty"),
+        ("explore --dry-run --mainloop loopy", "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage"),
+        ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
+        ("explore --dry-run --arch sm80 --op tensorop", "op tensorop on sm80 has no kernel yet"),
+        ("explore --dry-run --a f33:row", "names the type `f33`"),
+        ("explore --dry-run --space {", "the space cannot be read"),
+        ("explore --dry-run --space []", "the space has no family"),
+        ("explore --dry-run --space {\"depth\":[1]}", "there is no knob of this name"),
+        ("explore --dry-run --space {\"stages\":[]}", "its list of values is empty"),
+        ("explore --dry-run --desc {", "the description cannot be read"),
+    ] {
+        let sentence = refused(&words(args));
+        assert!(sentence.contains(part), "{args}: {sentence}");
+        assert!(sentence.len() < 700, "{sentence}");
+    }
+    // A list of two thousand values for each of several knobs is a space that nobody looks at.
+    let many = (1..2000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    let knobs = ["--stages", "--swizzle", "--align-a", "--align-b", "--align-c", "--interleave", "--blocks-per-sm"];
+    let args: Vec<&str> = ["explore", "--dry-run"].into_iter().chain(knobs.into_iter().flat_map(|knob| [knob, &many])).collect();
+    assert!(refused(&args).contains("more than 2^64 points, and at most 67108864 are looked at"));
+}
+
+/// Without a library that it needs, a command says which, and what does without it.
+#[test]
+fn what_is_missing_is_said() {
+    let output = falchion(&small("--size 64x64x64"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    if output.status.code() != Some(0) {
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.starts_with("falchion: explore measures on a GPU, and only --dry-run and --compile SM need none: "),
+            "{said}"
+        );
+    }
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_falchion"))
+        .args(small("--compile 90 --trials 1"))
+        .env("FALCHION_NVRTC", "/nowhere")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("libnvrtc could not be loaded") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_sample_is_compiled_into_the_cache() {
+    let folder = folder();
+    for _ in 0..2 {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_falchion"))
+            .args(small("--compile 90 --trials 2 --jobs 2 --json"))
+            .env("FALCHION_CACHE_DIR", folder.path().join("cache"))
+            .output()
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(said, json!({"kernels": 2, "spilled": 0, "compile_failed": 0}));
+    }
+    let entries =
+        fs::read_dir(folder.path().join("cache")).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
+    assert!(entries >= 2, "{entries}");
+}

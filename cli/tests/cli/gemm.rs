@@ -1,0 +1,209 @@
+//! `falchion gemm` without files: sizes, types, layouts, knobs, explanations.
+
+use crate::common::{done, object};
+
+fn verified(args: &[&str]) -> serde_json::Value {
+    let all = [&["gemm", "--on", "host", "--verify", "--json"], args].concat();
+    let object = object(&all);
+    assert_eq!((object["verified"].as_bool(), object["on"].as_str()), (Some(true), Some("host")), "{args:?}");
+    object
+}
+
+#[test]
+fn sizes_are_verified() {
+    for [m, n, k] in [
+        ["1", "1", "1"],
+        ["128", "128", "16"],
+        ["127", "129", "33"],
+        ["257", "3", "1"],
+        ["5", "311", "77"],
+        ["0", "7", "5"],
+        ["7", "0", "5"],
+        ["7", "5", "0"],
+        ["0", "0", "0"],
+    ] {
+        verified(&["--m", m, "--n", n, "--k", k]);
+        verified(&["--m", m, "--n", n, "--k", k, "--alpha", "1.5", "--beta", "-0.5", "--seed", "7"]);
+    }
+}
+
+#[test]
+fn types_and_layouts_are_verified() {
+    let sizes = ["--m", "67", "--n", "131", "--k", "29", "--alpha", "2", "--beta", "-1"];
+    for (a, c) in [
+        ("f32", "f32"),
+        ("f64", "f64"),
+        ("f16", "f16"),
+        ("f16", "f32"),
+        ("bf16", "bf16"),
+        ("bf16", "f32"),
+        ("i8", "i32"),
+        ("i8", "i8"),
+        ("u8", "u8"),
+        ("i32", "i32"),
+    ] {
+        for layouts in 0..8 {
+            let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+            let (a, b, c) = (format!("{a}:{}", order(0)), format!("{a}:{}", order(1)), format!("{c}:{}", order(2)));
+            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c]].concat());
+        }
+    }
+    verified(&[&sizes[..], &["--a", "f16:row", "--acc", "f16"]].concat());
+    verified(&[&sizes[..6], &["--a", "i8:row", "--alpha", "0.5"]].concat());
+}
+
+/// `f32` on tensor cores, in both modes and all layouts, held to its bound; and the default that is written out.
+#[test]
+fn f32_on_tensor_cores_is_verified() {
+    let sizes = ["--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop"];
+    for split in ["bf16x6", "f16x3"] {
+        for layouts in 0..8 {
+            let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+            let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));
+            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--split", split]].concat());
+        }
+    }
+    let explained = object(&["gemm", "--explain", "--a", "f32:row", "--op", "tensorop", "--on", "host", "--json"]).to_string();
+    assert!(explained.contains("bf16x6"), "{explained}");
+}
+
+#[test]
+fn knobs_and_leading_dimensions_are_verified() {
+    let sizes = ["--m", "150", "--n", "70", "--k", "50", "--beta", "-0.5"];
+    for more in [
+        &["--lda", "151", "--ldb", "64", "--ldc", "200"][..],
+        &["--threadblock", "64x32x16", "--warp", "32x32x8", "--mainloop", "pipelined", "--stages", "2"],
+        &["--threadblock", "64x64x8", "--warp", "32x32x8", "--stages", "3", "--align-a", "1", "--align-b", "1", "--align-c", "1"],
+        &["--swizzle", "horizontal"],
+        &["--swizzle", "4", "--blocks-per-sm", "1"],
+        &["--smem-a", "k+4", "--smem-b", "mn^3,2,0"],
+        &["--arch", "sm70"],
+        &["--arch", "sm90", "--instruction", "1x1x1"],
+        &["--epilogue", "relu(alpha*acc + beta*source)"],
+        &["--epilogue", "clamp(alpha*acc, -1, 1)"],
+        &["--checked"],
+        &["--checked", "--c", "f64:row", "--a", "f64:col"],
+    ] {
+        verified(&[&sizes[..], more].concat());
+    }
+}
+
+#[test]
+fn scalars_may_be_any_number() {
+    for beta in ["-0.5", "-.5", "-1e-3", "+2", "1e300", "-0"] {
+        verified(&["--m", "9", "--n", "8", "--k", "7", "--beta", beta]);
+        verified(&["--m", "9", "--n", "8", "--k", "7", &format!("--beta={beta}")]);
+    }
+    // They are what they are, and no refusal.
+    done(&["gemm", "--m", "3", "--n", "3", "--k", "3", "--beta", "nan", "--alpha", "-inf"]);
+}
+
+#[test]
+fn auto_finds_a_place() {
+    let object = object(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify", "--json"]);
+    assert_eq!(object["verified"], true);
+    assert_eq!((object["m"].as_u64(), object["n"].as_u64(), object["k"].as_u64()), (Some(64), Some(64), Some(64)));
+    let text = done(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify"]);
+    assert!(text.starts_with("64 x 64 x 64, f32:col times f32:col into f32:col: "), "{text}");
+    assert!(text.contains("\nverified: "), "{text}");
+}
+
+/// Kernels whose warpgroups have roles, fast and checked: extents that are no whole tiles, every layout that their types have.
+#[test]
+fn tensor_cores_are_verified_on_the_host() {
+    let sizes = ["--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1"];
+    for more in [&[][..], &["--checked"]] {
+        for (a, c, acc) in [("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "f32", "f32"), ("bf16", "bf16", "f32")] {
+            for layouts in 0..8 {
+                let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+                let (a, b, c) = (format!("{a}:{}", order(0)), format!("{a}:{}", order(1)), format!("{c}:{}", order(2)));
+                verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--acc", acc], more].concat());
+            }
+        }
+        for a in ["i8", "u8"] {
+            let (a, b) = (format!("{a}:row"), format!("{a}:col"));
+            for c in ["i32:row", "i32:col"] {
+                verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", c], more].concat());
+            }
+        }
+        verified(&[&sizes[..6], &["--k", "0", "--a", "bf16:row", "--b", "bf16:col"], more].concat());
+    }
+}
+
+/// Two warpgroups on one tile.
+const TILES: [&str; 6] = ["--threadblock", "128x256x64", "--warp", "64x256x64", "--instruction", "64x256x16"];
+
+#[test]
+fn an_explanation_of_roles_tells_of_roles() {
+    let flags =
+        ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let flags = [&flags[..], &["--schedule", "cooperative", "--stages", "4"], &TILES].concat();
+    let text = done(&[&flags[..], &["--cluster", "2x1"]].concat());
+    for words in [
+        "a producer and 2 x 1 consumers: 384 threads",
+        "2 x 1 blocks",
+        "64 x 256: 1 x 1 instructions of 64 x 256 x 16",
+        "the producer keeps 24 and consumers take 240",
+        "4 stages of 49152, 4 staging buffers of 8192",
+        "each copied to all 2 blocks of the cluster",
+        "stored by the copy engine, in 4 slices of 64 x 64 a consumer",
+        "AwaitFull",
+    ] {
+        assert!(text.contains(words), "no `{words}` in {text}");
+    }
+    assert!(!text.contains("thread tile"), "{text}");
+    let object = object(&[&flags[..], &["--json"]].concat());
+    let facts = &object["explanation"]["facts"];
+    assert_eq!((facts["threads"].as_u64(), facts["stages"].as_u64()), (Some(384), Some(4)));
+    assert_eq!(facts["operands"][1]["bytes"].as_u64(), Some(32768));
+    assert!(facts["schedule"].as_array().is_some_and(|lines| lines.len() > 5), "{facts}");
+}
+
+#[test]
+fn an_explanation_says_where_each_knob_came_from() {
+    let text = done(&["gemm", "--on", "host", "--explain", "--c", "f32:row", "--stages", "3", "--smem-b", "mn+8"]);
+    let line = |flag: &str| text.lines().find(|line| line.trim_start().starts_with(flag)).unwrap().to_owned();
+    let words = |flag: &str| line(flag).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    assert_eq!(words("--stages"), "--stages 3 from a flag");
+    assert_eq!(words("--smem-b"), "--smem-b mn+8 from a flag");
+    assert_eq!(words("--c"), "--c f32:row from a flag");
+    assert_eq!(words("--arch"), "--arch sm90 from the default");
+    assert!(words("--threadblock").ends_with(" from the default"));
+    for (_, flag, _) in falchion::desc::Knobs::TABLE {
+        line(flag);
+    }
+    for fact in ["warps", "thread tile", "registers", "shared memory", "A ", "B ", "D ", "epilogue", "prologue:", "body:"] {
+        line(fact);
+    }
+    assert!(text.contains("Barrier"), "{text}");
+    let text = done(&["gemm", "--on", "host", "--explain", "--m", "5", "--n", "6", "--k", "7"]);
+    assert!(text.contains("exchanged") && text.contains("5 x 6 x 7, "), "{text}");
+}
+
+#[test]
+fn a_description_goes_out_and_comes_back() {
+    let folder = crate::common::folder();
+    let flags =
+        ["gemm", "--on", "host", "--json", "--explain", "--a", "f32:row", "--stages", "3", "--smem-a", "k+4", "--align-a", "1"];
+    for c in ["f32:row", "f32:col"] {
+        let first = object(&[&flags[..], &["--c", c, "--epilogue", "relu(alpha*acc)"]].concat());
+        let text = first["description"].to_string();
+        let (path, name) = crate::common::path(&folder, "kernel.json");
+        std::fs::write(path, &text).unwrap();
+        for door in [&text, &name] {
+            let second = object(&["gemm", "--on", "host", "--json", "--explain", "--desc", door]);
+            assert_eq!(second["description"], first["description"]);
+            assert_eq!(second["explanation"]["facts"], first["explanation"]["facts"]);
+            let choices = second["explanation"]["choices"].as_array().unwrap();
+            assert!(choices.iter().all(|choice| choice["from"] == "description"), "{choices:?}");
+            let values = |object: &serde_json::Value| {
+                let choices = object["explanation"]["choices"].as_array().unwrap().clone();
+                choices.into_iter().map(|choice| (choice["flag"].clone(), choice["value"].clone())).collect::<Vec<_>>()
+            };
+            assert_eq!(values(&second), values(&first));
+        }
+        verified(&["--desc", &name, "--m", "70", "--n", "40", "--k", "30"]);
+        let changed = object(&["gemm", "--on", "host", "--json", "--explain", "--desc", &name, "--stages", "2"]);
+        assert_eq!(changed["description"]["stages"], 2);
+    }
+}

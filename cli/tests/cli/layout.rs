@@ -1,0 +1,133 @@
+//! `falchion layout`: one line, a caret under a fault, pictures; and every command of docs/layouts.md.
+
+use crate::common::{
+    done, falchion, object,
+    page::{commands, prints_what_it_says},
+};
+use serde_json::json;
+use std::{fs, path::Path};
+
+/// The page, and the root of the repository.
+const PAGE: &str = include_str!("../../../docs/layouts.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Runs an expression that has to be refused, and returns the three lines on stderr.
+fn refused(args: &[&str]) -> Vec<String> {
+    let output = falchion(&[&["layout"], args].concat());
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{args:?}");
+    String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_prints_what_it_says() {
+    let commands = commands(PAGE);
+    assert!(commands.len() > 30, "{}", commands.len());
+    commands.iter().filter(|(args, _)| !args.contains(&"--svg".into())).for_each(prints_what_it_says);
+}
+
+#[test]
+fn the_pages_pictures_are_those_of_its_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawing: Vec<_> = commands(PAGE).into_iter().filter(|(args, _)| args.contains(&"--svg".into())).collect();
+    assert_eq!(drawing.len(), 3);
+    for (mut args, expected) in drawing {
+        let named = args.last().unwrap().clone();
+        let path = folder.path().join(Path::new(&named).file_name().unwrap());
+        *args.last_mut().unwrap() = path.to_str().unwrap().to_owned();
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        assert_eq!(done(&args).lines().collect::<Vec<_>>(), expected);
+        assert_eq!(fs::read_to_string(&path).unwrap(), fs::read_to_string(Path::new(ROOT).join(&named)).unwrap(), "{named}");
+        assert!(PAGE.contains(&named.replace("docs/", "](")), "{named} is shown");
+    }
+}
+
+#[test]
+fn a_result_is_one_line_and_nothing_else() {
+    for (expression, line) in [
+        ("(6,2):(8,2)", "(6,2):(8,2)\n"),
+        (" size( (2 , 3) ) ", "6\n"),
+        ("compose(compose(swizzle(2,0,3), (8,8)), (2,4):(4,1))", "Sw<2,0,3> o _0 o (2,4):(4,1)\n"),
+        ("(4:1, 8:2)", "(4,8):(1,2)\n"),
+        ("swizzle(3,4,3)(128)", "144\n"),
+        ("rank((2,(3,4)))", "2\n"),
+        ("depth((2,(3,4)))", "2\n"),
+        ("complement(4:2)", "2:1\n"),
+    ] {
+        assert_eq!(done(&["layout", expression]), line, "{expression}");
+    }
+}
+
+#[test]
+fn json_is_one_object() {
+    assert_eq!(object(&["layout", "size((2,3))", "--json"]), json!({"value": 6}));
+    let slice = object(&["--json", "layout", "(2,(4,_3)):(1,(2,8))(1,(_,2))"]);
+    assert_eq!(slice, json!({"value": "(4):(2)", "shape": [4], "stride": [2], "size": 4, "cosize": 7, "offset": 17}));
+    let composed = object(&["layout", "compose(swizzle(3,4,3), (8,64):(64,1))", "--json"]);
+    assert_eq!(composed["swizzle"], json!("Sw<3,4,3>"));
+    assert_eq!((&composed["size"], &composed["cosize"]), (&json!(512), &json!(512)));
+}
+
+#[test]
+fn a_caret_stands_under_the_fault() {
+    for (expression, column, because) in [
+        ("size((2,3)", 4, "this parenthesis is not closed"),
+        ("size((2,3)))", 11, "closes nothing"),
+        ("", 0, "the expression ends where a number"),
+        ("(2,x3)", 3, "`x3` is not a number"),
+        ("(2,3q)", 4, "a number is digits only"),
+        ("(2,,3)", 3, "not `,`"),
+        ("()", 1, "not `)`"),
+        ("(2,3):(1)", 0, "do not nest alike"),
+        ("(2,-3)", 3, "are not negative"),
+        ("-3:1", 0, "are not negative"),
+        ("(2,0)", 0, "an extent is 0, and the least is 1"),
+        ("size((2,18446744073709551616))", 8, "does not fit in 64 bits"),
+        ("(4294967296,4294967296)", 0, "64 bits"),
+        ("2:18446744073709551615", 0, "the cosize of the layout does not fit in 64 bits"),
+        ("größe(2)", 0, "`gr` is not a number"),
+        ("(2,é)", 3, "not `é`"),
+        ("volume((2,3))", 0, "`volume` is no function; there are flatten, "),
+        ("compose((2,3))", 0, "`compose` takes 2 arguments, not 1"),
+        ("(2,4):(1,2)(2,0)", 12, "2 is outside of the shape 2: the most is 1"),
+        ("(2,4):(1,2)(8)", 12, "8 is outside of the shape (2,4): the most is 7"),
+        ("(2,4):(1,2)(1,2,3)", 12, "does not fit the shape (2,4)"),
+        ("5(3)", 0, "a number is not applied to anything"),
+        ("swizzle(3,4,2)", 0, "the shift is at least the number of bits"),
+        ("compose(20:2, (5,4))", 0, "the tiler has rank 2, and the layout 20:2 has rank 1"),
+        ("size(swizzle(3,4,3))", 5, "a layout belongs here"),
+        ("_", 0, "`_` stands in coordinates and tilers only"),
+    ] {
+        let lines = refused(&[expression]);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].starts_with("falchion: ") && lines[0].contains(because), "{expression}: {}", lines[0]);
+        assert_eq!(lines[1].trim_end(), format!("  {expression}").trim_end());
+        assert_eq!(lines[2], format!("  {}^", " ".repeat(column)), "{expression}");
+    }
+}
+
+#[test]
+fn deep_and_long_expressions_do_not_panic() {
+    let deep = "(".repeat(100_000);
+    assert!(refused(&[&deep])[0].contains("nest at most 32 deep"));
+    let long = format!("({}1)", "1,".repeat(20_000));
+    assert_eq!(done(&["layout", &format!("size({long})")]), "1\n");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let one = |args: &[&str]| {
+        let lines = refused(args);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines[0].clone()
+    };
+    assert!(one(&["(2,2,2)", "--table"]).contains("has rank 3, and a picture or a map takes rank 2"));
+    assert!(one(&["size(4)", "--table"]).contains("the expression is 4, and only a layout is drawn"));
+    assert!(one(&["(65536,1024)", "--table"]).contains("a table of 65536 x 1024 offsets is not printed: the most is 1048576"));
+    assert!(one(&["2:4294967296", "--table"]).contains("a map counts in 32 bits"));
+    assert!(
+        one(&["(200,2)", "--svg", "/nowhere/x.svg"]).contains("a picture of 200 x 2 cells is not drawn: the most is 128 x 128")
+    );
+    assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg", "--element-bytes", "3"]).contains("it is 1, 2, 4, 8 or 16"));
+    assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg"]).contains("/nowhere/x.svg"));
+    assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));
+}

@@ -1,0 +1,12 @@
+//! The command line, run as its users run it.
+
+mod common;
+
+mod banks;
+mod bare;
+mod explore;
+mod gemm;
+mod layout;
+mod npy;
+mod refusals;
+mod transpose;

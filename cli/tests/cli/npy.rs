@@ -1,0 +1,217 @@
+//! Operands and results in .npy files.
+
+use crate::common::{Matrix, done, folder, load, npy, object, path, refused, save};
+
+/// |got - want| is within k roundings of each product, and a few of the end.
+fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
+    assert_eq!((got.rows, got.columns), (want.rows, want.columns));
+    let bound = unit * (k as f64 * k as f64 * 1.5 + 8.0);
+    for (at, (got, want)) in got.values.iter().zip(&want.values).enumerate() {
+        let within = (got - want).abs() <= bound;
+        assert!(within, "element {at} is {got}, and {want} was wanted");
+    }
+}
+
+#[test]
+fn files_of_either_order_are_read_under_either_layout() {
+    let folder = folder();
+    let (a, b, c) = (Matrix::random(100, 77, 1), Matrix::random(77, 123, 2), Matrix::random(100, 123, 3));
+    let want = a.product(&b, 1.5, -0.5, &c);
+    let (out, out_name) = path(&folder, "d.npy");
+    for (descr, element, unit, file) in
+        [("<f8", "f64", 2f64.powi(-53), "<f8"), ("<f4", "f32", 2f64.powi(-24), "<f4"), ("<f8", "f32", 2f64.powi(-24), "<f4")]
+    {
+        for fortran in [false, true] {
+            let a_file = save(&path(&folder, "a.npy").0, &a, descr, fortran);
+            let b_file = save(&path(&folder, "b.npy").0, &b, descr, !fortran);
+            let c_file = save(&path(&folder, "c.npy").0, &c, descr, fortran);
+            for layouts in 0..8 {
+                let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
+                let types = [0, 1, 2].map(|bit| format!("{element}:{}", order(bit)));
+                let said = object(&[
+                    "gemm", "--on", "host", "--json", "--verify", "--a", &types[0], "--b", &types[1], "--c", &types[2],
+                    "--a-file", &a_file, "--b-file", &b_file, "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5",
+                    "--beta", "-0.5",
+                ]);
+                assert_eq!(said["verified"], true);
+                assert_eq!((said["m"].as_u64(), said["n"].as_u64(), said["k"].as_u64()), (Some(100), Some(123), Some(77)));
+                let (written, in_fortran, d) = load(&out, 100, 123);
+                assert_eq!((written.as_str(), in_fortran), (file, order(2) == "col"));
+                close(&d, &want, unit, 77);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_format_is_read_and_written() {
+    let folder = folder();
+    let whole = |rows, columns, seed| {
+        let random = Matrix::random(rows, columns, seed);
+        Matrix { values: random.values.iter().map(|x| (x * 4.0).abs().round()).collect(), ..random }
+    };
+    let (a, b) = (whole(19, 21, 5), whole(21, 23, 6));
+    let zero = Matrix { rows: 19, columns: 23, values: vec![0.0; 19 * 23] };
+    let want = a.product(&b, 1.0, 0.0, &zero);
+    let (out, out_name) = path(&folder, "d.npy");
+    for (element, c, file) in [
+        ("f64", "f64", "<f8"),
+        ("f32", "f32", "<f4"),
+        ("f16", "f16", "<f2"),
+        ("f16", "f32", "<f4"),
+        ("bf16", "bf16", "<f4"),
+        ("i8", "i32", "<i4"),
+        ("u8", "u8", "|u1"),
+        ("i32", "i32", "<i4"),
+    ] {
+        for descr in ["<f8", "<f4", ">f4", "<f2", "|i1", "|u1", "<i4"] {
+            let a_file = save(&path(&folder, "a.npy").0, &a, descr, false);
+            let b_file = save(&path(&folder, "b.npy").0, &b, descr, true);
+            let (a_type, c_type) = (format!("{element}:row"), format!("{c}:row"));
+            done(&[
+                "gemm", "--on", "host", "--a", &a_type, "--c", &c_type, "--a-file", &a_file, "--b-file", &b_file, "--out",
+                &out_name, "--verify",
+            ]);
+            let (written, fortran, d) = load(&out, 19, 23);
+            assert_eq!((written.as_str(), fortran), (file, false));
+            // bf16 has 8 bits: sums up to 256 are exact, larger ones round.
+            let rounded = |x: f64| {
+                if c == "bf16" {
+                    f64::from(falchion::numeric::Bf16::from_f64(x))
+                } else {
+                    x.min(if c == "u8" { 255.0 } else { x })
+                }
+            };
+            assert_eq!(d.values, want.values.iter().map(|&x| rounded(x)).collect::<Vec<_>>(), "{element} {descr}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_rounded_to_nearest_even_once() {
+    let folder = folder();
+    let step = 2f64.powi(-10);
+    let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + 2f64.powi(-40), -1.0 - step / 2.0];
+    let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values }, "<f8", false);
+    let b_file = save(&path(&folder, "b.npy").0, &Matrix { rows: 1, columns: 1, values: vec![1.0] }, "<f8", false);
+    let (out, out_name) = path(&folder, "d.npy");
+    done(&["gemm", "--on", "host", "--a", "f16:row", "--a-file", &a_file, "--b-file", &b_file, "--out", &out_name]);
+    assert_eq!(load(&out, 4, 1).2.values, [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0]);
+    let a_file =
+        save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values: vec![0.5, 1.5, -2.5, 3.4] }, "<f8", false);
+    done(&["gemm", "--on", "host", "--a", "i8:row", "--a-file", &a_file, "--b-file", &b_file, "--out", &out_name]);
+    assert_eq!(load(&out, 4, 1).2.values, [0.0, 2.0, -2.0, 3.0]);
+}
+
+/// numpy has no word for bf16, tf32 and fp8: their files are of f32, and f64 and f32 files become them by one rounding to
+/// nearest even. fp8 has no number beyond its largest.
+#[test]
+fn types_without_a_word_in_numpy_are_written_as_f32() {
+    let folder = folder();
+    let (out, out_name) = path(&folder, "d.npy");
+    let hair = 2f64.powi(-40);
+    // The spacing at 1 of each type, and its largest number where it saturates.
+    for (name, fraction_bits, most) in
+        [("bf16", 7, f64::INFINITY), ("tf32", 10, f64::INFINITY), ("e4m3", 3, 448.0), ("e5m2", 2, 57_344.0)]
+    {
+        let step = 2f64.powi(-fraction_bits);
+        let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + hair, -1.0 - step / 2.0 - hair, 1e39, -1e39];
+        let want = [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0 - step, most, -most];
+        let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 2, columns: 3, values }, "<f8", false);
+        done(&["transpose", "--on", "host", "--type", name, "--a-file", &a_file, "--out", &out_name, "--verify"]);
+        let (descr, _, d) = load(&out, 3, 2);
+        assert_eq!(descr, "<f4", "{name}");
+        let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
+        assert_eq!(back, want, "{name}");
+        // What was written is read as it was.
+        done(&["transpose", "--on", "host", "--type", name, "--a-file", &out_name, "--out", &a_file, "--verify"]);
+        let again = load(&path(&folder, "a.npy").0, 2, 3).2;
+        assert_eq!((0..6).map(|at| again.at(at / 3, at % 3)).collect::<Vec<_>>(), want, "{name}");
+    }
+}
+
+#[test]
+fn a_result_may_replace_an_operand() {
+    let folder = folder();
+    let c = Matrix::random(5, 6, 9);
+    let (c_path, c_file) = path(&folder, "c.npy");
+    save(&c_path, &c, "<f8", false);
+    done(&[
+        "gemm", "--on", "host", "--a", "f64:row", "--c", "f64:row", "--k", "3", "--alpha", "0", "--beta", "2", "--c-file",
+        &c_file, "--out", &c_file,
+    ]);
+    assert_eq!(load(&c_path, 5, 6).2.values, c.values.iter().map(|x| 2.0 * x).collect::<Vec<_>>());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn what_is_no_operand_is_refused_by_name() {
+    let folder = folder();
+    let matrix = Matrix::random(4, 5, 1);
+    let good = save(&path(&folder, "good.npy").0, &matrix, "<f8", false);
+    let whole = std::fs::read(&good).unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let (path, text) = path(&folder, name);
+        std::fs::write(path, bytes).unwrap();
+        text
+    };
+    let odd = |name: &str, descr: &str, shape: &str| {
+        let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}");
+        npy(&path(&folder, name).0, &header, &[0; 256])
+    };
+    let version_2 = |length: u32| {
+        let mut bytes = b"\x93NUMPY\x02\x00".to_vec();
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(vec![b'('; 20_000]);
+        bytes
+    };
+    for (name, says) in [
+        (folder.path().join("none.npy").to_str().unwrap().to_owned(), "cannot be read: No such file"),
+        (folder.path().to_str().unwrap().to_owned(), "is not a file"),
+        (file("empty", b""), "is not a .npy file"),
+        (file("text", b"1.0, 2.0, 3.0"), "is not a .npy file"),
+        (file("magic", b"\x93NUMPY"), "is cut short in its header"),
+        (file("header", &whole[..60]), "is cut short: its header claims 118 bytes, and the file has 50"),
+        (file("data", &whole[..whole.len() - 1]), "is cut short: 4 x 5 elements of 8 bytes take 160 bytes, and 159 are there"),
+        (file("huge", &version_2(u32::MAX)), "its header claims 4294967295 bytes"),
+        (file("long", &version_2(20_000)), "has a header of 20000 bytes, and at most 10000 are read"),
+        (file("deep", &version_2(9_999)), "has a header that is not a dictionary"),
+        (file("version", b"\x93NUMPY\x09\x00aaaa"), "is a .npy file of version 9"),
+        (odd("i8", "'<i8'", "(4, 5)"), "holds elements of dtype '<i8', and f64, f32, f16, i8, u8, i32 are read"),
+        (odd("c16", "'<c16'", "(4, 5)"), "holds elements of dtype '<c16'"),
+        (odd("object", "'|O'", "(4, 5)"), "holds elements of dtype '|O'"),
+        (odd("record", "[('x', '<f4')]", "(4, 5)"), "holds structured elements"),
+        (odd("vector", "'<f4'", "(5,)"), "holds an array of shape (5), and a matrix of two extents was wanted"),
+        (odd("cube", "'<f4'", "(2, 2, 2)"), "of shape (2, 2, 2)"),
+        (odd("minus", "'<f4'", "(-4, 5)"), "not a dictionary"),
+        (odd("lying", "'<f8'", "(4294967296, 4294967296)"), "elements of 8 bytes take 147573952589676412928 bytes"),
+        (odd("beyond", "'<f8'", "(18446744073709551615, 18446744073709551615)"), "more than 2^128 bytes"),
+    ] {
+        let sentence = refused(&["gemm", "--m", "4", "--n", "3", "--k", "5", "--a-file", &name]);
+        assert!(sentence.starts_with(&name) && sentence.contains(says), "{sentence}");
+    }
+    for (flag, m, n, k, says) in [
+        ("--a-file", "4", "3", "6", "holds 4 x 5 elements, and A, m x k, has 4 x 6"),
+        ("--b-file", "4", "3", "6", "holds 4 x 5 elements, and B, k x n, has 6 x 3"),
+        ("--c-file", "5", "4", "6", "holds 4 x 5 elements, and C, m x n, has 5 x 4"),
+    ] {
+        let sentence = refused(&["gemm", "--m", m, "--n", n, "--k", k, flag, &good]);
+        assert!(sentence.starts_with(&good) && sentence.ends_with(says), "{sentence}");
+    }
+    let sentence = refused(&["gemm", "--a-file", &good, "--b-file", &good]);
+    assert!(sentence.ends_with("holds 4 x 5 elements, and B, k x n, has 5 x 5"), "{sentence}");
+    let large = save(&path(&folder, "large.npy").0, &Matrix { rows: 1, columns: 2, values: vec![1.0, -129.0] }, "<f8", false);
+    let sentence = refused(&["gemm", "--n", "1", "--a", "i8:row", "--a-file", &large]);
+    assert!(sentence.ends_with("holds -129 in row 0, column 1, which is beyond i8"), "{sentence}");
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
+    let folder = folder();
+    let sizes = ["gemm", "--m", "3", "--n", "3", "--k", "3", "--out"];
+    let nowhere = folder.path().join("no/d.npy");
+    let sentence = refused(&[&sizes[..], &[nowhere.to_str().unwrap()]].concat());
+    assert!(sentence.contains("cannot be written: there is no folder"), "{sentence}");
+    let sentence = refused(&[&sizes[..], &[folder.path().to_str().unwrap()]].concat());
+    assert!(sentence.ends_with("cannot be written: it is a folder"), "{sentence}");
+}

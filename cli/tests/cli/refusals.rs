@@ -1,0 +1,188 @@
+//! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no panic.
+
+use crate::common::refused;
+
+/// Arguments, parted by spaces, and what the sentence says.
+fn says(rows: &[(&str, &str)]) {
+    for (args, part) in rows {
+        let args: Vec<&str> = args.split(' ').collect();
+        let sentence = refused(&args);
+        assert!(sentence.contains(part), "{args:?}: {sentence}");
+        assert!(sentence.len() < 700, "{sentence}");
+    }
+}
+
+#[test]
+fn usage() {
+    says(&[
+        ("frobnicate", "unrecognized subcommand 'frobnicate'"),
+        ("layout", "required arguments were not provided: <EXPR>"),
+        ("--frob", "unexpected argument '--frob'"),
+        ("gemm --frob", "unexpected argument '--frob'"),
+        ("gemm 3 4 5", "unexpected argument '3'"),
+        ("gemm --m", "a value is required for '--m <M>'"),
+        ("gemm --m x", "it is a whole number"),
+        ("gemm --m -3", "invalid value '-3' for '--m <M>': it is a whole number"),
+        ("gemm --m 3.5", "it is a whole number"),
+        ("gemm --m 99999999999999999999999", "it is a whole number from 0 to"),
+        ("gemm --m 3 --m 4", "cannot be used multiple times"),
+        ("gemm --beta --verify", "it is a number"),
+        ("gemm --alpha one", "it is a number"),
+        ("gemm --lda -1", "it is a whole number"),
+        ("gemm --seed -1", "it is a whole number"),
+        ("gemm --a f32", "is not of the form `type:row` or `type:col`"),
+        ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
+        ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
+        ("gemm --acc f8", "names the type `f8`"),
+        ("banks --op tensorop --a bf16:row --b bf16:col", "its warpgroups have roles; the nearest is multistage"),
+        ("gemm --op avx", "possible values: simt, tensorop"),
+        ("gemm --arch sm60", "possible values: sm70, sm75"),
+        ("gemm --on gpu", "possible values: auto, host, cuda"),
+        ("bench", "--suite <FILE>"),
+        ("bench --suite x --peers mkl", "possible values: cublaslt"),
+        ("doctor now", "unexpected argument 'now'"),
+    ]);
+}
+
+#[test]
+fn what_does_not_exist_yet() {
+    says(&[
+        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
+        ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
+        ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
+        ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "cluster is no choice of the multistage main loop; the nearest is 1x1"),
+        (
+            "gemm --m 1 --n 1 --k 1 --schedule pingpong",
+            "schedule is no choice of the multistage main loop; the nearest is cooperative",
+        ),
+        ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col",
+            "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on the CUDA cores: that is for tensor cores, op tensorop",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --a tf32:row",
+            "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --a f32:row --op tensorop --split none",
+            "tensor cores multiply no f32, and split = none; split = bf16x6",
+        ),
+        ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --split f16x3", "split = f16x3 makes parts of f32"),
+        ("gemm --m 1 --n 1 --k 1 --split bf16x6", "split is no choice of the multistage main loop; the nearest is none"),
+        ("gemm --explain --split bf16x9", "--split cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
+        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
+        ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
+        ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
+    ]);
+}
+
+#[test]
+fn kernels() {
+    says(&[
+        ("gemm --explain --a f32:row --b f64:row", "no kernel multiplies f32 by f64"),
+        ("gemm --explain --a f32:col --acc f64", "no kernel multiplies f32 by f32 accumulating in f64 into f32"),
+        ("gemm --explain --threadblock 128x128", "--threadblock cannot be `128x128`: it is a shape MxNxK"),
+        (
+            "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
+            "threadblock M = 100 is not a whole number of warp tiles of 32; the nearest is ",
+        ),
+        ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; the nearest is 64"),
+        ("gemm --explain --warp 0x0x0", "warp M = 0"),
+        ("gemm --explain --threadblock 4294967295x4294967295x4294967295", "threadblock M = 4294967295"),
+        ("gemm --explain --instruction 16x8x8", "instruction extent = 16"),
+        ("gemm --explain --stages 1", "stages = 1 is not from 2 to 16; the nearest is 2"),
+        ("gemm --explain --stages -1", "--stages cannot be `-1`"),
+        ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
+        ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
+        ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage"),
+        ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
+        (
+            "gemm --explain --swizzle sideways",
+            "--swizzle cannot be `sideways`: it is how many columns of tiles go abreast, horizontal, grouped:N",
+        ),
+        ("gemm --explain --swizzle 0", "swizzle = 0 is not from 1 to 64"),
+        ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
+        ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),
+        ("gemm --explain --align-b 3 --c f32:col", "alignment of B = 3"),
+        ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
+        ("gemm --explain --smem-b k^9,9,9 --c f32:col", "swizzle bits of B = 9"),
+        ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --blocks-per-sm 8", "registers"),
+        ("gemm --explain --epilogue relu(acc", "--epilogue cannot be `relu(acc`: `)` was expected here (column 9)"),
+        ("gemm --explain --epilogue foo", "`foo` is not known"),
+        ("gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)", "no one has registered"),
+    ]);
+}
+
+#[test]
+fn problems() {
+    says(&[
+        ("gemm", "m is not known; give --m, or a file"),
+        ("gemm --m 3 --n 3", "k is not known; give --k"),
+        ("gemm --m 99999999999 --n 1 --k 1", "M = 99999999999 is beyond the largest extent, 2147483647"),
+        ("gemm --m 1 --n 18446744073709551615 --k 1", "N = 18446744073709551615 is beyond"),
+        ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "a grid has at most 2147483647 blocks"),
+        ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
+        ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; the nearest is 4"),
+        ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
+        ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
+        ("gemm --m 4 --n 4 --k 4 --lda 18446744073709551615", "beyond 64 bits"),
+        ("gemm --m 4 --n 4 --k 4 --lda 1152921504606846976", "bytes of memory are to be had"),
+        // What is not read is not checked, and is not believed either.
+        ("gemm --m 4 --n 4 --k 4 --alpha 0 --lda 1152921504606846976", "bytes of memory are to be had"),
+    ]);
+}
+
+#[test]
+fn descriptions() {
+    let folder = crate::common::folder();
+    let (path, name) = crate::common::path(&folder, "kernel.json");
+    let text =
+        crate::common::object(&["gemm", "--on", "host", "--explain", "--json", "--stages", "4"])["description"].to_string();
+    let desc = |text: &str| refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", text]);
+    for (from, to, part) in [
+        ("\"stages\":4", "\"stages\":4,\"depth\":1", "unknown field `depth`"),
+        ("\"stages\":4,", "", "missing field `stages`"),
+        ("\"stages\":4", "\"stages\":-4", "invalid value"),
+        ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
+        ("\"version\":3", "\"version\":1", "its version is 1, and this library reads 3"),
+        ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
+        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop on sm90 has no kernel yet"),
+        ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),
+        ("alpha * acc", "alpha * (", "the epilogue is not an expression"),
+        ("}", "", "the description cannot be read"),
+    ] {
+        assert!(text.contains(from), "{from} in {text}");
+        let changed = text.replacen(from, to, 1);
+        std::fs::write(&path, &changed).unwrap();
+        for sentence in [desc(&changed), desc(&name)] {
+            assert!(sentence.contains(part), "{sentence}");
+        }
+    }
+    assert!(desc("no.json").contains("the description no.json cannot be read: No such file"));
+    assert!(desc(folder.path().to_str().unwrap()).contains("it is not a file"));
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(desc(&name).contains("UTF-8"));
+    std::fs::write(&path, &text).unwrap();
+    let sentence = refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", &name, "--a", "f64:row"]);
+    assert!(sentence.ends_with("it says that A is f32:col, and f64:row was asked for"), "{sentence}");
+}
+
+#[test]
+fn suites() {
+    let folder = crate::common::folder();
+    let (path, name) = crate::common::path(&folder, "odd.jsonl");
+    let good = r#"{"m":64,"n":32,"k":16,"a":"f32:row","b":"f32:col","c":"f32:row"}"#;
+    for (text, part) in [
+        (String::new(), "suite odd, line 1: the suite holds no problem"),
+        (format!("{good}\n{{\"m\":1}}"), "suite odd, line 2: not a problem: missing field"),
+        (format!("{good}\n\n{}", good.replace("\"k\":16", "\"k\":0")), "suite odd, line 3: `k` is 0"),
+        (good.replace("f32:col", "f31:col"), "names the type `f31`"),
+        (good.replace("\"k\":16", "\"k\":16,\"Ida\":3"), "unknown field `Ida`"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let sentence = refused(&["bench", "--suite", &name]);
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    assert!(refused(&["bench", "--suite", "no.jsonl"]).contains("the suite no.jsonl cannot be read: No such file"));
+}

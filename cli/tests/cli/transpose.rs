@@ -1,0 +1,262 @@
+//! `falchion transpose`: sizes, types, files, the ladder, what is refused; and every command of docs/transpose.md.
+
+use crate::common::{
+    Matrix, done, folder, load, object,
+    page::{commands, prints_what_it_says},
+    path, refused, save,
+};
+use serde_json::{Value, json};
+
+/// The page.
+const PAGE: &str = include_str!("../../../docs/transpose.md");
+
+fn verified(args: &[&str]) -> Value {
+    let object = object(&[&["transpose", "--on", "host", "--verify", "--json"], args].concat());
+    assert_eq!((object["verified"].as_bool(), object["on"].as_str()), (Some(true), Some("host")), "{args:?}");
+    object
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(' ').collect()
+}
+
+#[test]
+fn sizes_and_types_are_verified() {
+    for kind in ["f64", "f32", "f16", "bf16", "i8", "u8", "i32"] {
+        for sizes in ["1 1", "64 64", "63 65", "200 3", "1 77", "0 5", "5 0"] {
+            let [rows, cols] = words(sizes)[..] else { panic!("{sizes}") };
+            let object = verified(&["--type", kind, "--rows", rows, "--cols", cols]);
+            let elements = rows.parse::<u64>().unwrap() * cols.parse::<u64>().unwrap();
+            assert_eq!((&object["elements_checked"], &object["type"]), (&json!(elements), &json!(kind)));
+            assert!(object["seconds"].is_f64() && object["config"].is_string() && object["error_over_bound"].is_null());
+        }
+    }
+}
+
+#[test]
+fn scalars_leading_dimensions_batches_and_rungs_are_verified() {
+    for more in [
+        "--alpha 2.5 --beta -0.5 --lda 71 --ldb 131 --ldd 140",
+        "--type f64 --alpha 0 --beta 3",
+        "--alpha 0",
+        "--batch 3 --lda 80 --ldd 132 --beta 1",
+        "--batch 0",
+        "--type u8 --batch 5 --seed 9",
+        "--checked",
+        "--checked --type i8 --lda 77",
+        "--rung naive",
+        "--rung tiled --checked",
+        "--rung coalesced --type f16",
+        "--rung padded --alpha 2",
+        "--rung vectorized",
+    ] {
+        let object = verified(&[&words("--rows 130 --cols 70")[..], &words(more)].concat());
+        assert_eq!(object["error_over_bound"].is_null(), !(more.contains("alpha") || more.contains("beta")), "{more}");
+    }
+    let text = done(&words("transpose --rows 30 --cols 20 --on host --verify"));
+    assert!(text.starts_with("30 x 20 f32 transposed: ") && text.contains("\nverified: 600 elements, every bit\n"), "{text}");
+    done(&words("transpose --rows 3 --cols 3 --alpha nan --beta -inf --on host"));
+}
+
+#[test]
+fn auto_finds_a_place() {
+    let object = object(&words("transpose --rows 64 --cols 32 --verify --json"));
+    assert_eq!((&object["verified"], &object["rows"], &object["cols"]), (&json!(true), &json!(64), &json!(32)));
+}
+
+#[test]
+fn a_description_goes_out_and_comes_back() {
+    let folder = folder();
+    let first = object(&words("transpose --explain --json --rung padded --type f16"));
+    let text = first["description"].to_string();
+    let (file, name) = path(&folder, "kernel.json");
+    std::fs::write(file, &text).unwrap();
+    for door in [&text, &name] {
+        let second = object(&["transpose", "--explain", "--json", "--type", "f16", "--desc", door]);
+        assert_eq!(second["description"], first["description"]);
+        assert_eq!(second["explanation"]["tile"], first["explanation"]["tile"]);
+        let object = verified(&["--type", "f16", "--rows", "70", "--cols", "50", "--desc", door]);
+        assert_eq!(object["config"], "32x32_t256_a1x1x1_p1_o1_b4");
+    }
+    for (from, to, part) in [
+        ("\"turn\":1", "\"turn\":1,\"depth\":1", "unknown field `depth`"),
+        ("\"turn\":1,", "", "missing field `turn`"),
+        ("\"turn\":1", "\"turn\":-1", "invalid value"),
+        ("\"threads\":256", "\"threads\":48", "threads of a block = 48"),
+        ("\"blocks_per_sm\":4", "\"blocks_per_sm\":4294967295", "blocks per multiprocessor = 4294967295 is not from 1 to 32"),
+        ("\"element_bytes\":2", "\"element_bytes\":4", "a matrix of f16 was given where the kernel takes elements of 4 bytes"),
+    ] {
+        assert!(text.contains(from), "{text}");
+        let sentence = refused(&["transpose", "--rows", "4", "--cols", "4", "--type", "f16", "--desc", &text.replace(from, to)]);
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    assert!(refused(&["transpose", "--rows", "4", "--cols", "4", "--desc", "/nowhere/x"]).contains("/nowhere/x cannot be read"));
+}
+
+#[test]
+fn an_explanation_says_what_limits_each_access() {
+    let of = |args: &str| {
+        let object = object(&[words("transpose --explain --json --on host"), words(args)].concat());
+        object["explanation"]["choices"].as_array().unwrap().clone()
+    };
+    let because = |choices: &[Value], what: &str| {
+        let choice = choices.iter().find(|choice| choice["what"] == what).unwrap();
+        format!("{}: {}", choice["value"].as_str().unwrap(), choice["because"].as_str().unwrap())
+    };
+    let choices = of("--rows 1001 --cols 6 --lda 8 --alpha 2");
+    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): the number of columns, 6, is no multiple of 4");
+    assert_eq!(because(&choices, "access to D"), "1 element (4 bytes): the number of rows, 1001, is no multiple of 2");
+    let choices = of("--rows 64 --cols 64 --lda 66 --alpha 2 --rung vectorized");
+    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): A's leading dimension, 66, is no multiple of 4");
+    let choices = of("--rows 1001 --cols 6 --lda 8");
+    let anywhere = "4 elements (16 bytes): rows are gathered: nothing has to be aligned";
+    assert_eq!(because(&choices, "access to A"), anywhere);
+    assert_eq!(because(&choices, "access to D"), anywhere);
+    let choices = of("--rung coalesced");
+    assert!(because(&choices, "staging").contains("[32][32]: a tile's stores take 1024 of 32 wavefronts, its loads 32 of 32"));
+    let choices = of("--rung padded");
+    assert!(
+        because(&choices, "staging")
+            .ends_with("a tile's stores take 32 of 32 wavefronts, its loads 32 of 32 wavefronts; without, 1024 and 32")
+    );
+}
+
+#[test]
+fn files_are_transposed_in_either_order() {
+    let folder = folder();
+    let (matrix, b) = (Matrix::random(7, 5, 1), Matrix::random(5, 7, 2));
+    let out = path(&folder, "d.npy");
+    for (descr, kind, written) in [("<f8", "f64", "<f8"), (">f4", "f32", "<f4"), ("<f2", "f16", "<f2"), ("<f4", "bf16", "<f4")] {
+        for fortran in [false, true] {
+            let a = save(&path(&folder, "a.npy").0, &matrix, descr, fortran);
+            let args = ["transpose", "--on", "host", "--verify", "--type", kind, "--a-file", &a, "--out", &out.1];
+            let said = done(&args);
+            assert!(said.ends_with(&format!("D is in {}\n", out.1)) && said.starts_with("7 x 5 "), "{said}");
+            let (found, order, d) = load(&out.0, 5, 7);
+            assert_eq!((found.as_str(), order), (written, false));
+            let tolerance = if kind == "bf16" {
+                2f64.powi(-8)
+            } else if kind == "f16" {
+                2f64.powi(-11)
+            } else {
+                0.0
+            };
+            for (i, j) in (0..5).flat_map(|i| (0..7).map(move |j| (i, j))) {
+                assert!((d.at(i, j) - matrix.at(j, i)).abs() <= tolerance, "{kind} {i} {j}");
+            }
+        }
+    }
+    let (a, b_file) = (save(&path(&folder, "a.npy").0, &matrix, "<f8", false), save(&path(&folder, "b.npy").0, &b, "<f8", true));
+    let scalars = words("transpose --on host --type f64 --alpha 2 --beta -0.5");
+    done(&[&scalars[..], &["--a-file", &a, "--b-file", &b_file, "--out", &out.1]].concat());
+    let (_, _, d) = load(&out.0, 5, 7);
+    for (i, j) in (0..5).flat_map(|i| (0..7).map(move |j| (i, j))) {
+        assert_eq!(d.at(i, j), 2.0 * matrix.at(j, i) - 0.5 * b.at(i, j));
+    }
+    // A batch is one below another.
+    let stacked = save(&path(&folder, "s.npy").0, &Matrix::random(6, 4, 3), "<f8", false);
+    let batch =
+        object(&["transpose", "--json", "--on", "host", "--type", "f64", "--batch", "3", "--a-file", &stacked, "--out", &out.1]);
+    assert_eq!((&batch["rows"], &batch["cols"]), (&json!(2), &json!(4)));
+    let (_, _, d) = load(&out.0, 12, 2);
+    assert_eq!(d.at(4 + 3, 1), Matrix::random(6, 4, 3).at(2 + 1, 3));
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let folder = folder();
+    let matrix = Matrix::random(4, 5, 1);
+    let good = save(&path(&folder, "good.npy").0, &matrix, "<f4", false);
+    let bytes = std::fs::read(&good).unwrap();
+    let cut = |name: &str, length: usize| {
+        let (file, name) = path(&folder, name);
+        std::fs::write(file, &bytes[..length]).unwrap();
+        name
+    };
+    for (name, part) in [
+        (cut("data.npy", bytes.len() - 1), "is cut short: 4 x 5 elements of 4 bytes take 80 bytes, and 79 are there"),
+        (cut("header.npy", 40), "is cut short"),
+        (cut("magic.npy", 3), "is not a .npy file"),
+        (folder.path().to_str().unwrap().to_owned(), "is not a file"),
+        ("/nowhere.npy".to_owned(), "cannot be read"),
+    ] {
+        let sentence = refused(&["transpose", "--a-file", &name]);
+        assert!(sentence.starts_with(&name) && sentence.contains(part), "{sentence}");
+    }
+    for (flags, part) in [
+        ("--rows 5 --a-file", "holds 4 x 5 elements, and A has 5 x 5"),
+        ("--cols 4 --a-file", "holds 4 x 5 elements, and A has 4 x 4"),
+        ("--rows 4 --cols 5 --b-file", "holds 4 x 5 elements, and B has 5 x 4"),
+        ("--batch 3 --a-file", "holds 4 x 5 elements, and A, 3 one below another, has 3 x 5"),
+        ("--rows 4 --batch 2 --a-file", "holds 4 x 5 elements, and A, 2 one below another, has 8 x 5"),
+    ] {
+        let sentence = refused(&[&["transpose"], &words(flags)[..], &[&good]].concat());
+        assert!(sentence.starts_with(&good) && sentence.ends_with(part), "{sentence}");
+    }
+    let large = save(&path(&folder, "large.npy").0, &Matrix { rows: 1, columns: 2, values: vec![1.0, 300.0] }, "<f8", false);
+    let sentence = refused(&["transpose", "--type", "u8", "--a-file", &large]);
+    assert!(sentence.ends_with("holds 300 in row 0, column 1, which is beyond u8"), "{sentence}");
+    let odd =
+        crate::common::npy(&path(&folder, "odd.npy").0, "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }", &[0; 8]);
+    assert!(refused(&["transpose", "--a-file", &odd]).contains("holds elements of dtype '<i8'"));
+    let nowhere = folder.path().join("no/d.npy");
+    let sentence = refused(&["transpose", "--rows", "2", "--cols", "2", "--out", nowhere.to_str().unwrap()]);
+    assert!(sentence.contains("cannot be written: there is no folder"), "{sentence}");
+}
+
+#[test]
+fn what_cannot_be_transposed_is_refused() {
+    for (args, part) in [
+        ("", "the number of rows is not known; give --rows, or a file of A or B"),
+        ("--rows 3", "the number of cols is not known; give --cols"),
+        ("--rows -3", "it is a whole number"),
+        ("--rows 3 --cols 3 --type f33", "names the type `f33`"),
+        ("--rows 3 --cols 3 --type e5m2 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
+        ("--rows 3 --cols 3 --type u8 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
+        ("--rows 3 --cols 3 --type bf16 --beta 1", "the scalar beta would change them"),
+        ("--rows 3 --cols 4 --lda 3", "the leading dimension of A = 3 is below its number of columns; the nearest is 4"),
+        ("--rows 3 --cols 4 --ldd 2", "the leading dimension of D = 2 is below its number of columns; the nearest is 3"),
+        ("--rows 3 --cols 4 --beta 1 --ldb 2", "the leading dimension of B = 2 is below its number of columns; the nearest is 3"),
+        ("--rows 2147483648 --cols 1", "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
+        ("--rows 1000000 --cols 1000000000", "a grid has at most 2147483647 blocks; take a larger tile"),
+        ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),
+        ("--rows 3 --cols 3 --rung top", "possible values: naive, tiled, coalesced, padded, vectorized"),
+        ("--rows 3 --cols 3 --rung naive --desc {}", "cannot be used with"),
+        ("--rows 3 --cols 3 --checked --on cuda", "--checked watches the host executor"),
+        ("--rows 3 --cols 3 --desc {", "description"),
+        ("--ladder --alpha 2", "cannot be used with"),
+    ] {
+        let args: Vec<&str> = args.split(' ').filter(|word| !word.is_empty()).collect();
+        let sentence = refused(&[&["transpose"], &args[..]].concat());
+        assert!(sentence.contains(part), "{args:?}: {sentence}");
+    }
+}
+
+#[test]
+fn types_of_tensor_cores_are_transposed_too() {
+    for name in ["tf32", "e4m3", "e5m2"] {
+        let said = object(&["transpose", "--rows", "65", "--cols", "37", "--type", name, "--on", "host", "--verify", "--json"]);
+        assert_eq!(said["verified"], true, "{name}");
+    }
+}
+
+#[test]
+fn the_ladder_counts_and_verifies() {
+    let climb = object(&words("transpose --ladder --on host --rows 256 --cols 128 --json"));
+    let rungs = climb["rungs"].as_array().unwrap();
+    let names: Vec<_> = rungs.iter().map(|rung| rung["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["naive", "tiled", "coalesced", "padded", "vectorized"]);
+    let each = |rung: usize| {
+        let stores = &rungs[rung]["counters"]["stores"];
+        stores["wavefronts"].as_u64().unwrap() / stores["accesses"].as_u64().unwrap()
+    };
+    assert_eq!([each(2), each(3)], [32, 1]);
+    assert!(rungs.iter().all(|rung| rung["measured"].is_null()));
+}
+
+#[test]
+fn the_page_prints_what_it_says() {
+    let commands = commands(PAGE);
+    assert!(commands.len() >= 5, "{}", commands.len());
+    commands.iter().for_each(prints_what_it_says);
+}

@@ -1,0 +1,14 @@
+//! Bank conflicts of whole kernels and of layouts: the accesses that are counted, pictured and probed.
+//!
+//! What one access of a warp costs is [`falchion::banks`]' rule.
+
+pub mod cases;
+mod layouts;
+mod picture;
+#[cfg(feature = "cuda")]
+pub mod probe;
+mod steps;
+
+pub use layouts::{LaidAccess, NotLaid};
+pub use picture::picture;
+pub use steps::{SharedStep, of_desc, of_program};

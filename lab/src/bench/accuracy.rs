@@ -1,0 +1,93 @@
+//! How far a product of `f32` is off: the largest `|D - AB| / (|A||B|)` of all elements, of ours and of cuBLAS's SGEMM.
+//!
+//! `AB` and `|A||B|` are cuBLAS's DGEMM of the same numbers, in device memory: what that is off by is below `K 2^-53` of `|A||B|`.
+
+use super::suite::SuiteProblem;
+use crate::{
+    sys::{
+        cublas::{Cublas, GemmMatrix, GemmProblem},
+        cublaslt::Region,
+    },
+    verify::HostBuffer,
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{Error, sys::driver::driver};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The largest errors, as shares of `|A||B|`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Errors {
+    /// Of our D.
+    pub ours: f64,
+    /// Of cuBLAS's SGEMM.
+    pub sgemm: f64,
+}
+
+/// The largest of `|d - reference| / magnitude`; NaN is infinite. Where all magnitudes are 0 there is nothing to be off by.
+fn largest(d: &[f32], reference: &[f64], magnitude: &[f64]) -> f64 {
+    let share = |((&d, &reference), &magnitude): ((&f32, &f64), &f64)| match (f64::from(d) - reference).abs() / magnitude {
+        _ if magnitude == 0.0 => 0.0,
+        share if share.is_nan() => f64::INFINITY,
+        share => share,
+    };
+    d.par_iter().zip(reference).zip(magnitude).map(share).reduce(|| 0.0, f64::max)
+}
+
+/// A suite's problem in cuBLAS's terms.
+fn matrices<'a>(problem: &SuiteProblem, a: Region<'a>, b: Region<'a>, d: Region<'a>) -> GemmProblem<'a> {
+    GemmProblem {
+        extents: (problem.m, problem.n, problem.k),
+        a: GemmMatrix { region: a, order: problem.a.order, leading: problem.lda() },
+        b: GemmMatrix { region: b, order: problem.b.order, leading: problem.ldb() },
+        d: GemmMatrix { region: d, order: problem.c.order, leading: problem.ldc() },
+    }
+}
+
+/// The errors of the D that a product of A and B, which lie on the device as they do here, has left in `ours`.
+pub(super) fn errors(
+    stream: &Arc<CudaStream>,
+    problem: &SuiteProblem,
+    [a, b]: [&HostBuffer; 2],
+    [a_f32, b_f32]: &[CudaSlice<u8>; 2],
+    ours: &CudaSlice<u8>,
+) -> Result<Errors, Error> {
+    let cublas = Cublas::open(stream)?;
+    let doubles = |buffer: &HostBuffer, of: fn(f64) -> f64| -> Result<CudaSlice<f64>, Error> {
+        let numbers: Vec<f64> = buffer.slice(0..buffer.length())?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
+        stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))
+    };
+    let length = ours.len() / size_of::<f32>();
+    let product = |of: fn(f64) -> f64| -> Result<Vec<f64>, Error> {
+        let (a, b) = (doubles(a, of)?, doubles(b, of)?);
+        let d = stream.alloc_zeros::<f64>(length).map_err(driver("cuMemAllocAsync"))?;
+        cublas.gemm(&matrices(problem, Region::of(&a), Region::of(&b), Region::of(&d)), 8)?;
+        let product = stream.clone_dtoh(&d).map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        Ok(product)
+    };
+    let (reference, magnitude) = (product(|x| x)?, product(f64::abs)?);
+    let sgemm = stream.alloc_zeros::<u8>(ours.len()).map_err(driver("cuMemAllocAsync"))?;
+    cublas.gemm(&matrices(problem, Region::of(a_f32), Region::of(b_f32), Region::of(&sgemm)), 4)?;
+    let error = |d: &CudaSlice<u8>| -> Result<f64, Error> {
+        let bytes = stream.clone_dtoh(d).map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        let numbers: Vec<f32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+        Ok(largest(&numbers, &reference, &magnitude))
+    };
+    Ok(Errors { ours: error(ours)?, sgemm: error(&sgemm)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::largest;
+
+    /// `max |d - r| / m`; what is no number is infinitely off, and where nothing is added up nothing is off.
+    #[test]
+    fn the_largest_share_is_found() {
+        assert_eq!(largest(&[1.0, 2.5, -3.0], &[1.0, 2.0, -3.25], &[4.0, 8.0, 1.0]), 0.25);
+        assert_eq!(largest(&[f32::NAN, 1.0], &[1.0, 1.0], &[1.0, 1.0]), f64::INFINITY);
+        assert_eq!(largest(&[0.0], &[0.0], &[0.0]), 0.0);
+        assert_eq!(largest(&[], &[], &[]), 0.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! Operands of `f32` with something about them: what accuracy is measured on.
+
+use crate::verify::{HostBuffer, draw};
+use falchion::{
+    Error,
+    device::{MatrixShape, Shapes},
+    numeric::ElementKind,
+};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What operands are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Data {
+    /// The standard normal distribution.
+    Normal,
+    /// Magnitudes in [2^e, 2^(e+1)), e uniform from -20 to 19, of either sign.
+    Wide,
+    /// Normal; the second half of A's columns is the first half again, and of B's rows it is its negative but for up to a thousandth. So sums
+    /// are small beside their magnitudes.
+    Cancelling,
+}
+
+/// The word for it, as a suite spells it.
+impl Data {
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Wide => "wide",
+            Self::Cancelling => "cancelling",
+        }
+    }
+
+    /// Element `k` of a row of A, or of a column of B, number `line`.
+    fn number(self, seed: u64, (line, k): (usize, usize), length: usize, is_b: bool) -> f32 {
+        let bits = |salt: u64, k: usize| draw(seed ^ salt, (line * length + k) as u64);
+        // In (0, 1].
+        let uniform = |bits: u64| ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        let normal = |k: usize| {
+            let (radius, angle) = (uniform(bits(0, k)), uniform(bits(0x5eed, k)));
+            (-2.0 * radius.ln()).sqrt() * (core::f64::consts::TAU * angle).cos()
+        };
+        let x = match self {
+            Self::Normal => normal(k),
+            Self::Wide => {
+                let (random, exponent) = (bits(0, k), (bits(0x5eed, k) % 40) as i32 - 20);
+                let magnitude = (1.0 + uniform(random) / 2.0) * 2f64.powi(exponent);
+                if random & 1 == 1 { -magnitude } else { magnitude }
+            }
+            Self::Cancelling if k >= length / 2 && length > 1 => {
+                let again = normal(k - length / 2);
+                if is_b { -again * (1.0 + uniform(bits(0xca5e, k)) / 1024.0) } else { again }
+            }
+            Self::Cancelling => normal(k),
+        };
+        x as f32
+    }
+
+    /// A, B, and what D holds before, which is poison.
+    pub(super) fn operands(self, shapes: &Shapes, seed: u64) -> Result<[HostBuffer; 3], Error> {
+        let filled = |shape: &MatrixShape, mn: usize, is_b: bool| -> Result<HostBuffer, Error> {
+            let mut buffer = HostBuffer::poisoned(ElementKind::F32, shape.length)?;
+            let (seed, k) = (if is_b { seed.wrapping_add(1) } else { seed }, shapes.k);
+            let along_k = shape.order.is_row() != is_b;
+            let (lines, along) = if along_k { (mn, k) } else { (k, mn) };
+            buffer
+                .slice_mut(0..shape.length)?
+                .of::<f32>()?
+                .par_chunks_mut(shape.leading.max(1))
+                .take(lines)
+                .enumerate()
+                .for_each(|(line, elements)| {
+                    for (step, element) in elements.iter_mut().take(along).enumerate() {
+                        let place = if along_k { (line, step) } else { (step, line) };
+                        *element = self.number(seed, place, k, is_b);
+                    }
+                });
+            Ok(buffer)
+        };
+        Ok([
+            filled(&shapes.a, shapes.m, false)?,
+            filled(&shapes.b, shapes.n, true)?,
+            HostBuffer::poisoned(ElementKind::F32, shapes.d.length)?,
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::numeric::split::LineFacts;
+
+    fn line(data: Data, is_b: bool) -> Vec<f32> {
+        (0..4096).map(|k| data.number(3, (5, k), 4096, is_b)).collect()
+    }
+
+    /// Normal data fits the window of f16x3, cancelling data too, and wide data does not; normal data has the moments that it says.
+    #[test]
+    fn data_is_what_it_says() {
+        for (data, fits) in [(Data::Normal, true), (Data::Cancelling, true), (Data::Wide, false)] {
+            let x = line(data, false);
+            assert_eq!(!LineFacts::of(x.iter().copied()).is_refused(), fits, "{data:?}");
+            assert!(x.iter().all(|x| x.is_finite() && *x != 0.0));
+        }
+        let x = line(Data::Normal, false);
+        let mean = |f: fn(f64) -> f64| x.iter().map(|&x| f(f64::from(x))).sum::<f64>() / 4096.0;
+        assert!(mean(|x| x).abs() < 0.06 && (mean(|x| x * x) - 1.0).abs() < 0.09 && (mean(|x| x.powi(4)) - 3.0).abs() < 0.6);
+        let (a, b) = (line(Data::Cancelling, false), line(Data::Cancelling, true));
+        let sums = |f: fn(f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| f(f64::from(a) * f64::from(b))).sum::<f64>();
+        assert!(sums(|x| x).abs() < 1e-3 * sums(f64::abs), "{} of {}", sums(|x| x), sums(f64::abs));
+    }
+}

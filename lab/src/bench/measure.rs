@@ -1,0 +1,348 @@
+//! One problem of a suite, measured on a device: ours beside every algorithm of the peer, and verified.
+
+use super::{
+    Outcome, SuiteProblem,
+    accuracy::errors,
+    peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
+    protocol::{self, Session},
+    record::{Circumstances, Line},
+    suite::Accumulate,
+    timer::Launch,
+};
+use crate::{
+    sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
+    verify::{Claim, Distribution, Fill, HostBuffer, bound::Accumulation, sampled},
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, PromotionKind, Request},
+    device::{
+        HostSlice, MatrixShape, Routes, Shapes, Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
+    },
+    epilogue::SCALARS,
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    refusal::Refusal,
+    sys::driver::driver,
+};
+use std::sync::Arc;
+
+/// Rows of D that are computed again to verify a measured product.
+pub(crate) const VERIFIED_ROWS: usize = 24;
+
+/// A device, and what is measured on it.
+pub struct Bench {
+    stream: Arc<CudaStream>,
+    lt: Option<Lt>,
+    device: String,
+}
+
+/// What is measured of a problem, apart from the clock.
+#[derive(Clone, Default)]
+pub struct Run {
+    /// The suite's name.
+    pub suite: String,
+    /// Whether the peer is asked.
+    pub with_peer: bool,
+    /// A kernel instead of the default one.
+    pub kernel: Option<CudaKernel>,
+    /// The day.
+    pub date: String,
+    /// The commit.
+    pub commit: String,
+}
+
+impl Bench {
+    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
+    pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
+        let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
+        let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
+        Ok(Self { stream: stream.clone(), lt, device })
+    }
+
+    /// Measures a problem.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
+    pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
+        if problem.batch.unwrap_or(1) != 1 {
+            return Err(measurement("batches are not supported yet"));
+        }
+        let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
+        let kernel = match &run.kernel {
+            Some(kernel) => kernel.clone(),
+            None => CudaKernel::prepare(self.stream.context(), &description(problem, newest)?)?,
+        };
+        let desc = *kernel.desc();
+        let shapes = shapes(problem);
+        let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
+        let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
+        // Whole numbers first: their sums are known, whatever the bound on others says.
+        let [a, b, c] = operands(&shapes, types, Fill::Integers, seed)?;
+        let sets = [[upload(&a)?, upload(&b)?]];
+        let results = vec![upload(&c)?];
+        let routes = Routes::of(&desc, &shapes, [0, 0])?;
+        let (kernel, stream, shapes, room) = (&kernel, &self.stream, &shapes, || workspace(&self.stream, &routes));
+        let whole = Ours { kernel, stream, shapes, types, sets: &sets, results, workspace: room()? };
+        whole.verified(&desc, &a, &b, &c)?;
+        drop(sets);
+        let [a, b, c] = match problem.data {
+            Some(data) => data.operands(shapes, seed)?,
+            None => operands(shapes, types, Fill::Random, seed)?,
+        };
+        let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
+        let count = protocol::sets(bytes);
+        let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
+        let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
+        let (ours_d, peer_d) = (results()?, results()?);
+        let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
+        let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
+        let circumstances = Circumstances {
+            suite: run.suite.clone(),
+            kind: "gemm".to_owned(),
+            family: desc.mainloop.name().to_owned(),
+            op: desc.op.name().to_owned(),
+            config: configuration(&desc),
+            route: routes.to_string(),
+            device: self.device.clone(),
+            date: run.date.clone(),
+            commit: run.commit.clone(),
+            ..Circumstances::default()
+        };
+        let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
+            // The window of f16x3: what is refused is kept, too.
+            Err(Error::Refused(refusal @ Refusal::Split(_))) if problem.data.is_some() => {
+                return Ok(Line::refused(problem, refusal.to_string(), circumstances));
+            }
+            verified => verified?,
+        };
+        let measured = match (problem.data, ours.results.first(), sets.first()) {
+            (Some(_), Some(d), Some(set)) => Some(errors(stream, problem, [&a, &b], set, d)?),
+            _ => None,
+        };
+
+        let regions: Vec<LtSet<'_>> = sets
+            .iter()
+            .zip(&peer_d)
+            .map(|([a, b], d)| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .collect();
+        let workspace = self.stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
+        let asked = if run.with_peer { self.lt.as_ref().zip(lt_problem(problem)) } else { None };
+        let planned = match asked {
+            Some((lt, wanted)) => Some((lt, lt.plan(&wanted)?)),
+            None => None,
+        };
+        let mut peers = Vec::new();
+        if let Some((lt, plan)) = &planned {
+            for algorithm in lt.algorithms(plan, WORKSPACE_BYTES, REQUESTED)? {
+                peers.push(LtLaunch::new(lt, plan, algorithm, &regions, Some(Region::of(&workspace)), &self.stream)?);
+            }
+        }
+        let mut contenders: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
+        let outcome: Outcome = session.against(&mut ours, &mut contenders, count)?;
+        let circumstances = Circumstances {
+            peer: planned.as_ref().map(|_| peer::NAME.to_owned()),
+            error_over_bound,
+            errors: measured.map(|errors| [errors.ours, errors.sgemm]),
+            ..circumstances
+        };
+        Ok(Line::new(problem, &outcome, circumstances))
+    }
+}
+
+/// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
+pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
+    let op = match problem.op.as_deref() {
+        None | Some("simt") => OpKind::Simt,
+        Some(_) => OpKind::TensorOp,
+    };
+    let types = types(problem)?;
+    let mut knobs: Vec<_> = problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
+    let mut ask = |name: &str, words: &str| knobs.push((name.to_owned(), words.to_owned()));
+    if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
+        ask("promotion", PromotionKind::Stage.name());
+    }
+    if let Some(split) = problem.split {
+        ask("split", split.name());
+    }
+    if let Some(epilogue) = &problem.epilogue {
+        ask("epilogue", epilogue);
+    }
+    let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
+    let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, knobs };
+    Ok(request.resolve(arch)?.desc)
+}
+
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
+///
+/// # Errors
+///
+/// Those of [`description`] and of [`compile`].
+pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
+    let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+    let mut descs = problems.iter().map(|problem| description(problem, newest)).collect::<Result<Vec<_>, _>>()?;
+    descs.dedup();
+    for desc in &descs {
+        desc.check()?;
+        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
+            compile(Cache::global(), &unit, sm)?;
+        }
+    }
+    Ok(descs.len())
+}
+
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted or A comes from registers.
+fn configuration(d: &GemmDesc) -> String {
+    let promoted = if d.promotes() { "_promoted" } else { "" };
+    let split = if d.split.splits() { format!("_{}", d.split.name()) } else { String::new() };
+    let registers = if d.a_from_registers() { "_registers" } else { "" };
+    format!("{}_{}_s{}_b{}_{}{promoted}{split}{registers}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+}
+
+fn measurement(because: impl ToString) -> Error {
+    Error::Measurement { because: because.to_string() }
+}
+
+fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
+    let (a, b, c) = (problem.a.element, problem.b.element, problem.c.element);
+    let accumulator = match &problem.acc {
+        Some(name) => ElementKind::from_name(name).ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,
+        None => a.accumulator(),
+    };
+    Ok(Combined { a, b, accumulator, c })
+}
+
+fn orders(problem: &SuiteProblem) -> [Order; 3] {
+    [problem.a.order, problem.b.order, problem.c.order]
+}
+
+/// A problem's matrices.
+pub(crate) fn shapes(problem: &SuiteProblem) -> Shapes {
+    let [a, b, c] = orders(problem);
+    let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
+        let lines = order.packed(columns, rows);
+        MatrixShape { order, leading, length: lines.saturating_mul(leading) }
+    };
+    let (m, n, k) = (problem.m, problem.n, problem.k);
+    let mut scalars = [0.0; SCALARS];
+    scalars[0] = problem.alpha.unwrap_or(1.0);
+    scalars[1] = problem.beta.unwrap_or(0.0);
+    Shapes {
+        m,
+        n,
+        k,
+        a: matrix(a, problem.lda(), m, k),
+        b: matrix(b, problem.ldb(), k, n),
+        c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
+        d: matrix(c, problem.ldc(), m, n),
+        scalars,
+    }
+}
+
+/// A, B, and what D holds before.
+pub(crate) fn operands(shapes: &Shapes, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
+    let filled = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
+        let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
+        from.fill(seed, buffer.slice_mut(0..shape.length)?, shape, extents)?;
+        Ok(buffer)
+    };
+    let Shapes { m, n, k, .. } = *shapes;
+    let (from, source) = (fill.operands(types, k), fill.source());
+    Ok([
+        filled(types.a, &shapes.a, (m, k), from, seed)?,
+        filled(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
+        filled(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
+    ])
+}
+
+/// Our kernel over rotated sets of buffers.
+struct Ours<'a> {
+    kernel: &'a CudaKernel,
+    stream: &'a Arc<CudaStream>,
+    shapes: &'a Shapes,
+    types: Combined,
+    sets: &'a [[CudaSlice<u8>; 2]],
+    results: Vec<CudaSlice<u8>>,
+    workspace: Option<CudaSlice<u8>>,
+}
+
+impl Ours<'_> {
+    /// The same of a contender that is not needed any more.
+    fn verified(mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
+        self.verify(desc, a, b, c)
+    }
+
+    /// Runs once, and computes some rows again: the largest error over its bound.
+    fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
+        if self.shapes.scalars[1] == 0.0 {
+            // What is not written stays what it was: poison.
+            let poison = HostBuffer::poisoned(self.types.c, c.length())?;
+            self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
+        }
+        self.launch(0)?;
+        let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
+        let length = computed.length();
+        self.stream
+            .memcpy_dtoh(&self.results[0], computed.slice_mut(0..length)?.bytes_mut())
+            .map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        fn whole(buffer: &HostBuffer) -> Result<HostSlice<'_>, Error> {
+            buffer.slice(0..buffer.length())
+        }
+        let claim = Claim { desc, shapes: self.shapes, a: whole(a)?, b: whole(b)?, c: Some(whole(c)?), d: whole(&computed)? };
+        let verdict = sampled(&claim, VERIFIED_ROWS, 1)?;
+        if !verdict.is_right() {
+            return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
+        }
+        Ok(verdict.error_over_bound)
+    }
+}
+
+impl Launch for Ours<'_> {
+    fn launch(&mut self, set: usize) -> Result<(), Error> {
+        let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
+            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+        };
+        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d, self.workspace.as_mut())
+    }
+
+    fn name(&self) -> &str {
+        "ours"
+    }
+}
+
+/// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.
+pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Option<CudaSlice<u8>>, Error> {
+    let bytes = routes.workspace_bytes() as usize;
+    (bytes > 0).then(|| stream.alloc_zeros(bytes)).transpose().map_err(driver("cuMemAllocAsync"))
+}
+
+/// Enqueues a product of whole buffers; where beta is not 0, C is D.
+pub(crate) fn enqueue(
+    kernel: &CudaKernel,
+    stream: &Arc<CudaStream>,
+    shapes: &Shapes,
+    types: Combined,
+    [a, b]: &[CudaSlice<u8>; 2],
+    d: &mut CudaSlice<u8>,
+    workspace: Option<&mut CudaSlice<u8>>,
+) -> Result<(), Error> {
+    let c = if shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
+    let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
+    let d = DeviceMatrix::write_bytes(types.c, d, stream);
+    let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    kernel.run(stream, shapes, CudaMatrices { a, b, c, d, workspace })
+}

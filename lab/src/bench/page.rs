@@ -1,0 +1,195 @@
+//! The page people read, made from the lines of one suite.
+
+use super::data::Data;
+use super::record::Line;
+use super::statistics::geometric_mean;
+use falchion::device::Route;
+use std::fmt::Write;
+
+/// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
+#[must_use]
+pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
+    let columns = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |
+|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
+    if lines.iter().all(|line| line.problem.data.is_none()) {
+        return laid_out(title, command, &summary(lines), columns, lines.iter().map(row));
+    }
+    // Errors are of all elements, as shares of |A||B|; the page says so.
+    let (head, rule) = columns.split_once('\n').unwrap_or((columns, ""));
+    let columns = format!("{head} data | error | SGEMM's error | refused |\n{rule}---|--:|--:|---|");
+    let said = summary(lines)
+        + "\nErrors are the largest |D - AB| / (|A||B|) of all elements, in units of 2^-24, against DGEMM; SGEMM's is cuBLAS's on the same operands.\n";
+    laid_out(title, command, &said, &columns, lines.iter().map(with_errors))
+}
+
+/// A page: what made it, what it comes to, and a table whose head and rule are `columns`.
+pub(super) fn laid_out<const N: usize>(
+    title: &str,
+    command: &str,
+    summary: &str,
+    columns: &str,
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{summary}\n{columns}\n");
+    for row in rows {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {} |", row.join(" | "));
+    }
+    text
+}
+
+/// A number, or a dash where there is none.
+pub(super) fn optional(value: Option<f64>, digits: usize) -> String {
+    value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// What is said of ratios that did not settle; nothing where all did.
+pub(super) fn unsettled(noisy: usize) -> Option<String> {
+    (noisy > 0).then(|| format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")))
+}
+
+/// The geometric mean and the worst of the ratios, who was measured where and when, and what the words mean.
+fn summary(lines: &[Line]) -> String {
+    let compared: Vec<(f64, &Line)> = lines.iter().filter_map(|line| line.ratio.map(|ratio| (ratio, line))).collect();
+    let ratios: Vec<f64> = compared.iter().map(|&(ratio, _)| ratio).collect();
+    let mut said = Vec::new();
+    match (geometric_mean(&ratios), compared.iter().min_by(|left, right| left.0.total_cmp(&right.0))) {
+        (Some(mean), Some((ratio, worst))) => said.push(format!(
+            "**Geometric mean of the ratio {mean:.3}, worst {ratio:.3}** ({}), over {} of {}.",
+            shape(worst),
+            count(compared.len(), "problem"),
+            lines.len()
+        )),
+        _ => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
+    }
+    let refused = lines.len() - compared.len();
+    if refused > 0 && !compared.is_empty() {
+        said.push(format!("The peer refuses {}.", count(refused, "problem")));
+    }
+    said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
+    said.push(
+        "The ratio is the peer's time over ours: above 1 we are faster. `first` is the peer's own first choice.".to_owned(),
+    );
+    let all = |of: fn(&Line) -> &str| distinct(lines.iter().map(of));
+    let peers = distinct(lines.iter().filter_map(|line| line.peer.as_deref()));
+    format!(
+        "{}\n\nDevice: {}. Date: {}. Commit: {}. Peer: {}.\n",
+        said.join(" "),
+        all(|line| &line.device),
+        all(|line| &line.date),
+        all(|line| &line.commit),
+        if peers.is_empty() { "none" } else { &peers }
+    )
+}
+
+fn row(line: &Line) -> [String; 15] {
+    let p = &line.problem;
+    let padded = |operand: String, ld: Option<usize>| ld.map_or(operand.clone(), |ld| format!("{operand} ld {ld}"));
+    [
+        p.m.to_string(),
+        p.n.to_string(),
+        p.k.to_string(),
+        padded(p.a.to_string(), p.lda),
+        padded(p.b.to_string(), p.ldb),
+        padded(p.c.to_string(), p.ldc),
+        line.op.clone(),
+        // A pipe would end the cell.
+        [line.family.as_str(), line.config.as_str(), detours(line)].join(" ").trim().replace('|', "\\|"),
+        format!("{:.1}", line.ours_us),
+        format!("{:.1}", line.ours_tflops),
+        optional(line.peer_us, 1),
+        optional(line.peer_tflops, 1),
+        optional(line.peer_first_us, 1),
+        optional(line.ratio, 3) + if line.noisy { " ~" } else { "" },
+        optional(line.error_over_bound, 3),
+    ]
+}
+
+/// The same, with what the operands are drawn from and what came of it.
+fn with_errors(line: &Line) -> [String; 19] {
+    let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
+    let data = line.problem.data.map_or("random", Data::name).to_owned();
+    let more = [data, units(line.error), units(line.sgemm_error), line.refused.clone().unwrap_or_default()];
+    let mut cells = row(line).into_iter().chain(more);
+    core::array::from_fn(|_| cells.next().unwrap_or_default())
+}
+
+/// How A and B reached the kernel, where one of them made a detour.
+fn detours(line: &Line) -> &str {
+    if line.route == Route::Direct.name() { "" } else { &line.route }
+}
+
+fn shape(line: &Line) -> String {
+    let p = &line.problem;
+    format!("{}x{}x{}, {} {} {}", p.m, p.n, p.k, p.a, p.b, p.c)
+}
+
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What occurs, each once, in order of appearance.
+pub(super) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for word in words {
+        if !seen.contains(&word) {
+            seen.push(word);
+        }
+    }
+    seen.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page;
+    use crate::bench::record::tests::line;
+
+    #[test]
+    fn the_page_says_what_made_it_and_how_it_went() {
+        let mut noisy = line(2500.0, Some(2000.0));
+        noisy.noisy = true;
+        let text = page(
+            "SIMT",
+            "falchion bench --suite benches/suites/simt.jsonl",
+            &[line(2500.0, Some(3125.0)), noisy, line(2500.0, None)],
+        );
+        for part in [
+            "# SIMT\n\nMade by `falchion bench --suite benches/suites/simt.jsonl`; edits here are lost.\n",
+            "**Geometric mean of the ratio 1.000, worst 0.800** (4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 3.",
+            "The peer refuses 1 problem.",
+            "1 ratio marked ~ did not settle",
+            "Device: NVIDIA H200. Date: 2026-11-20. Commit: c1066a8. Peer: cublaslt.\n",
+            "\n| 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col | f32:row | simt | multistage 128x128x16 | 2500.0 | 55.0 | 3125.0 | 44.0 \
+             | 3126.0 | 1.250 | 0.250 |\n",
+            "| 0.800 ~ |",
+            "| 2500.0 | 55.0 | – | – | – | – | 0.250 |\n",
+        ] {
+            assert!(text.contains(part), "{part}\nis not in\n{text}");
+        }
+        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
+        assert_eq!(columns, [16; 5]);
+    }
+
+    /// Where operands are of data that has a name, the errors stand beside each other, and a refusal in its place.
+    #[test]
+    fn errors_have_columns_where_data_has_a_name() {
+        let mut measured = line(2500.0, Some(5000.0));
+        measured.problem.data = Some(super::Data::Cancelling);
+        (measured.error, measured.sgemm_error) = (Some(1.5 / f64::from(1 << 24)), Some(3.0 / f64::from(1 << 24)));
+        let mut refused = line(0.0, None);
+        refused.problem.data = Some(super::Data::Wide);
+        refused.refused = Some("row 3 of A".to_owned());
+        let text = page("X", "c", &[measured, refused]);
+        assert!(text.contains("| cancelling | 1.50 | 3.00 |  |\n"), "{text}");
+        assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
+        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
+        assert_eq!(columns, [20; 3]);
+    }
+
+    #[test]
+    fn a_page_without_ratios_says_so() {
+        let text = page("X", "c", &[line(1.0, None)]);
+        assert!(text.contains("No ratio: 1 problem without a peer.") && !text.contains("refuses"), "{text}");
+        assert!(page("X", "c", &[]).contains("No ratio: 0 problems"), "an empty page is a page");
+    }
+}

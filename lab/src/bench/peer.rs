@@ -1,0 +1,148 @@
+//! cuBLASLt as a contender: a suite's problem in its terms.
+
+use super::suite::{Accumulate, Operand, SuiteProblem};
+use super::timer::Launch;
+use crate::sys::cublaslt::{LtCompute, LtLaunch, LtOperand, LtOrder, LtProblem, LtType};
+use falchion::Error;
+use falchion::layout::Order;
+
+/// The peer's name in a record.
+pub const NAME: &str = "cublaslt";
+/// How many algorithms the peer is asked for.
+pub const REQUESTED: usize = 64;
+/// Workspace the peer may use, in bytes: what NVIDIA recommends for Hopper, and more than any heuristic asks for.
+pub const WORKSPACE_BYTES: usize = 64 << 20;
+
+impl Launch for LtLaunch<'_> {
+    fn launch(&mut self, set: usize) -> Result<(), Error> {
+        self.enqueue(set)
+    }
+
+    fn name(&self) -> &str {
+        LtLaunch::name(self)
+    }
+}
+
+/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue expression, a mix of types).
+///
+/// f32 is true f32, whatever `op` says: what a user gets who does not allow tf32. D is C in memory.
+#[must_use]
+pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
+    if problem.epilogue.is_some() {
+        return None;
+    }
+    let (a, b, c) = (problem.a.element.name(), problem.b.element.name(), problem.c.element.name());
+    let fp8 = |element| ["e4m3", "e5m2"].contains(&element);
+    if a != b && !(fp8(a) && fp8(b)) {
+        return None;
+    }
+    let (compute, scale) = arithmetic(a, c, problem.acc.as_deref())?;
+    let operand = |x: &Operand, ld: usize, rows: usize, columns: usize| {
+        let (order, lines) = match x.order {
+            Order::Row => (LtOrder::Row, rows),
+            Order::Col => (LtOrder::Col, columns),
+        };
+        Some(LtOperand {
+            element: element(x.element.name())?,
+            order,
+            ld: ld as u64,
+            batch_stride: (ld as u64).checked_mul(lines as u64)?,
+        })
+    };
+    let d = operand(&problem.c, problem.ldc(), problem.m, problem.n)?;
+    Some(LtProblem {
+        m: problem.m as u64,
+        n: problem.n as u64,
+        k: problem.k as u64,
+        a: operand(&problem.a, problem.lda(), problem.m, problem.k)?,
+        b: operand(&problem.b, problem.ldb(), problem.k, problem.n)?,
+        c: d,
+        d,
+        batch: u32::try_from(problem.batch.unwrap_or(1)).ok()?,
+        compute,
+        scale,
+        alpha: problem.alpha.unwrap_or(1.0),
+        beta: problem.beta.unwrap_or(0.0),
+        fast_accumulation: fp8(a) && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
+    })
+}
+
+/// What is computed in and the scalars' type, for inputs of type `ab`, results of type `c` and the accumulator asked for.
+///
+/// Source: the table of supported types at `cublasLtMatmul` in the cuBLAS documentation.
+fn arithmetic(ab: &str, c: &str, accumulator: Option<&str>) -> Option<(LtCompute, LtType)> {
+    let compute = match (ab, accumulator) {
+        ("f64", None | Some("f64")) => LtCompute::F64,
+        ("tf32", None | Some("f32")) => LtCompute::F32FastTf32,
+        ("f16", Some("f16")) => LtCompute::F16,
+        ("f32" | "f16" | "bf16" | "e4m3" | "e5m2", None | Some("f32")) => LtCompute::F32,
+        ("i8" | "u8", None | Some("i32")) => LtCompute::I32,
+        _ => return None,
+    };
+    // Integer products scaled into another type take f32 scalars.
+    let scale = if compute == LtCompute::I32 && c != "i32" { LtType::F32 } else { compute.scale() };
+    Some((compute, scale))
+}
+
+fn element(name: &str) -> Option<LtType> {
+    Some(match name {
+        "f64" => LtType::F64,
+        "f32" | "tf32" => LtType::F32,
+        "f16" => LtType::F16,
+        "bf16" => LtType::Bf16,
+        "e4m3" => LtType::E4m3,
+        "e5m2" => LtType::E5m2,
+        "i8" => LtType::I8,
+        "u8" => LtType::U8,
+        "i32" => LtType::I32,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::suite::parse;
+    use falchion::numeric::ElementKind;
+
+    fn asked(line: &str) -> Option<LtProblem> {
+        lt_problem(&parse("test", line).unwrap()[0])
+    }
+
+    fn typed(a: &str, b: &str, c: &str, more: &str) -> Option<LtProblem> {
+        asked(&format!(r#"{{"m":3,"n":5,"k":7,"a":"{a}:row","b":"{b}:col","c":"{c}:row"{more}}}"#))
+    }
+
+    #[test]
+    fn f32_is_true_f32_unless_tf32_is_asked_for() {
+        assert_eq!(typed("f32", "f32", "f32", r#","op":"tensorop""#).unwrap().compute, LtCompute::F32);
+        assert_eq!(typed("tf32", "tf32", "f32", "").unwrap().compute, LtCompute::F32FastTf32);
+        assert_eq!(typed("f16", "f16", "f16", r#","acc":"f16""#).unwrap().scale, LtType::F16);
+        let integer = typed("i8", "i8", "i32", "").unwrap();
+        assert_eq!((integer.compute, integer.scale, integer.d.element), (LtCompute::I32, LtType::I32, LtType::I32));
+        assert_eq!(typed("i8", "i8", "i8", "").unwrap().scale, LtType::F32);
+    }
+
+    #[test]
+    fn fp8_accumulates_fast_unless_told_otherwise() {
+        assert!(typed("e4m3", "e5m2", "bf16", "").unwrap().fast_accumulation);
+        assert!(!typed("e4m3", "e4m3", "bf16", r#","accumulate":"slow""#).unwrap().fast_accumulation);
+        assert!(!typed("bf16", "bf16", "bf16", "").unwrap().fast_accumulation);
+    }
+
+    #[test]
+    fn what_the_peer_has_no_word_for_is_not_asked() {
+        assert_eq!(typed("f32", "f32", "f32", r#","epilogue":"relu""#), None);
+        assert_eq!(typed("f32", "f16", "f32", ""), None);
+        assert_eq!(typed("f32", "f32", "f32", r#","acc":"f64""#), None);
+        assert_eq!(typed("i32", "i32", "i32", ""), None);
+        assert!(ElementKind::ALL.iter().all(|kind| element(kind.name()).is_some()));
+    }
+
+    #[test]
+    fn leading_dimensions_and_batches_carry_over() {
+        let p = typed("bf16", "bf16", "bf16", r#","lda":16,"batch":2,"alpha":2.0"#).unwrap();
+        assert_eq!((p.a.ld, p.a.batch_stride, p.b.ld, p.b.batch_stride, p.d.ld, p.d.batch_stride), (16, 48, 7, 35, 5, 15));
+        assert_eq!((p.batch, p.alpha, p.beta), (2, 2.0, 0.0));
+    }
+}

@@ -1,0 +1,293 @@
+//! The line that is kept of one problem: JSON, one object a line.
+
+use super::protocol::Outcome;
+use super::rounds::Stats;
+use super::statistics::Quartiles;
+use super::suite::SuiteProblem;
+use falchion::{Error, device::Route};
+use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// One problem measured. Times are of one launch, in microseconds; rates count `2 m n k` for each of the batch.
+///
+/// The problem is repeated as it was asked, except that `op` is the one that ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The problem, its `op` moved to the line's own.
+    #[serde(flatten)]
+    pub problem: SuiteProblem,
+    /// The suite's name.
+    pub suite: String,
+    /// What is measured: `gemm`, `transpose`.
+    pub kind: String,
+    /// The kernel family that ran.
+    pub family: String,
+    /// `simt` or `tensorop`.
+    pub op: String,
+    /// The configuration that ran, in one word.
+    pub config: String,
+    /// How A and B reached the kernel: `direct`, or `A relaid, B transposed`. The time is that of all.
+    #[serde(default = "direct")]
+    pub route: String,
+    /// Our median.
+    pub ours_us: f64,
+    /// Our rate.
+    pub ours_tflops: f64,
+    /// The peer's name; null when it was not asked.
+    pub peer: Option<String>,
+    /// The smallest of the peer's medians; null when it refuses.
+    pub peer_us: Option<f64>,
+    /// The peer's rate.
+    pub peer_tflops: Option<f64>,
+    /// The median of the peer's own first choice.
+    pub peer_first_us: Option<f64>,
+    /// How many of the peer's algorithms were timed.
+    pub peer_count: usize,
+    /// `peer_us / ours_us`: above 1 we are faster.
+    pub ratio: Option<f64>,
+    /// The median of a kernel of ours to compare with, where the peer refuses.
+    pub own_reference_us: Option<f64>,
+    /// The largest error over its a-priori bound; null when the result was not verified.
+    pub error_over_bound: Option<f64>,
+    /// The ratio did not settle.
+    pub noisy: bool,
+    /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what its operands are drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+    /// That of cuBLAS's SGEMM on the same operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sgemm_error: Option<f64>,
+    /// Why ours refuses these operands; then our times and rates are 0, and nothing else was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The device's name.
+    pub device: String,
+    /// The day, `2026-11-20`.
+    pub date: String,
+    /// The commit measured.
+    pub commit: String,
+}
+
+/// The route of lines that were measured before there was another.
+fn direct() -> String {
+    Route::Direct.name().to_owned()
+}
+
+/// What a line says besides the problem and the times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circumstances {
+    /// The suite's name.
+    pub suite: String,
+    /// What is measured.
+    pub kind: String,
+    /// The kernel family that ran.
+    pub family: String,
+    /// `simt` or `tensorop`.
+    pub op: String,
+    /// The configuration that ran, in one word.
+    pub config: String,
+    /// How A and B reached the kernel.
+    pub route: String,
+    /// The peer that was asked.
+    pub peer: Option<String>,
+    /// The median of a kernel of ours to compare with, in microseconds.
+    pub own_reference_us: Option<f64>,
+    /// The largest error over its bound.
+    pub error_over_bound: Option<f64>,
+    /// The largest errors of ours and of cuBLAS's SGEMM, as shares of `|A||B|`.
+    pub errors: Option<[f64; 2]>,
+    /// The device's name.
+    pub device: String,
+    /// The day, see [`utc_date`].
+    pub date: String,
+    /// The commit measured.
+    pub commit: String,
+}
+
+impl Line {
+    /// The line of `problem`, measured as `outcome` under `circumstances`.
+    #[must_use]
+    pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
+        let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
+        let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
+        let Circumstances { peer, own_reference_us, error_over_bound, errors, device, date, commit, .. } = circumstances;
+        let ours_us = outcome.ours.quartiles_us.median;
+        Self {
+            problem: SuiteProblem { op: None, ..problem.clone() },
+            suite,
+            kind,
+            family,
+            op,
+            config,
+            route,
+            ours_us,
+            ours_tflops: tflops(ours_us),
+            peer,
+            peer_us: outcome.peer_us,
+            peer_tflops: outcome.peer_us.map(tflops),
+            peer_first_us: outcome.peer_first_us,
+            peer_count: outcome.peer_count,
+            ratio: outcome.ratio,
+            own_reference_us,
+            error_over_bound,
+            noisy: outcome.noisy,
+            error: errors.map(|[ours, _]| ours),
+            sgemm_error: errors.map(|[_, sgemm]| sgemm),
+            refused: None,
+            device,
+            date,
+            commit,
+        }
+    }
+
+    /// The line of a problem whose operands ours refuses.
+    #[must_use]
+    pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
+        let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
+        let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
+        let line = Self::new(problem, &Outcome::alone(ours), circumstances);
+        Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
+    }
+
+    /// The line as JSON, without a newline.
+    ///
+    /// # Errors
+    /// [`Error::Measurement`] when it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, Error> {
+        json(self)
+    }
+}
+
+/// A record as JSON, without a newline.
+pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(record).map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
+}
+
+/// The lines of a file of records; blank ones are skipped.
+///
+/// # Errors
+/// [`Error::Measurement`] with the number of a line that is not a record.
+pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| {
+            serde_json::from_str(line)
+                .map_err(|e| Error::Measurement { because: format!("line {} is not a record: {e}", index + 1) })
+        })
+        .collect()
+}
+
+/// The day of `time` in UTC, as `2026-11-20`; days before 1970 count as its first.
+///
+/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
+#[must_use]
+pub fn utc_date(time: SystemTime) -> String {
+    let days = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    // Years begin in March and eras of 400 years on 0000-03-01, so that the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let (civil_month, civil_day) = (if month < 10 { month + 3 } else { month - 9 }, day_of_year - (153 * month + 2) / 5 + 1);
+    format!("{:04}-{civil_month:02}-{civil_day:02}", era * 400 + year + u64::from(civil_month <= 2))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::bench::suite::parse;
+    use std::time::Duration;
+
+    pub(in crate::bench) fn line(ours_us: f64, peer_us: Option<f64>) -> Line {
+        let text = r#"{"m":4096,"n":4096,"k":4096,"a":"f32:row","b":"f32:col","c":"f32:row","op":"simt","lda":4100}"#;
+        let quartiles_us = Quartiles { lower: ours_us, median: ours_us, upper: ours_us };
+        let outcome = Outcome {
+            ours: Stats { name: "ours".into(), samples_us: vec![ours_us], quartiles_us },
+            peers: Vec::new(),
+            peer: peer_us.map(|_| "cublaslt heuristic 2".into()),
+            peer_us,
+            peer_first_us: peer_us.map(|time| time + 1.0),
+            peer_count: if peer_us.is_some() { 8 } else { 0 },
+            ratio: peer_us.map(|time| time / ours_us),
+            noisy: false,
+            captured: false,
+        };
+        let circumstances = Circumstances {
+            suite: "simt".into(),
+            kind: "gemm".into(),
+            family: "multistage".into(),
+            op: "simt".into(),
+            config: "128x128x16".into(),
+            route: direct(),
+            peer: Some("cublaslt".into()),
+            own_reference_us: None,
+            error_over_bound: Some(0.25),
+            errors: None,
+            device: "NVIDIA H200".into(),
+            date: "2026-11-20".into(),
+            commit: "c1066a8".into(),
+        };
+        Line::new(&parse("simt", text).unwrap()[0], &outcome, circumstances)
+    }
+
+    #[test]
+    fn a_line_has_the_documented_fields_in_order_and_reads_back() {
+        let line = line(2500.0, Some(2600.0));
+        let json = line.to_json().unwrap();
+        let keys: Vec<&str> = json.split(['{', ',']).filter_map(|part| part.split_once(':')).map(|(key, _)| key).collect();
+        let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
+                          peer_count ratio own_reference_us error_over_bound noisy device date commit";
+        let named: Vec<String> = documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
+        assert_eq!(keys, named, "{json}");
+        assert_eq!(read_lines(&format!("{json}\n\n{json}\n")).unwrap(), [line.clone(), line]);
+    }
+
+    #[test]
+    fn rates_and_ratio_follow_from_the_times() {
+        let line = line(2500.0, Some(2600.0));
+        assert!((line.ours_tflops - 54.9755813888).abs() < 1e-9);
+        assert_eq!(line.ratio, Some(1.04));
+        assert_eq!(line.peer_first_us, Some(2601.0));
+    }
+
+    #[test]
+    fn a_peer_that_refuses_is_null() {
+        let json = line(2500.0, None).to_json().unwrap();
+        for field in ["\"peer_us\":null", "\"peer_tflops\":null", "\"ratio\":null", "\"peer_first_us\":null", "\"peer_count\":0"]
+        {
+            assert!(json.contains(field), "{field} in {json}");
+        }
+        assert_eq!(read_lines(&json).unwrap()[0].ratio, None);
+    }
+
+    /// A refusal is a line with its sentence and no times, and reads back; lines without named data have none of its fields.
+    #[test]
+    fn what_ours_refuses_is_kept() {
+        let measured = line(2500.0, Some(2600.0));
+        let circumstances = Circumstances { suite: "f32_accurate".into(), ..Circumstances::default() };
+        let refused = Line::refused(&measured.problem, "row 3 of A".into(), circumstances);
+        assert_eq!((refused.ours_us, refused.ours_tflops, refused.ratio, refused.error), (0.0, 0.0, None, None));
+        let json = refused.to_json().unwrap();
+        assert!(json.contains("\"refused\":\"row 3 of A\""), "{json}");
+        assert_eq!(read_lines(&json).unwrap(), [refused]);
+        assert!(!measured.to_json().unwrap().contains("refused"));
+    }
+
+    #[test]
+    fn what_is_not_a_record_is_named_by_its_line() {
+        let good = line(1.0, None).to_json().unwrap();
+        let text = read_lines(&format!("{good}\n{{}}")).unwrap_err().to_string();
+        assert!(text.starts_with("this cannot be measured: line 2 is not a record: missing field"), "{text}");
+    }
+
+    #[test]
+    fn dates_know_leap_years() {
+        let on = |days: u64| utc_date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 3_600));
+        assert_eq!(
+            [on(0), on(11_016), on(11_017), on(19_782), on(20_777)],
+            ["1970-01-01", "2000-02-29", "2000-03-01", "2024-02-29", "2026-11-20"]
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! A suite: JSON lines, one problem each.
+//!
+//! ```text
+//! {"m":4096,"n":4096,"k":4096,"a":"bf16:row","b":"bf16:col","c":"bf16:row"}
+//! ```
+//!
+//! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
+
+use super::data::Data;
+use falchion::{
+    Error,
+    layout::MatrixType,
+    numeric::{ElementKind, SplitKind},
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// An operand as a suite spells it: `bf16:row`.
+pub type Operand = MatrixType;
+
+/// How fp8 tensor cores accumulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accumulate {
+    /// In the tensor core's own sums throughout.
+    Fast,
+    /// Promoted to f32 every 128 products: [`promoted_configurations`](falchion::device::default_gemm_configuration::promoted_configurations).
+    Slow,
+}
+
+/// One problem: D = epilogue(alpha * A*B, beta * C), A of m x k, B of k x n, C and D of m x n.
+///
+/// Leading dimensions are in elements; absent, they are the operand's contiguous extent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteProblem {
+    /// Rows of A and C.
+    pub m: usize,
+    /// Columns of B and C.
+    pub n: usize,
+    /// Columns of A, rows of B.
+    pub k: usize,
+    /// A's type and order.
+    pub a: Operand,
+    /// B's type and order.
+    pub b: Operand,
+    /// C's and D's type and order.
+    pub c: Operand,
+    /// `simt` or `tensorop`; absent, the resolver chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// The accumulator's type, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acc: Option<String>,
+    /// A's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lda: Option<usize>,
+    /// B's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ldb: Option<usize>,
+    /// C's and D's leading dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ldc: Option<usize>,
+    /// Scales A*B; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Scales C; 0 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// Independent products of this shape, one after another in memory; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// An epilogue expression; the plain linear combination when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epilogue: Option<String>,
+    /// How fp8 accumulates; `fast` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accumulate: Option<Accumulate>,
+    /// The seed of the random operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Knobs that are not the default's, by their JSON names, in the words that flags take.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub knobs: BTreeMap<String, String>,
+    /// How `f32` is split for tensor cores; the default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitKind>,
+    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Data>,
+}
+
+impl SuiteProblem {
+    /// `D = A·B` of m, n, k, with the types and orders of A, B and C; all else by default.
+    #[must_use]
+    pub fn new((m, n, k): (usize, usize, usize), [a, b, c]: [Operand; 3]) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            a,
+            b,
+            c,
+            op: None,
+            acc: None,
+            lda: None,
+            ldb: None,
+            ldc: None,
+            alpha: None,
+            beta: None,
+            batch: None,
+            epilogue: None,
+            accumulate: None,
+            seed: None,
+            knobs: BTreeMap::new(),
+            split: None,
+            data: None,
+        }
+    }
+
+    /// Products and sums: `2 m n k` for each of the batch.
+    #[must_use]
+    pub fn operations(&self) -> f64 {
+        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
+    }
+
+    /// A's leading dimension, given or by default.
+    #[must_use]
+    pub fn lda(&self) -> usize {
+        self.lda.unwrap_or(self.a.order.packed(self.m, self.k))
+    }
+
+    /// B's leading dimension, given or by default.
+    #[must_use]
+    pub fn ldb(&self) -> usize {
+        self.ldb.unwrap_or(self.b.order.packed(self.k, self.n))
+    }
+
+    /// C's and D's leading dimension, given or by default.
+    #[must_use]
+    pub fn ldc(&self) -> usize {
+        self.ldc.unwrap_or(self.c.order.packed(self.m, self.n))
+    }
+
+    /// What is wrong with the numbers, as a sentence.
+    fn check(&self) -> Result<(), String> {
+        for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.batch.unwrap_or(1))] {
+            if extent == 0 {
+                return Err(format!("`{name}` is 0; nothing would be measured"));
+            }
+        }
+        for (name, ld, least) in [
+            ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
+            ("ldb", self.ldb(), self.b.order.packed(self.k, self.n)),
+            ("ldc", self.ldc(), self.c.order.packed(self.m, self.n)),
+        ] {
+            if ld < least {
+                return Err(format!("`{name}` is {ld}, below the operand's contiguous extent {least}"));
+            }
+        }
+        if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
+            return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
+        }
+        let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
+        if self.data.is_some() && !(all_f32 && self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none()) {
+            return Err("`data` is for plain products of f32: no alpha, beta or epilogue".to_owned());
+        }
+        let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
+        accumulator.map(drop).map_err(|because| format!("`acc` {because}"))
+    }
+}
+
+/// The problems of a suite's text, in order; blank lines are skipped. `name` is for the errors.
+///
+/// # Errors
+/// [`Error::Suite`] with the line's number when a line is not a problem, or when there is none.
+pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteProblem>, Error> {
+    parse_lines(name, text, SuiteProblem::check)
+}
+
+/// The problems of one kind of a suite, each checked.
+pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
+    name: &str,
+    text: &str,
+    check: impl Fn(&P) -> Result<(), String>,
+) -> Result<Vec<P>, Error> {
+    let refused = |line, because| Error::Suite { suite: name.to_owned(), line, because };
+    let mut problems = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let problem: P =
+            serde_json::from_str(line).map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
+        check(&problem).map_err(|because| refused(index + 1, because))?;
+        problems.push(problem);
+    }
+    if problems.is_empty() {
+        return Err(refused(1, "the suite holds no problem".to_owned()));
+    }
+    Ok(problems)
+}
+
+/// serde_json says "at line 1 column 9" of a text that was one line of many: keep the column, drop its line.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((message, _)) => format!("{message} (column {})", error.column()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+#[path = "suite_tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+use super::*;
+use falchion::layout::Order;
+
+const PLAIN: &str = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row"}"#;
+
+fn sentence(text: &str) -> String {
+    parse("odd", text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_plain_line_takes_the_defaults() {
+    let problems = parse("s", &format!("\n{PLAIN}\n\n")).unwrap();
+    let [p] = &problems[..] else { panic!("one problem, got {}", problems.len()) };
+    assert_eq!((p.m, p.n, p.k), (64, 32, 16));
+    assert_eq!((p.a.element.name(), p.a.order, p.b.order), ("bf16", Order::Row, Order::Col));
+    assert_eq!((p.lda(), p.ldb(), p.ldc()), (16, 16, 32));
+    assert_eq!(p.operations(), 65536.0);
+    assert_eq!(serde_json::to_string(p).unwrap(), PLAIN, "a problem is written as it was read");
+}
+
+#[test]
+fn every_optional_field_is_read() {
+    let line = concat!(
+        r#"{"m":64,"n":32,"k":16,"a":"e4m3:row","b":"e4m3:col","c":"bf16:col","op":"tensorop","acc":"f32","lda":20,"ldb":21,"#,
+        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"epilogue":"relu(acc)","accumulate":"slow","seed":7,"knobs":{"stages":"3"}}"#
+    );
+    let p = parse("s", line).unwrap().remove(0);
+    assert_eq!((p.lda(), p.ldb(), p.ldc()), (20, 21, 70));
+    assert_eq!((p.alpha, p.beta, p.batch, p.seed), (Some(0.5), Some(-1.0), Some(3), Some(7)));
+    assert_eq!(p.accumulate, Some(Accumulate::Slow));
+    assert_eq!(p.knobs.get("stages").map(String::as_str), Some("3"));
+    assert_eq!(serde_json::to_string(&p).unwrap(), line);
+}
+
+#[test]
+fn errors_are_sentences_with_the_line_number() {
+    let second = |line: &str| sentence(&format!("{PLAIN}\n{line}"));
+    let spelled = second(&PLAIN.replace(r#""k":16"#, r#""k":16,"Ida":3"#));
+    assert!(spelled.starts_with("suite odd, line 2: not a problem: unknown field `Ida`"), "{spelled}");
+    assert!(!spelled.contains("line 1"), "{spelled}");
+    for (from, to, says) in [
+        (r#""k":16,"#, "", "missing field `k`"),
+        (r#""k":16"#, r#""k":0"#, "`k` is 0; nothing would be measured"),
+        (r#""k":16"#, r#""k":-1"#, "invalid value: integer `-1`"),
+        ("bf16:row", "bf16", "the operand `bf16` is not of the form `type:row` or `type:col`"),
+        ("bf16:row", "bf17:row", "the operand `bf17:row` names the type `bf17`; the types are f64, f32"),
+        ("bf16:row", "bf16:diag", "names the order `diag`; it is `row` or `col`"),
+        (r#""k":16"#, r#""k":16,"lda":15"#, "`lda` is 15, below the operand's contiguous extent 16"),
+        (r#""k":16"#, r#""k":16,"op":"avx""#, "`op` is `avx`; it is `simt` or `tensorop`"),
+        (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc` names the type `f8`"),
+        (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
+    ] {
+        let text = second(&PLAIN.replacen(from, to, 1));
+        assert!(text.starts_with("suite odd, line 2: ") && text.contains(says), "{text}");
+    }
+    assert!(sentence("  \n").contains("the suite holds no problem"));
+}
+
+#[test]
+fn the_simt_suite_is_every_layout_twice() {
+    let problems = parse("simt", include_str!("../../../benches/suites/simt.jsonl")).unwrap();
+    assert_eq!(problems.len(), 16);
+    let distinct: std::collections::HashSet<_> = problems.iter().map(|p| (p.m, p.a.order, p.b.order, p.c.order)).collect();
+    assert_eq!(distinct.len(), 16);
+    assert!(problems.iter().all(|p| p.op.as_deref() == Some("simt") && p.m == p.n && p.n == p.k));
+    assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element.name() == "f32")));
+}
+
+/// Packed rows of odd extents in each layout, and beside them rows that are padded to 16 bytes, which are read where they lie.
+#[test]
+fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
+    let problems = parse("hopper_odd", include_str!("../../../benches/suites/hopper_odd.jsonl")).unwrap();
+    let layouts = |kind: &str| {
+        let packed = problems.iter().filter(|p| p.lda.is_none() && p.a.element.name() == kind);
+        packed.map(|p| (p.m, p.a.order, p.b.order)).collect::<std::collections::HashSet<_>>().len()
+    };
+    assert_eq!(["bf16", "f16", "i8", "tf32", "e4m3"].map(layouts), [8, 8, 2, 5, 2]);
+    assert!(problems.iter().all(|p| p.m % 2 == 1 && p.m == p.n && p.n == p.k && p.op.as_deref() == Some("tensorop")));
+    let padded: Vec<_> = problems.iter().filter(|p| p.lda.is_some()).collect();
+    assert_eq!(padded.len(), 6);
+    let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes() as usize).is_multiple_of(16);
+    assert!(padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c)));
+}
+
+#[test]
+fn the_suite_of_layouts_has_all_four_of_each_type() {
+    let problems = parse("hopper_layouts", include_str!("../../../benches/suites/hopper_layouts.jsonl")).unwrap();
+    let of = |size: usize, kind: &'static str| problems.iter().filter(move |p| p.m == size && p.a.element.name() == kind);
+    for (size, kind) in [4096, 8192].into_iter().flat_map(|size| ["i8", "e4m3", "tf32"].map(|kind| (size, kind))) {
+        let layouts: std::collections::HashSet<_> = of(size, kind).map(|p| (p.a.order, p.b.order)).collect();
+        assert_eq!(layouts.len(), 4);
+    }
+}
+
+/// f32 on tensor cores: both sizes, both modes, all three kinds of data, and SGEMM's shape of the peer's problem for each.
+#[test]
+fn the_suite_of_f32_on_tensor_cores() {
+    use crate::{bench::peer::lt_problem, sys::cublaslt::LtCompute};
+    let problems = parse("f32_accurate", include_str!("../../../benches/suites/f32_accurate.jsonl")).unwrap();
+    let mut kinds = std::collections::HashSet::new();
+    for problem in &problems {
+        let desc = crate::bench::measure::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        assert_eq!((desc.check(), Some(desc.split)), (Ok(()), problem.split), "{problem:?}");
+        assert_eq!(lt_problem(problem).unwrap().compute, LtCompute::F32);
+        kinds.insert((problem.m, problem.split, problem.data.expect("a kind of data")));
+    }
+    assert_eq!((problems.len(), kinds.len()), (12, 12));
+}
+
+/// Data is of plain products of f32: errors are measured against DGEMM of the same.
+#[test]
+fn data_is_of_plain_products_of_f32() {
+    let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
+    assert_eq!(serde_json::to_string(&parse("s", plain).unwrap()[0]).unwrap(), plain);
+    for (from, to) in [("f32:col", "bf16:col"), (r#""k":4"#, r#""k":4,"alpha":2.0"#), (r#""k":4"#, r#""k":4,"epilogue":"acc""#)] {
+        let says = sentence(&plain.replace(from, to));
+        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta or epilogue"), "{says}");
+    }
+    assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
+}

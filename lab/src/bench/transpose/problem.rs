@@ -1,0 +1,204 @@
+//! A suite of transposes: JSON lines, one problem each.
+//!
+//! ```text
+//! {"op":"transpose","rows":8192,"columns":8192,"type":"f32"}
+//! ```
+//!
+//! A suite is of one kind: its first line says whether it is of transposes or of products.
+
+use crate::bench::suite::parse_lines;
+use falchion::{
+    Error,
+    device::{
+        Source,
+        transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
+    },
+    numeric::ElementKind,
+};
+use serde::{Deserialize, Serialize};
+
+/// The word that says what a line asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// A transpose.
+    Transpose,
+}
+
+/// One transpose: A is `rows` x `columns`, row-major.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransposeProblem {
+    /// `transpose`.
+    pub op: Operation,
+    /// Rows of A.
+    pub rows: usize,
+    /// Columns of A.
+    pub columns: usize,
+    /// The type of the elements, by its name.
+    #[serde(rename = "type")]
+    pub element: String,
+    /// A's leading dimension, in elements; `columns` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lda: Option<usize>,
+    /// D's and B's leading dimension; `rows` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ldd: Option<usize>,
+    /// Scales A's transpose; 1 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    /// Scales B; 0, and no B, when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// A rung of the ladder instead of what the resolver chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rung: Option<Rung>,
+    /// A description instead of what the resolver chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub desc: Option<TransposeDesc>,
+    /// The seed of the random elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl TransposeProblem {
+    /// `D = Aᵀ` of packed matrices, by what the resolver chooses.
+    pub fn new((rows, columns): (usize, usize), kind: ElementKind) -> Self {
+        Self {
+            op: Operation::Transpose,
+            rows,
+            columns,
+            element: kind.name().to_owned(),
+            lda: None,
+            ldd: None,
+            alpha: None,
+            beta: None,
+            rung: None,
+            desc: None,
+            seed: None,
+        }
+    }
+
+    /// The type of the elements.
+    ///
+    /// # Errors
+    /// A sentence when there is none of this name.
+    pub fn kind(&self) -> Result<ElementKind, String> {
+        self.element.parse::<ElementKind>().map_err(|because| format!("`type` {because}"))
+    }
+
+    /// Which kernel.
+    pub fn choice(&self) -> Choice {
+        match (self.desc, self.rung) {
+            (Some(desc), _) => Choice::Desc(desc),
+            (None, Some(rung)) => Choice::Rung(rung),
+            (None, None) => Choice::Auto,
+        }
+    }
+
+    /// The scalars alpha and beta.
+    pub fn scalars(&self) -> [f64; 2] {
+        [self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.0)]
+    }
+
+    /// What becomes of an element: nothing, unless there are scalars.
+    pub fn combine(&self) -> Combine {
+        self.kind().map_or(Combine::Move, |kind| Combine::of(kind, self.scalars()))
+    }
+
+    /// The problem of matrices that lie in memory of their own.
+    pub fn shapes(&self) -> TransposeShapes {
+        let of = |rows: usize, columns: usize, leading: Option<usize>| {
+            let packed = Strided::of(rows, columns, leading, None, 0);
+            Strided { length: packed.stride, ..packed }
+        };
+        let ([alpha, beta], d) = (self.scalars(), of(self.columns, self.rows, self.ldd));
+        TransposeShapes {
+            rows: self.rows,
+            columns: self.columns,
+            batch: 1,
+            a: of(self.rows, self.columns, self.lda),
+            b: if beta == 0.0 { Source::None } else { Source::Matrix(d) },
+            d,
+            alpha,
+            beta,
+        }
+    }
+
+    /// Bytes that have to be read and written.
+    pub fn traffic_bytes(&self) -> f64 {
+        let matrices = if self.scalars()[1] == 0.0 { 2.0 } else { 3.0 };
+        matrices * self.rows as f64 * self.columns as f64 * self.kind().map_or(0.0, |kind| f64::from(kind.bytes()))
+    }
+
+    /// What is wrong with the line, as a sentence.
+    fn check(&self) -> Result<(), String> {
+        let kind = self.kind()?;
+        if self.rows == 0 || self.columns == 0 {
+            return Err("an extent is 0; nothing would be measured".to_owned());
+        }
+        if self.scalars() != [1.0, 0.0] && self.combine() == Combine::Move {
+            return Err(format!("`alpha` and `beta` are for f32 and f64, and `type` is {}", kind.name()));
+        }
+        if self.desc.is_some() && self.rung.is_some() {
+            return Err("`desc` and `rung` both say which kernel".to_owned());
+        }
+        let desc = self.choice().desc(self.combine(), kind.bytes(), &self.shapes(), [0; 3]);
+        desc.check().and_then(|()| self.shapes().check(&desc)).map_err(|refusal| refusal.to_string())
+    }
+}
+
+/// Whether a suite's text is of transposes.
+#[must_use]
+pub fn is_of_transposes(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let value = first.and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    value.is_some_and(|value| value.get("op").and_then(|op| op.as_str()) == Some("transpose"))
+}
+
+/// The transposes of a suite's text, in order; blank lines are skipped. `name` is for the errors.
+///
+/// # Errors
+/// [`Error::Suite`] with the line's number when a line is not a transpose, or when there is none.
+pub fn parse(name: &str, text: &str) -> Result<Vec<TransposeProblem>, Error> {
+    parse_lines(name, text, TransposeProblem::check)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suite_says_what_it_is_of() {
+        assert!(is_of_transposes("\n{\"op\":\"transpose\",\"rows\":1}"));
+        for text in ["", "not json", "{\"op\":\"simt\",\"m\":1}", "{\"m\":1}"] {
+            assert!(!is_of_transposes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_reads_back_and_counts_its_bytes() {
+        let line = r#"{"op":"transpose","rows":30,"columns":20,"type":"f64","lda":21,"beta":0.5,"rung":"padded"}"#;
+        let problem = parse("test", line).unwrap().remove(0);
+        assert_eq!(serde_json::to_string(&problem).unwrap(), line);
+        assert_eq!((problem.traffic_bytes(), problem.combine()), (3.0 * 600.0 * 8.0, Combine::F64));
+        let shapes = problem.shapes();
+        assert_eq!((shapes.a.leading, shapes.a.length, shapes.d.leading, shapes.d.length), (21, 630, 30, 600));
+        assert_eq!(shapes.b, Source::Matrix(shapes.d));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_its_line() {
+        for (line, part) in [
+            (r#"{"op":"transpose","rows":0,"columns":2,"type":"f32"}"#, "an extent is 0"),
+            (r#"{"op":"transpose","rows":2,"columns":2,"type":"f33"}"#, "`type`"),
+            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","alpha":2.0}"#, "f32 and f64, and `type` is i8"),
+            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","lda":1}"#, "leading dimension of A = 1"),
+            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","ldb":1}"#, "unknown field `ldb`"),
+            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","rung":"top"}"#, "unknown variant `top`"),
+        ] {
+            let text = parse("test", line).unwrap_err().to_string();
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Every point of a space: how many are kernels, and why the others are none.
+
+use super::space::Space;
+use falchion::{Error, desc::GemmDesc};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Points that one task looks at.
+const TASK: u64 = 1 << 12;
+
+/// One reason for refusals.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Refused {
+    /// What the sentences have in common: up to the advice, with `#` for each number.
+    pub form: String,
+    /// How many points.
+    pub count: u64,
+    /// The whole sentence of the first of them.
+    pub first: String,
+    /// The place of the first of them.
+    #[serde(skip)]
+    pub point: u64,
+}
+
+/// What is in a space. `points` is `legal.len()` and the sum of all counts of `refused`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Census {
+    /// All points.
+    pub points: u64,
+    /// The points that are kernels, ascending.
+    pub legal: Vec<u64>,
+    /// Why the others are none; the most frequent reason first.
+    pub refused: Vec<Refused>,
+}
+
+/// A part of a census.
+#[derive(Default)]
+struct Part {
+    legal: Vec<u64>,
+    refused: HashMap<String, Refused>,
+}
+
+impl Part {
+    fn refuse(&mut self, point: u64, sentence: String) {
+        let form = form(&sentence);
+        let reason =
+            self.refused.entry(form).or_insert_with_key(|form| Refused { form: form.clone(), count: 0, first: sentence, point });
+        reason.count += 1;
+    }
+
+    fn and(mut self, mut later: Self) -> Self {
+        self.legal.append(&mut later.legal);
+        for (form, reason) in later.refused {
+            let Refused { count, point, .. } = reason;
+            match self.refused.get_mut(&form) {
+                None => drop(self.refused.insert(form, reason)),
+                Some(known) => {
+                    let count = known.count + count;
+                    if point < known.point {
+                        *known = reason;
+                    }
+                    known.count = count;
+                }
+            }
+        }
+        self
+    }
+}
+
+impl Census {
+    /// Asks `check` of every point. Where D is column-major, refusals name the operands as the user has them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its sentence.
+    pub fn of(space: &Space, check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync)) -> Result<Self, Error> {
+        let points = space.points()?;
+        let exchanged = space.base().exchanged;
+        let part = |task: u64| {
+            let mut part = Part::default();
+            space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
+                Ok(()) => part.legal.push(point),
+                Err(Error::Refused(refusal)) if exchanged => part.refuse(point, refusal.exchanged().to_string()),
+                Err(error) => part.refuse(point, error.to_string()),
+            });
+            part
+        };
+        let all = (0..points.div_ceil(TASK)).into_par_iter().map(part).reduce(Part::default, Part::and);
+        let mut legal = all.legal;
+        legal.sort_unstable();
+        let mut refused: Vec<Refused> = all.refused.into_values().collect();
+        refused.sort_by(|x, y| y.count.cmp(&x.count).then_with(|| x.form.cmp(&y.form)));
+        Ok(Self { points, legal, refused })
+    }
+}
+
+/// A sentence up to its first semicolon, `#` for each number. Digits that belong to a name, as in `f32` and `sm_90`, stay.
+fn form(sentence: &str) -> String {
+    let said = sentence.split(';').next().unwrap_or_default();
+    let mut form = String::with_capacity(said.len());
+    let (mut name, mut number) = (false, false);
+    for c in said.chars() {
+        if c.is_ascii_digit() && !name {
+            if !number {
+                form.push('#');
+            }
+            number = true;
+            continue;
+        }
+        // The letter of 128x64 begins no name.
+        name = name && c.is_ascii_digit() || !number && (c.is_alphabetic() || c == '_');
+        number = false;
+        form.push(c);
+    }
+    form
+}
+
+#[cfg(test)]
+mod tests {
+    use super::form;
+
+    #[test]
+    fn a_form_has_no_numbers_but_those_of_names() {
+        for (sentence, wanted) in [
+            ("warp M x N = 8192 is not from 128 to 4096; the nearest is 4096", "warp M x N = # is not from # to #"),
+            ("moves 1 bytes (i8), and moves 4, 8 or 16", "moves # bytes (i8), and moves #, # or #"),
+            ("which sm75 cannot; sm80 can", "which sm75 cannot"),
+            ("sm_90 has 12x3x4 of f32", "sm_90 has #x#x# of f32"),
+            ("", ""),
+        ] {
+            assert_eq!(form(sentence), wanted);
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Where one begins to look: a list of values for each knob, and one such list for each main loop.
+//!
+//! A new family of kernels is a function here and its place in [`FAMILIES`].
+
+use super::space::Space;
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    numeric::{Combined, ElementKind},
+};
+
+/// Lists for some knobs, by their JSON names; the other knobs keep their default.
+type Lists = Vec<(String, Vec<String>)>;
+
+/// A family's lists, for what descriptions have in common, and the units that multiply in it.
+type Row = (OpKind, fn(&GemmDesc) -> Lists);
+
+/// The families, in order.
+const FAMILIES: [Row; 5] = [
+    (OpKind::Simt, single_stage),
+    (OpKind::Simt, pipelined),
+    (OpKind::Simt, multistage),
+    (OpKind::Simt, by_threads),
+    (OpKind::TensorOp, warp_specialized),
+];
+
+impl Space {
+    /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture.
+    ///
+    /// # Errors
+    ///
+    /// None of its own: those of [`Space::of_families`].
+    pub fn around(base: &GemmDesc) -> Result<Self, Error> {
+        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.op).map(|(_, family)| family(base));
+        Self::of_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
+    }
+}
+
+fn single_stage(base: &GemmDesc) -> Lists {
+    family(base, "singlestage", &[("stages", "1"), ("unroll", "full 4")])
+}
+
+fn pipelined(base: &GemmDesc) -> Lists {
+    family(base, "pipelined", &[("stages", "2")])
+}
+
+fn multistage(base: &GemmDesc) -> Lists {
+    family(base, "multistage", &[("stages", "2 3 4 5")])
+}
+
+/// Threads that multiply what the copy engine of Hopper brings; of other types and architectures there are none.
+fn by_threads(base: &GemmDesc) -> Lists {
+    let f32 = ElementKind::F32;
+    let user = base.user_types();
+    if base.arch != ArchKind::Sm90 || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 }) {
+        return Vec::new();
+    }
+    let deep = |tiles: &[&str]| tiles.iter().flat_map(|tile| [8, 16, 32].map(|k| format!("{tile}x{k}"))).collect::<Vec<_>>();
+    let some = |name: &str, values: &str| list(name, values.split(' '));
+    vec![
+        some("mainloop", "warpspecialized"),
+        list("threadblock", deep(&["128x128", "128x256", "256x128"])),
+        list("warp", deep(&["32x64", "64x32", "64x64", "32x128", "128x32"])),
+        some("instruction", "8x8x1 8x16x1 16x8x1"),
+        some("stages", "3 4 5 6"),
+        some("swizzle", "1 grouped:4 grouped:8 hilbert"),
+        some("cluster", "1x1 2x1 1x2"),
+        some("schedule", "cooperative pingpong"),
+    ]
+}
+
+/// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
+fn warp_specialized(base: &GemmDesc) -> Lists {
+    let bytes = base.multiplied().a.bytes().max(1);
+    let shapes = |rows: &[u32], columns: &[u32], depth: u32| -> Vec<String> {
+        rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
+    };
+    let columns = [64, 128, 192, 256];
+    let some = |name: &str, values: &str| list(name, values.split(' '));
+    vec![
+        some("mainloop", "warpspecialized"),
+        list("threadblock", shapes(&[64, 128, 192, 256], &columns, 128 / bytes)),
+        list("warp", shapes(&[64, 128], &columns, 128 / bytes)),
+        list("instruction", shapes(&[64], &columns, 32 / bytes)),
+        some("stages", "3 4 5 6 7 8"),
+        some("swizzle", "1 grouped:4 grouped:8 hilbert"),
+        some("cluster", "1x1 2x1 1x2 4x1 1x4"),
+        some("schedule", "cooperative pingpong"),
+    ]
+}
+
+/// A knob and its values.
+fn list<V: Into<String>>(name: &str, values: impl IntoIterator<Item = V>) -> (String, Vec<String>) {
+    (name.to_owned(), values.into_iter().map(Into::into).collect())
+}
+
+/// What the main loops of cooperating threads have in common, and what one of them has of its own.
+fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
+    let list = |name: &str, values: &str| list(name, values.split(' '));
+    // Accesses of one element, and of the 16 bytes that are the most.
+    let alignment = |bytes: u32| if bytes < 16 { format!("1 {}", 16 / bytes) } else { "1".to_owned() };
+    let depths = if base.a.bytes() == 1 { [16, 32, 64] } else { [8, 16, 32] };
+    let shapes = |extents: &[u32]| {
+        let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
+        let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
+        shapes.join(" ")
+    };
+    // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that change places within their row.
+    let shared = |bytes: u32, k_contiguous: bool| {
+        let vector = 16 / bytes.max(1);
+        if k_contiguous { format!("auto k+{vector}") } else { format!("auto mn^3,{},0", vector.trailing_zeros()) }
+    };
+    let (user, orders) = (base.user_types(), base.orders());
+    let mut lists = vec![
+        list("mainloop", mainloop),
+        list("threadblock", &shapes(&[64, 128, 256])),
+        list("warp", &shapes(&[16, 32, 64, 128])),
+        list("swizzle", "1 4"),
+        list("align_a", &alignment(user.a.bytes())),
+        list("align_b", &alignment(user.b.bytes())),
+        list("align_c", &alignment(user.c.bytes())),
+        list("smem_a", &shared(user.a.bytes(), orders.a.is_row())),
+        list("smem_b", &shared(user.b.bytes(), !orders.b.is_row())),
+        list("blocks_per_sm", "1 2"),
+        list("interleave", "vector 8"),
+    ];
+    lists.extend(own.iter().map(|(name, values)| list(name, values)));
+    lists
+}

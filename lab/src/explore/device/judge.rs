@@ -1,0 +1,147 @@
+//! Whether what a candidate computed is the product: between guard zones of poison, every element written, rows computed again.
+
+use crate::{
+    bench::{
+        SuiteProblem,
+        measure::{VERIFIED_ROWS, operands, shapes},
+    },
+    verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
+};
+use falchion::{Error, desc::GemmDesc, device::Shapes};
+
+/// Elements of poison before and behind a D that is verified.
+pub(super) const GUARD: usize = 1024;
+/// Products that a verification computes again, about: rows of D are drawn accordingly.
+const PRODUCTS: usize = 1 << 30;
+
+/// Operands that a result is verified with.
+pub(super) struct Known {
+    fill: Fill,
+    pub a: HostBuffer,
+    pub b: HostBuffer,
+}
+
+/// One problem: its operands, and what D is before it is computed.
+pub(super) struct Judge {
+    shapes: Shapes,
+    poison: HostBuffer,
+    known: [Known; 2],
+}
+
+impl Judge {
+    pub fn new(base: &GemmDesc, problem: &SuiteProblem) -> Result<Self, Error> {
+        let (shapes, types) = (shapes(problem), base.user_types());
+        let of = |fill: Fill| operands(&shapes, types, fill, problem.seed.unwrap_or(1)).map(|[a, b, _]| Known { fill, a, b });
+        let poison = HostBuffer::poisoned(types.c, shapes.d.length.saturating_add(2 * GUARD))?;
+        Ok(Self { shapes, poison, known: [of(Fill::Integers)?, of(Fill::Random)?] })
+    }
+
+    pub fn shapes(&self) -> &Shapes {
+        &self.shapes
+    }
+
+    /// What D is before, guard zones included: D begins at element [`GUARD`].
+    pub fn poison(&self) -> &HostBuffer {
+        &self.poison
+    }
+
+    /// Whole numbers, which are compared with `==`, and random ones.
+    pub fn known(&self) -> &[Known; 2] {
+        &self.known
+    }
+
+    /// Whether anything could be said of a result. Of random numbers nothing can where their sums have no bound.
+    pub fn decides(&self, desc: &GemmDesc, known: &Known) -> bool {
+        known.fill == Fill::Integers || Accumulation::of(desc, self.shapes.k).relative.is_finite()
+    }
+
+    /// What is wrong with a result, if anything is. It is as long as the poison.
+    pub fn wrong(&self, desc: &GemmDesc, known: &Known, computed: &HostBuffer) -> Result<Option<String>, Error> {
+        let (shapes, d) = (&self.shapes, GUARD..GUARD + self.shapes.d.length);
+        if let Some(place) = computed.stray(&self.poison, GUARD, &shapes.d, (shapes.m, shapes.n)) {
+            let away = place as i128 - GUARD as i128;
+            return Ok(Some(format!("it writes where D is not: at element {away} from D's first")));
+        }
+        let width = computed.kind().bytes() as usize;
+        let within = d.start * width..d.end * width;
+        let mut pairs = computed.bytes()[within.clone()].chunks_exact(width).zip(self.poison.bytes()[within].chunks_exact(width));
+        // Whole numbers may be what poison is: rows that are computed again decide there.
+        if !computed.kind().is_integer()
+            && let Some(place) = pairs.position(|(is, was)| is == was)
+        {
+            return Ok(Some(format!("it does not write all of D: not element {place} from D's first")));
+        }
+        let (a, b) = (known.a.slice(0..known.a.length())?, known.b.slice(0..known.b.length())?);
+        let claim = Claim { desc, shapes, a, b, c: None, d: computed.slice(d)? };
+        let rows = (PRODUCTS / shapes.n.saturating_mul(shapes.k).max(1)).max(VERIFIED_ROWS);
+        let verdict = sampled(&claim, rows, 1)?;
+        let operands = if known.fill == Fill::Integers { "whole numbers" } else { "random numbers" };
+        Ok((!verdict.is_right()).then(|| format!("of {operands}, {verdict}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explore::device::problem;
+    use falchion::{
+        arch::ArchKind,
+        desc::Request,
+        device::{HostMatrices, Source, host::Mode, run_on_host},
+        shape::Mnk,
+    };
+
+    fn described(a: &str, b: &str, c: &str) -> GemmDesc {
+        let read = |text: &str| Some(text.parse().unwrap());
+        Request { a: read(a), b: read(b), c: read(c), ..Request::default() }.resolve(ArchKind::Sm80).unwrap().desc
+    }
+
+    /// The host computes it right for both fills; then one element anywhere is another, or is not written, or lies beside D, and that is found.
+    #[test]
+    fn one_element_that_is_not_right_is_found() -> Result<(), Error> {
+        for (a, b, c) in [("f32:row", "f32:col", "f32:row"), ("f16:col", "f16:row", "f16:col"), ("i8:row", "i8:col", "i32:row")] {
+            let desc = described(a, b, c);
+            let judge = Judge::new(&desc, &problem(&desc, Mnk::new(40, 24, 56)))?;
+            for known in judge.known() {
+                assert!(judge.decides(&desc, known));
+                let mut right = judge.poison().clone();
+                let matrices = HostMatrices {
+                    a: known.a.slice(0..known.a.length())?,
+                    b: known.b.slice(0..known.b.length())?,
+                    c: Source::None,
+                    d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
+                };
+                run_on_host(&desc, Mode::Fast, judge.shapes(), matrices)?;
+                assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");
+                let unwritten = judge.poison().get(GUARD)?;
+                for place in [0, 1, 23, 479, 958, 959] {
+                    let mut other = right.clone();
+                    other.set(GUARD + place, right.get(GUARD + place)? + 64.0)?;
+                    let why = judge.wrong(&desc, known, &other)?.expect("a wrong element");
+                    assert!(why.contains("numbers, 1 of 960 elements are wrong"), "{why}");
+                    other.set(GUARD + place, unwritten)?;
+                    let why = judge.wrong(&desc, known, &other)?.expect("an element that is not written");
+                    let unwritten = format!("not write all of D: not element {place} from");
+                    assert!(why.contains(if desc.c.is_integer() { "1 of 960" } else { &unwritten }), "{why}");
+                }
+                for (place, away) in [(0, -1024), (GUARD - 1, -1), (GUARD + 960, 960), (GUARD + 960 + GUARD - 1, 1983)] {
+                    let mut stray = right.clone();
+                    stray.set(place, 0.0)?;
+                    let why = judge.wrong(&desc, known, &stray)?.expect("a stray write");
+                    assert_eq!(why, format!("it writes where D is not: at element {away} from D's first"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums of f16 of 4096 products have no bound, so that whole numbers alone decide.
+    #[test]
+    fn whole_numbers_decide_where_random_ones_cannot() -> Result<(), Error> {
+        let mut desc = described("f16:row", "f16:row", "f16:row");
+        desc.accumulator = falchion::numeric::ElementKind::F16;
+        let judge = Judge::new(&desc, &problem(&desc, Mnk::new(8, 8, 4096)))?;
+        assert_eq!(judge.known().each_ref().map(|known| judge.decides(&desc, known)), [true, false]);
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Candidates on a GPU: one problem's buffers, guard zones around D, and cuBLASLt beside them.
+
+mod judge;
+mod operands;
+
+use super::{
+    record::Circumstances,
+    trials::{Book, Compiler, Contestant, Plan, Stage},
+};
+use crate::{
+    bench::{
+        Launch, Session, SuiteProblem,
+        measure::shapes,
+        peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
+    },
+    sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
+};
+use cudarc::driver::CudaStream;
+use falchion::{
+    Error,
+    arch::Machine,
+    desc::{GemmDesc, OperandKind},
+    device::cuda::{cache::Cache, compile, kernel_unit, machine_of, report::Report},
+    epilogue::{LinearCombination, Node},
+    internals::{fitting, within},
+    layout::MatrixType,
+    refusal::Refusal,
+    shape::Mnk,
+    sys::driver::{self, driver},
+};
+use operands::OnDevice;
+use std::sync::Arc;
+
+/// NVRTC for devices of one compute capability, and the process's cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Nvrtc {
+    /// The compute capability, major times 10 plus minor.
+    pub sm: u32,
+}
+
+impl Compiler for Nvrtc {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+        desc.epilogue.check_functions()?;
+        let entry = compile(Cache::global(), &kernel_unit(desc), self.sm)?;
+        Ok(Report::read(&entry.log).unwrap_or_default())
+    }
+}
+
+/// D = A·B of a size, packed, with the types and layouts of a description.
+fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
+    let (types, orders) = (base.user_types(), base.orders());
+    let matrix = |element, order| MatrixType { element, order };
+    let extents = (size.m as usize, size.n as usize, size.k as usize);
+    let plain = base.epilogue == <LinearCombination as Node>::DESC;
+    SuiteProblem {
+        op: Some(base.op.to_string()),
+        acc: Some(types.accumulator.to_string()),
+        epilogue: (!plain).then(|| base.epilogue.to_string()),
+        ..SuiteProblem::new(extents, [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)])
+    }
+}
+
+/// Whether a problem of a size, packed, runs with the kernel of a description and not with one of narrower accesses.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
+/// accesses: another kernel would run in this one's place, or none.
+pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
+    for (field, extent) in [("M", size.m), ("N", size.n), ("K", size.k)] {
+        within(field, extent, 1, i32::MAX as u32)?;
+    }
+    let shapes = shapes(&problem(desc, size));
+    shapes.check(desc)?;
+    let canonical = shapes.canonical_for(desc)?;
+    let fitting = fitting(desc, &canonical, canonical.k, [0; 4], 0);
+    let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
+    let [a, b] = OperandKind::BOTH.map(|operand| desc.operand(operand).k_contiguous);
+    let names = if desc.exchanged { ["run of B", "run of A", "run of C"] } else { ["run of A", "run of B", "run of C"] };
+    let rows = [
+        (fitting.align_a, desc.align_a, along(a, canonical.m)),
+        (fitting.align_b, desc.align_b, along(b, canonical.n)),
+        (fitting.align_c, desc.align_c, desc.layout_c.packed(canonical.m, canonical.n)),
+    ];
+    for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
+        // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
+        let refused = desc.mainloop.has_roles() && !(extent as u64).is_multiple_of(u64::from(wanted));
+        if fits != wanted || refused {
+            let (value, of) = (extent as u64, u64::from(wanted));
+            return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) }.into());
+        }
+    }
+    Ok(())
+}
+
+/// A device, and the peer beside it.
+pub struct Gpu {
+    stream: Arc<CudaStream>,
+    lt: Option<Lt>,
+    machine: Machine,
+}
+
+impl Gpu {
+    /// Opens the device of `stream`; without `with_peer`, cuBLASLt is not looked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
+    pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
+        let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
+        Ok(Self { stream: stream.clone(), lt, machine: machine_of(stream.context())? })
+    }
+
+    /// The device's limits.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Who runs here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device does not say.
+    pub fn circumstances(&self, base: &GemmDesc, commit: String) -> Result<Circumstances, Error> {
+        let (major, minor) = driver::version()?;
+        let asked = self.lt.is_some() && lt_problem(&problem(base, Mnk::new(1, 1, 1))).is_some();
+        Ok(Circumstances {
+            reference: if asked { peer::NAME } else { DEFAULT }.to_owned(),
+            device: self.stream.context().name().map_err(driver("cuDeviceGetName"))?,
+            driver: format!("{major}.{minor}"),
+            commit,
+        })
+    }
+
+    /// Does what is left of `plan` on a problem. Without a peer, candidates are measured beside `base`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Stage::explore`]; [`Error::Refused`] when there is no room for the operands.
+    pub fn explore(
+        &self,
+        (base, size): (&GemmDesc, Mnk),
+        plan: &Plan,
+        session: &mut Session<'_>,
+        book: &mut Book<'_>,
+    ) -> Result<(), Error> {
+        if plan.is_done(book.entries(), size) {
+            return Ok(());
+        }
+        let problem = problem(base, size);
+        let on = OnDevice::new(&self.stream, base, &problem)?;
+        let compiler = Nvrtc { sm: self.machine.sm };
+        let stage = Stage { size, compiler: &compiler, device: &on, sets: on.sets.len() };
+        let Some((lt, wanted)) = self.lt.as_ref().zip(lt_problem(&problem)) else {
+            let mut own = Contestant::new(&on, base, DEFAULT);
+            return stage.explore(plan, &mut [&mut own], session, book);
+        };
+        let planned = lt.plan(&wanted)?;
+        let peer_d = on.room()?;
+        let regions: Vec<LtSet<'_>> = on
+            .sets
+            .iter()
+            .zip(&peer_d)
+            .map(|([a, b], d)| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .collect();
+        let workspace = self.stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
+        let mut peers = Vec::new();
+        for algorithm in lt.algorithms(&planned, WORKSPACE_BYTES, REQUESTED)? {
+            peers.push(LtLaunch::new(lt, &planned, algorithm, &regions, Some(Region::of(&workspace)), &self.stream)?);
+        }
+        let mut references: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
+        stage.explore(plan, &mut references, session, book)
+    }
+}
+
+/// What candidates are measured beside where no peer is asked.
+const DEFAULT: &str = "the default kernel";

@@ -1,0 +1,132 @@
+//! One problem's buffers on a device: what is verified, between guard zones, and what is timed, in rotated sets.
+
+use super::judge::{GUARD, Judge, Known};
+use crate::{
+    bench::{
+        SuiteProblem,
+        measure::{enqueue, workspace},
+        protocol,
+    },
+    explore::trials::Device,
+    verify::HostBuffer,
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{
+        Routes, Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
+    },
+    numeric::{Combined, ElementKind},
+    refusal::Refusal,
+    sys::driver::driver,
+};
+use std::{cell::RefCell, sync::Arc};
+
+/// One problem's operands on a device.
+pub(super) struct OnDevice<'s> {
+    stream: &'s Arc<CudaStream>,
+    judge: Judge,
+    types: Combined,
+    /// Whole numbers, which are on the device apart from the sets; those of the sets are random.
+    whole: [CudaSlice<u8>; 2],
+    pub(super) sets: Vec<[CudaSlice<u8>; 2]>,
+    results: RefCell<Vec<CudaSlice<u8>>>,
+    guarded: RefCell<CudaSlice<u8>>,
+    /// For operands that a kernel cannot read where they lie: all candidates take the same.
+    workspace: RefCell<Option<CudaSlice<u8>>>,
+}
+
+impl<'s> OnDevice<'s> {
+    pub(super) fn new(stream: &'s Arc<CudaStream>, base: &GemmDesc, problem: &SuiteProblem) -> Result<Self, Error> {
+        let judge = Judge::new(base, problem)?;
+        let upload = |buffer: &HostBuffer| stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
+        let [whole, random] = judge.known();
+        let bytes = random.a.bytes().len() + random.b.bytes().len() + judge.poison().bytes().len();
+        let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
+        let guarded = RefCell::new(upload(judge.poison())?);
+        let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
+        let workspace = RefCell::new(workspace(stream, &Routes::of(base, judge.shapes(), [0, 0])?)?);
+        let (types, results) = (base.user_types(), RefCell::default());
+        let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
+        let results = on.room()?;
+        on.results.replace(results);
+        Ok(on)
+    }
+
+    /// A D for every set.
+    pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, Error> {
+        let bytes = self.judge.shapes().d.length * self.types.c.bytes() as usize;
+        self.sets.iter().map(|_| self.stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync"))).collect()
+    }
+
+    /// Computes into poison with guard zones, and brings everything back.
+    fn computed(&self, kernel: &CudaKernel, [a, b]: &[CudaSlice<u8>; 2]) -> Result<HostBuffer, Error> {
+        let (types, stream, poison, mut d) = (self.types, self.stream, self.judge.poison(), self.guarded.borrow_mut());
+        let mut workspace = self.workspace.borrow_mut();
+        stream.memcpy_htod(poison.bytes(), &mut *d).map_err(driver("cuMemcpyHtoDAsync"))?;
+        let matrices = CudaMatrices {
+            a: DeviceMatrix::read_bytes(types.a, a, stream),
+            b: DeviceMatrix::read_bytes(types.b, b, stream),
+            c: Source::None,
+            d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
+            workspace: workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream)),
+        };
+        kernel.run(stream, self.judge.shapes(), matrices)?;
+        let mut computed = HostBuffer::poisoned(types.c, poison.length())?;
+        let all = computed.length();
+        stream.memcpy_dtoh(&*d, computed.slice_mut(0..all)?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        Ok(computed)
+    }
+}
+
+impl OnDevice<'_> {
+    /// Whether the operands are what they were: a wrong kernel may have written over them.
+    fn is_intact(&self) -> Result<bool, Error> {
+        let [whole, random] = self.judge.known();
+        let all = [(whole, core::slice::from_ref(&self.whole)), (random, &self.sets[..])];
+        for (known, [a, b]) in all.into_iter().flat_map(|(known, sets)| sets.iter().map(move |set| (known, set))) {
+            for (was, is) in [(&known.a, a), (&known.b, b)] {
+                let is = self.stream.clone_dtoh(is).map_err(driver("cuMemcpyDtoHAsync"))?;
+                self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+                if is != was.bytes() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn ruined(why: &str) -> Error {
+    let because = format!("a kernel wrote over its operands, and the run ends here; the next one goes on without it ({why})");
+    Error::Measurement { because }
+}
+
+impl Device for OnDevice<'_> {
+    /// Whole numbers first, compared with `==`; then random ones, within their bound, where there is one.
+    fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
+        let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
+        for (known, operands) in self.judge.known().iter().zip([&self.whole, &self.sets[0]]) {
+            if !self.judge.decides(desc, known) {
+                continue;
+            }
+            let computed = self.computed(&kernel, operands)?;
+            if let Some(why) = self.judge.wrong(desc, known, &computed)? {
+                return if self.is_intact()? { Ok(Some(why)) } else { Err(ruined(&why)) };
+            }
+        }
+        Ok(None)
+    }
+
+    fn launch(&self, desc: &GemmDesc, set: usize) -> Result<(), Error> {
+        let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
+        let mut results = self.results.borrow_mut();
+        let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
+            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+        };
+        enqueue(&kernel, self.stream, self.judge.shapes(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
+    }
+}

@@ -1,0 +1,105 @@
+//! The file in which trials are kept, line by line, so that a killed run goes on where it was.
+//!
+//! The first line is the [`Header`], each other an [`Entry`]. What follows the last newline was being written when the run was
+//! killed: it is cut off, and its trial done again.
+
+use super::record::{Entry, FORMAT, Header, to_line};
+use falchion::Error;
+use serde_json::Value;
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+/// An open log. While it is open, no other run takes the file.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+}
+
+impl Log {
+    /// Opens a log, or begins one, and reads what is in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when the file cannot be read and written; [`Error::Measurement`] when it is no log, is the log of other trials
+    /// than `header`'s, or is being written by another run.
+    pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<Entry>), Error> {
+        let io = |error: std::io::Error| Error::Io { path: path.to_owned(), because: error.to_string() };
+        let refuse = |because: &str| Error::Measurement { because: format!("{} {because}", path.display()) };
+        if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
+            return Err(refuse("is no file that a log could be kept in"));
+        }
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(refuse("is being written by another run")),
+            // Not every file system has locks: without them, two runs at once are the user's affair.
+            Err(TryLockError::Error(_)) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io)?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        let start = format!("{{\"format\":\"{FORMAT}\"");
+        let shared = start.len().min(bytes.len());
+        if bytes[..shared] != start.as_bytes()[..shared] {
+            return Err(refuse(&format!("does not begin as a log of `{FORMAT}` does; give --log another file")));
+        }
+        let text = std::str::from_utf8(&bytes[..whole]).map_err(|_| refuse("is a log with lines that are no text"))?;
+        let mut lines = text.lines();
+        let entries = match lines.next() {
+            Some(first) => {
+                agrees(first, header).map_err(|because| refuse(&because))?;
+                (2..)
+                    .zip(lines)
+                    .map(|(at, line)| entry(at, line).map_err(|because| refuse(&because)))
+                    .collect::<Result<_, _>>()?
+            }
+            None => Vec::new(),
+        };
+        file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(io)?;
+        let mut log = Self { path: path.to_owned(), file };
+        if whole == 0 {
+            log.line(&to_line(header)?)?;
+        }
+        Ok((log, entries))
+    }
+
+    /// Keeps one more entry.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when it cannot be written.
+    pub fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
+        self.line(&entry.to_json()?)
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), Error> {
+        let bytes = format!("{line}\n");
+        self.file.write_all(bytes.as_bytes()).map_err(|error| Error::Io { path: self.path.clone(), because: error.to_string() })
+    }
+}
+
+/// Whether a first line is `header`; else, which field is another.
+fn agrees(line: &str, header: &Header) -> Result<(), String> {
+    let read = |text: &str| {
+        serde_json::from_str::<Value>(text).map_err(|error| format!("is a log whose first line cannot be read: {error}"))
+    };
+    let (theirs, ours) = (read(line)?, read(&to_line(header).map_err(|error| error.to_string())?)?);
+    let Value::Object(ours) = ours else { return Ok(()) };
+    for (field, wanted) in &ours {
+        let found = &theirs[field.as_str()];
+        if found != wanted {
+            return Err(format!(
+                "is the log of other trials: its {field} is {found}, and this run's is {wanted}; give --log another file"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn entry(at: usize, line: &str) -> Result<Entry, String> {
+    serde_json::from_str(line).map_err(|error| format!("is a log whose line {at} is no trial: {error}"))
+}

@@ -1,0 +1,39 @@
+//! Exploration: the space of legal descriptions, its census, and trials of what is drawn from it.
+//!
+//! A [`Space`] is a few [`Family`]s, each a list of values for every knob: what it holds is their Cartesian product. A [`Census`]
+//! asks [`GemmDesc::check`](falchion::desc::GemmDesc::check) of every point, and counts the refusals by their sentences. A [`sample`]
+//! is drawn without replacement. `trials` compiles, verifies, screens and measures it on a device; `log` keeps every trial,
+//! so that a killed run goes on where it was.
+//!
+//! ```
+//! use falchion::{arch::ArchKind, desc::Request};
+//! use falchion_lab::explore::{Census, Space};
+//!
+//! let base = Request::default().resolve(ArchKind::Sm80)?.desc;
+//! let mut space = Space::of(&base);
+//! space.set("threadblock", &["128x128x8", "100x128x8"])?;
+//! space.set("stages", &["2", "3", "4"])?;
+//! let census = Census::of(&space, &|desc| Ok(desc.check()?))?;
+//! assert_eq!((census.points, census.legal.len()), (6, 3));
+//! assert_eq!(census.refused[0].form, "threadblock M = # is not a whole number of warp tiles of #");
+//! assert_eq!(census.refused[0].count, 3);
+//! # Ok::<(), falchion::Error>(())
+//! ```
+
+mod census;
+mod defaults;
+mod json;
+mod sampling;
+mod space;
+
+#[cfg(feature = "cuda")]
+pub mod device;
+pub mod log;
+pub mod record;
+pub mod standing;
+#[cfg(feature = "cuda")]
+pub mod trials;
+
+pub use census::{Census, Refused};
+pub use sampling::sample;
+pub use space::{Family, Space};

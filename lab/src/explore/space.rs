@@ -1,0 +1,253 @@
+//! What is explored: for every knob a list of values, and the descriptions that they make.
+
+use falchion::{
+    Error,
+    desc::{GemmDesc, Knobs},
+};
+
+/// The most points of a space: more would take minutes to be looked at.
+const POINTS: u64 = 1 << 26;
+
+/// Values for every knob. What it holds is their Cartesian product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Family {
+    /// In the order of [`Knobs::TABLE`], each in the words that [`Knobs::set`] reads; none is empty, and none holds a value twice.
+    lists: Vec<Vec<String>>,
+}
+
+impl Family {
+    /// The family of one point.
+    fn of(knobs: &Knobs) -> Self {
+        Self { lists: knobs.words().into_iter().map(|words| vec![words]).collect() }
+    }
+
+    /// The values of a knob, by its JSON name; none where there is no such knob.
+    pub fn list(&self, name: &str) -> &[String] {
+        place(name).and_then(|place| self.lists.get(place)).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many points there are; `None` beyond 64 bits.
+    fn points(&self) -> Option<u64> {
+        self.lists.iter().try_fold(1u64, |points, list| points.checked_mul(list.len() as u64))
+    }
+
+    /// The places of a point's values in their lists: mixed radix, the last knob the fastest.
+    fn places(&self, mut point: u64) -> Vec<usize> {
+        let mut places = vec![0; self.lists.len()];
+        for (place, list) in places.iter_mut().zip(&self.lists).rev() {
+            let length = list.len().max(1) as u64;
+            (*place, point) = ((point % length) as usize, point / length);
+        }
+        places
+    }
+}
+
+/// Where a knob stands in the table.
+fn place(name: &str) -> Option<usize> {
+    Knobs::TABLE.iter().position(|row| row.0 == name)
+}
+
+/// Families of descriptions of one product: the same types, layouts, operation class and architecture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Space {
+    base: GemmDesc,
+    families: Vec<Family>,
+}
+
+impl Space {
+    /// The space of one point, `base`: what it says of types, layouts and architecture holds for all that is added.
+    #[must_use]
+    pub fn of(base: &GemmDesc) -> Self {
+        Self { base: *base, families: vec![Family::of(&base.user_knobs())] }
+    }
+
+    /// A space of several families, each given by lists for some knobs; the other knobs are those of `base`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set`](Self::set); [`Error::Measurement`] when there is no family.
+    pub fn of_families<V: AsRef<str>>(base: &GemmDesc, families: &[Vec<(String, Vec<V>)>]) -> Result<Self, Error> {
+        let mut all = Vec::new();
+        for lists in families {
+            let mut one = Self::of(base);
+            lists.iter().try_for_each(|(name, values)| one.set(name, values))?;
+            all.append(&mut one.families);
+        }
+        if all.is_empty() {
+            return Err(Error::Measurement { because: "the space has no family, and at least one is explored".to_owned() });
+        }
+        Ok(Self { base: *base, families: all })
+    }
+
+    /// What the points have in common.
+    #[must_use]
+    pub fn base(&self) -> &GemmDesc {
+        &self.base
+    }
+
+    /// The families, in order.
+    #[must_use]
+    pub fn families(&self) -> &[Family] {
+        &self.families
+    }
+
+    /// Gives a knob, by its JSON name, other values in every family. A value that is there twice counts once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there is none.
+    pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
+        let (at, list) = self.read(name, values)?;
+        for family in &mut self.families {
+            family.lists[at].clone_from(&list);
+        }
+        Ok(())
+    }
+
+    /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family without one is left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set`](Self::set), and [`Error::KnobText`] when no family is left.
+    pub fn keep<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
+        let (at, list) = self.read(name, values)?;
+        let there: Vec<&String> = self.families.iter().flat_map(|family| &family.lists[at]).collect();
+        if !there.iter().any(|value| list.contains(value)) {
+            let mut seen: Vec<&str> = Vec::new();
+            there.iter().for_each(|value| {
+                if !seen.contains(&value.as_str()) {
+                    seen.push(value)
+                }
+            });
+            return Err(refuse(at, &list.join(","), format!("the space has no such family; it has {}", seen.join(", "))));
+        }
+        for family in &mut self.families {
+            family.lists[at].retain(|value| list.contains(value));
+        }
+        self.families.retain(|family| !family.lists[at].is_empty());
+        Ok(())
+    }
+
+    /// Narrows a knob, by its JSON name, to values given as texts of values parted by commas: `mainloop` chooses among the families,
+    /// every other knob takes the values in each of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`set`](Self::set) and [`keep`](Self::keep).
+    pub fn narrow<V: AsRef<str>>(&mut self, name: &str, texts: &[V]) -> Result<(), Error> {
+        let mut values = Vec::new();
+        for text in texts {
+            values.extend(self.parted(name, text.as_ref()));
+        }
+        if name == "mainloop" { self.keep(name, &values) } else { self.set(name, &values) }
+    }
+
+    /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`: each goes on as far as it must to be
+    /// one.
+    fn parted<'t>(&self, name: &str, text: &'t str) -> Vec<&'t str> {
+        let mut knobs = self.base.user_knobs();
+        let mut values = Vec::new();
+        let mut rest = Some(text).filter(|text| !text.is_empty());
+        while let Some(text) = rest {
+            let ends = text.match_indices(',').map(|(at, _)| at).chain([text.len()]);
+            // What is no value however far it goes is refused by its first piece.
+            let end = ends.clone().find(|&end| knobs.set(name, &text[..end]).is_ok()).or_else(|| ends.clone().next());
+            let end = end.unwrap_or(text.len());
+            values.push(&text[..end]);
+            rest = text.get(end + 1..);
+        }
+        values
+    }
+
+    /// The values as the library spells them, each once.
+    fn read<V: AsRef<str>>(&self, name: &str, values: &[V]) -> Result<(usize, Vec<String>), Error> {
+        let mut knobs = self.base.user_knobs();
+        let Some(at) = place(name) else {
+            let text = values.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
+            let because = "there is no knob of this name".to_owned();
+            return Err(Error::KnobText { flag: name.to_owned(), text, because });
+        };
+        let mut list: Vec<String> = Vec::new();
+        for value in values {
+            knobs.set(name, value.as_ref())?;
+            let spelled = knobs.words().swap_remove(at);
+            if !list.contains(&spelled) {
+                list.push(spelled);
+            }
+        }
+        if list.is_empty() {
+            return Err(refuse(at, "", "its list of values is empty".to_owned()));
+        }
+        Ok((at, list))
+    }
+
+    /// How many points there are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Measurement`] when there are too many to be looked at.
+    pub fn points(&self) -> Result<u64, Error> {
+        let points = self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));
+        match points {
+            Some(points) if points <= POINTS => Ok(points),
+            points => {
+                let count = points.map_or("more than 2^64".to_owned(), |points| points.to_string());
+                let because =
+                    format!("the space has {count} points, and at most {POINTS} are looked at; give some knobs fewer values");
+                Err(Error::Measurement { because })
+            }
+        }
+    }
+
+    /// The description of a point, not checked yet. Points beyond the last are the base.
+    #[must_use]
+    pub fn at(&self, point: u64) -> GemmDesc {
+        let mut found = self.base;
+        self.each(point, 1, &mut |_, desc| found = *desc);
+        found
+    }
+
+    /// Visits `count` points from `first` on.
+    pub(super) fn each(&self, first: u64, count: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
+        let (mut before, end) = (0, first.saturating_add(count));
+        for family in &self.families {
+            let points = family.points().unwrap_or(u64::MAX);
+            let (from, to) = (first.max(before), end.min(before + points));
+            if from < to {
+                self.visit(family, from - before, to - before, &mut |point, desc| visit(before + point, desc));
+            }
+            before += points;
+        }
+    }
+
+    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the point before are read again.
+    fn visit(&self, family: &Family, from: u64, to: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
+        let orders = self.base.orders();
+        let types = self.base.user_types();
+        let mut knobs = self.base.user_knobs();
+        let mut places = family.places(from);
+        let mut changed = 0;
+        for point in from..to {
+            for (at, &place) in places.iter().enumerate().skip(changed) {
+                // Every value has been read when it came in.
+                let _ = knobs.set(Knobs::TABLE[at].0, &family.lists[at][place]);
+            }
+            let mut desc = GemmDesc::of_values(self.base.op, self.base.arch, types, [orders.a, orders.b, orders.c], knobs);
+            desc.compute = self.base.compute;
+            visit(point, &desc);
+            changed = places.len();
+            for (at, place) in places.iter_mut().enumerate().rev() {
+                changed = at;
+                *place += 1;
+                if *place < family.lists[at].len() {
+                    break;
+                }
+                *place = 0;
+            }
+        }
+    }
+}
+
+fn refuse(at: usize, text: &str, because: String) -> Error {
+    Error::KnobText { flag: Knobs::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+}

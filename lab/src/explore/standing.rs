@@ -1,0 +1,167 @@
+//! What trials come to: how many ended how, and who is ahead.
+
+use super::record::{Entry, Final, Finalist, Outcome, Trial};
+use falchion::{
+    desc::{GemmDesc, Knobs},
+    shape::Mnk,
+};
+use serde::Serialize;
+
+/// How many trials ended how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Tally {
+    /// Refused by NVRTC.
+    pub compile_failed: usize,
+    /// Compiled, with spills.
+    pub spilled: usize,
+    /// Wrong.
+    pub wrong: usize,
+    /// Verified and timed.
+    pub timed: usize,
+}
+
+impl Tally {
+    /// Of a problem's entries.
+    #[must_use]
+    pub fn of(entries: &[Entry], size: Mnk) -> Self {
+        let mut tally = Self::default();
+        for trial in trials(entries, size) {
+            *match trial.outcome {
+                Outcome::CompileFailed { .. } => &mut tally.compile_failed,
+                Outcome::Spilled { .. } => &mut tally.spilled,
+                Outcome::Wrong { .. } => &mut tally.wrong,
+                Outcome::Timed { .. } => &mut tally.timed,
+            } += 1;
+        }
+        tally
+    }
+}
+
+/// A description's place on a problem.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Standing {
+    /// The description.
+    #[serde(rename = "description", with = "super::record::as_json")]
+    pub desc: GemmDesc,
+    /// Its time, in microseconds of one launch.
+    pub us: f64,
+    /// Its rate.
+    pub tflops: f64,
+    /// The reference's time over its own: above 1 it is faster.
+    pub ratio: f64,
+    /// Whether it was measured by the full protocol.
+    #[serde(rename = "final")]
+    pub is_final: bool,
+}
+
+/// The trials of a problem.
+fn trials(entries: &[Entry], size: Mnk) -> impl Iterator<Item = &Trial> {
+    entries.iter().filter_map(move |entry| match entry {
+        Entry::Trial(trial) if trial.size == size => Some(&**trial),
+        _ => None,
+    })
+}
+
+/// The last measurement of a problem's best.
+#[must_use]
+pub fn last_final(entries: &[Entry], size: Mnk) -> Option<&Final> {
+    entries.iter().rev().find_map(|entry| match entry {
+        Entry::Final(last) if last.size == size => Some(last),
+        _ => None,
+    })
+}
+
+/// Who was timed in the trials of a problem, the best first. Trials are compared by their ratio to the reference, which ran beside
+/// them: clocks drift alike for both.
+#[must_use]
+pub fn screened(entries: &[Entry], size: Mnk) -> Vec<Standing> {
+    let timed = |trial: &Trial| match trial.outcome {
+        Outcome::Timed { us, tflops, reference_us, .. } => {
+            Some(Standing { desc: trial.description, us, tflops, ratio: reference_us / us, is_final: false })
+        }
+        _ => None,
+    };
+    let mut all: Vec<Standing> = trials(entries, size).filter_map(timed).collect();
+    all.sort_by(|x, y| y.ratio.total_cmp(&x.ratio));
+    all
+}
+
+/// Who stands where on a problem: those measured by the full protocol, and then the others; the best first.
+#[must_use]
+pub fn standings(entries: &[Entry], size: Mnk) -> Vec<Standing> {
+    let mut all: Vec<Standing> = Vec::new();
+    if let Some(last) = last_final(entries, size) {
+        all.extend(last.finalists.iter().map(|&Finalist { description, us, tflops }| Standing {
+            desc: description,
+            us,
+            tflops,
+            ratio: last.reference_us / us,
+            is_final: true,
+        }));
+        all.sort_by(|x, y| y.ratio.total_cmp(&x.ratio));
+    }
+    let finalists = all.len();
+    for standing in screened(entries, size) {
+        if !all[..finalists].iter().any(|known| known.desc == standing.desc) {
+            all.push(standing);
+        }
+    }
+    all
+}
+
+/// What trials of a problem come to.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// The problem's extents.
+    pub size: Mnk,
+    /// How many ended how.
+    pub outcomes: Tally,
+    /// The fastest reference of the last measurement of the best.
+    pub reference: Option<String>,
+    /// Its time, in microseconds of one launch.
+    pub reference_us: Option<f64>,
+    /// That measurement did not settle.
+    pub noisy: Option<bool>,
+    /// The best, the first ahead.
+    pub best: Vec<Standing>,
+}
+
+impl Summary {
+    /// Of a problem's entries, with the first `most` standings.
+    #[must_use]
+    pub fn of(entries: &[Entry], size: Mnk, most: usize) -> Self {
+        let last = last_final(entries, size);
+        let mut best = standings(entries, size);
+        best.truncate(most);
+        Self {
+            size,
+            outcomes: Tally::of(entries, size),
+            reference: last.map(|last| last.reference.clone()),
+            reference_us: last.map(|last| last.reference_us),
+            noisy: last.map(|last| last.noisy),
+            best,
+        }
+    }
+}
+
+/// Knobs that a table always shows.
+const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
+
+/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, microseconds, TFLOP/s, the ratio to the reference.
+/// A `~` marks what the full protocol did not measure.
+#[must_use]
+pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
+    let words: Vec<Vec<String>> = standings.iter().map(|standing| standing.desc.user_knobs().words()).collect();
+    let differs = |at: usize| words.iter().any(|row| row.get(at) != words.first().and_then(|first| first.get(at)));
+    let shown: Vec<usize> = (0..Knobs::TABLE.len()).filter(|&at| SHOWN.contains(&Knobs::TABLE[at].0) || differs(at)).collect();
+    let mut head: Vec<String> = shown.iter().map(|&at| Knobs::TABLE[at].0.to_owned()).collect();
+    head.extend(["us", "TFLOP/s", "ratio"].map(str::to_owned));
+    let mut rows = vec![head];
+    for (standing, words) in standings.iter().zip(&words) {
+        let mut row: Vec<String> = shown.iter().map(|&at| words[at].clone()).collect();
+        let rough = if standing.is_final { "" } else { " ~" };
+        row.extend([format!("{:.1}", standing.us), format!("{:.1}", standing.tflops), format!("{:.3}{rough}", standing.ratio)]);
+        rows.push(row);
+    }
+    rows
+}

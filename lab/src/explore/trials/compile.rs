@@ -1,0 +1,107 @@
+//! Compiling candidates, in many threads, and which of them are not run.
+
+use crate::explore::record::{LOG_BYTES, Outcome};
+use falchion::{
+    Error,
+    desc::{GemmDesc, SpillKind},
+    device::cuda::report::Report,
+};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// Candidates that are timed in the same rounds.
+pub const BATCH: usize = 16;
+
+/// What compiles kernels, in many threads at once.
+pub trait Compiler: Sync {
+    /// Compiles a description's kernel, or finds it where it is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Compile`] when the kernel is refused; anything else ends the trials.
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error>;
+}
+
+/// Why a compiled candidate is not run, if it is not.
+///
+/// # Errors
+///
+/// What is not the kernel's own: a compiler that is not there.
+pub(super) fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Option<Outcome>, Error> {
+    match built {
+        Ok(report) => {
+            let bytes = report.spill_store_bytes.saturating_add(report.spill_load_bytes);
+            Ok((bytes > 0 && desc.spills == SpillKind::Refused).then_some(Outcome::Spilled { bytes }))
+        }
+        Err(Error::Compile { mut log, .. }) => {
+            let end = (0..=LOG_BYTES.min(log.len())).rev().find(|&end| log.is_char_boundary(end)).unwrap_or(0);
+            log.truncate(end);
+            Ok(Some(Outcome::CompileFailed { log }))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// Compiles descriptions in `jobs` threads, at least one; the results in their order.
+pub fn compile_all(compiler: &dyn Compiler, descs: &[GemmDesc], jobs: usize) -> Vec<Result<Report, Error>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(desc) = descs.get(at) else { return done };
+            done.push((at, compiler.compile(desc)));
+        }
+    };
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..jobs.min(descs.len())).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, built)| built).collect()
+}
+
+/// What came of compiling many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Compiled {
+    /// Kernels in the cache that can be run.
+    pub kernels: usize,
+    /// Kernels that spill although they must not.
+    pub spilled: usize,
+    /// Descriptions that NVRTC refused.
+    pub compile_failed: usize,
+}
+
+/// Compiles descriptions into whatever cache `compiler` has; `done` hears how many are. No device is needed.
+///
+/// # Errors
+///
+/// Those of `compiler` but for kernels that are refused.
+pub fn compile_only(
+    descs: &[GemmDesc],
+    compiler: &dyn Compiler,
+    jobs: usize,
+    done: &mut dyn FnMut(usize),
+) -> Result<Compiled, Error> {
+    let mut compiled = Compiled::default();
+    for (batch, begun) in descs.chunks(BATCH).zip((0..).step_by(BATCH)) {
+        for (desc, built) in batch.iter().zip(compile_all(compiler, batch, jobs)) {
+            *match lost(desc, built)? {
+                Some(Outcome::Spilled { .. }) => &mut compiled.spilled,
+                Some(_) => &mut compiled.compile_failed,
+                None => &mut compiled.kernels,
+            } += 1;
+        }
+        done(begun + batch.len());
+    }
+    Ok(compiled)
+}

@@ -1,0 +1,80 @@
+//! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in interleaved rounds.
+
+use super::{Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, rungs};
+use crate::bench::{
+    Session, SuiteProblem,
+    measure::{Bench, Run},
+    statistics::median,
+    transpose::{TransposeProblem, measure::TransposeBench},
+};
+use cudarc::driver::CudaContext;
+use falchion::{
+    Error,
+    device::{cuda::CudaKernel, transpose::Rung},
+    layout::{MatrixType, Order},
+    numeric::ElementKind,
+};
+use std::sync::Arc;
+
+/// Climbs: `reached` hears of each rung's number as it is done.
+///
+/// # Errors
+///
+/// Those of [`Bench::measure`]: a rung that computes anything else than the product is not timed.
+pub fn climb(
+    context: &Arc<CudaContext>,
+    bench: &Bench,
+    session: &mut Session<'_>,
+    (size, machine, on): (usize, &Machine, &str),
+    reached: &mut dyn FnMut(usize),
+) -> Result<Climb, Error> {
+    let mut climb = Climb::predicted(size, machine, on)?;
+    let matrix = MatrixType { element: ElementKind::F32, order: Order::Row };
+    let problem = SuiteProblem::new((size, size, size), [matrix; 3]);
+    let mut peer = Vec::new();
+    for (number, rung) in rungs()?.iter().enumerate() {
+        let kernel = match rung.program {
+            Program::Textbook(textbook) => textbook.prepare(context)?,
+            Program::Gemm(desc) => CudaKernel::prepare(context, &desc)?,
+        };
+        let report = kernel.report().clone();
+        let run = Run { suite: "ladder".to_owned(), with_peer: true, kernel: Some(kernel), ..Run::default() };
+        let line = bench.measure(session, &problem, &run)?;
+        peer.extend(line.peer_tflops);
+        if let Some(place) = climb.rungs.get_mut(number) {
+            place.measured = Some(Measured {
+                tflops: line.ours_tflops,
+                of_peer: line.ratio,
+                error_over_bound: line.error_over_bound,
+                registers: report.registers,
+                spilled_bytes: report.spill_store_bytes + report.spill_load_bytes,
+            });
+        }
+        reached(number);
+    }
+    climb.peer_tflops = median(&peer);
+    Ok(climb)
+}
+
+/// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number as it is done.
+///
+/// # Errors
+///
+/// Those of [`TransposeBench::measure`].
+pub fn climb_transposes(
+    bench: &mut TransposeBench,
+    session: &mut Session<'_>,
+    ((rows, columns), kind, on): ((usize, usize), ElementKind, &str),
+    reached: &mut dyn FnMut(usize),
+) -> Result<TransposeClimb, Error> {
+    let mut climb = TransposeClimb::counted((rows, columns), kind, on)?;
+    let run = Run { suite: "ladder".to_owned(), ..Run::default() };
+    for (number, (rung, place)) in Rung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
+        let problem = TransposeProblem { rung: Some(rung), ..TransposeProblem::new((rows, columns), kind) };
+        let line = bench.measure(session, &problem, &run)?;
+        place.measured =
+            Some(TransposeMeasured { microseconds: line.ours_us, gbytes_per_second: line.ours_gbs, of_copy: line.ratio_to_copy });
+        reached(number);
+    }
+    Ok(climb)
+}

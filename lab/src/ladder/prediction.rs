@@ -1,0 +1,163 @@
+//! What counts say about speed, before anything runs.
+//!
+//! Four things take time on a multiprocessor side by side: products, instructions of all kinds, wavefronts of its load-store
+//! unit, bytes from the L2 cache. The longest is a bound. What does not run side by side is added: a main loop with one stage waits
+//! for each tile, and only the other blocks of the multiprocessor have something to do meanwhile.
+//!
+//! ```text
+//! cycles = max(multiply-adds / 128, instructions / 4, wavefronts + lines, bytes / 64) + tiles * latency / (blocks side by side)
+//! ```
+//!
+//! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
+//! is unrolled, it joins as many k's as make 16 bytes.
+//!
+//! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
+
+use super::{Program, Textbook};
+use falchion::{
+    Error,
+    banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
+    desc::{GemmDesc, OperandKind},
+    device::host::{Counters, SharedAccesses},
+    threadblock::{Along, MainloopKind, thread_map::WARP},
+    warp::{UnrollKind, mma_simt::FragmentMap},
+};
+
+/// What a prediction needs to know of a machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Machine {
+    /// Multiprocessors.
+    pub multiprocessors: f64,
+    /// Cycles a second.
+    pub hertz: f64,
+    /// Multiply-adds of `f32` a cycle and multiprocessor.
+    pub multiply_adds: f64,
+    /// Instructions of a warp a cycle and multiprocessor.
+    pub instructions: f64,
+    /// Bytes from the L2 cache a cycle and multiprocessor.
+    pub l2_bytes: f64,
+    /// Cycles until something from the L2 cache is there.
+    pub latency: f64,
+    /// Threads, registers and bytes of shared memory of a multiprocessor.
+    pub holds: [u32; 3],
+}
+
+impl Machine {
+    /// An H200. Source: NVIDIA H100 architecture white paper (132 multiprocessors, 128 lanes, 256 KB of registers, 228 KB of shared
+    /// memory; four schedulers), and its clock under load, 1.7 GHz. The latency is that of an L2 hit, rounded.
+    pub const H200: Self = Self {
+        multiprocessors: 132.0,
+        hertz: 1.7e9,
+        multiply_adds: 128.0,
+        instructions: 4.0,
+        l2_bytes: 64.0,
+        latency: 300.0,
+        holds: [2048, 65_536, 233_472],
+    };
+
+    /// The rate that counts predict, in TFLOP/s.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Measurement`] when an address is no multiple of its access: a description that checks has no such.
+    pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
+        let warp = f64::from(WARP);
+        let products = counters.multiply_adds as f64;
+        let global = [counters.a, counters.b];
+        let requests: f64 = global.iter().map(|reads| reads.requests as f64).sum();
+        let sectors: f64 = global.iter().map(|reads| reads.sectors as f64).sum();
+        let lines: f64 = global.iter().map(|reads| reads.lines as f64).sum();
+        let loads = match program {
+            Program::Textbook(_) => counters.loads,
+            Program::Gemm(d) => {
+                let tiles = counters.multiply_adds / (u64::from(d.threadblock.m * d.threadblock.n) * u64::from(d.threadblock.k));
+                joined(d, tiles).map_err(|error| Error::Measurement { because: error.to_string() })?
+            }
+        };
+        let accesses = (loads.accesses + counters.stores.accesses) as f64;
+        let wavefronts = (loads.wavefronts + counters.stores.wavefronts) as f64;
+        let spills = self.spills(program, products / warp);
+        let instructions = products / warp + requests + accesses + spills + looping(program, products / warp);
+        let bound = [
+            products / self.multiply_adds,
+            instructions / self.instructions,
+            wavefronts + lines + spills,
+            sectors * SECTOR_BYTES / self.l2_bytes,
+        ];
+        let cycles = bound.into_iter().fold(0.0, f64::max) + self.waiting(program, products);
+        Ok(2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12)
+    }
+
+    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-group.
+    fn spills(&self, program: &Program, products: f64) -> f64 {
+        match program {
+            Program::Textbook(_) => 0.0,
+            Program::Gemm(d) => {
+                let lacking = d.registers().saturating_sub(d.registers_available(self.holds[1]));
+                products / f64::from(d.accumulators()) * 2.0 * f64::from(lacking)
+            }
+        }
+    }
+
+    /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a tile.
+    fn waiting(&self, program: &Program, products: f64) -> f64 {
+        let (tile, threads, registers, shared, waits) = match program {
+            Program::Textbook(Textbook::Naive) => return 0.0,
+            Program::Textbook(Textbook::SharedMemory) => (Textbook::TILE, Textbook::THREADS, 32, 2048, true),
+            Program::Gemm(d) => {
+                (d.threadblock, d.threads(), d.registers(), d.smem_bytes(), d.mainloop == MainloopKind::SingleStage)
+            }
+        };
+        if !waits {
+            return 0.0;
+        }
+        let [all_threads, all_registers, all_shared] = self.holds;
+        let blocks =
+            (all_threads / threads.max(1)).min(all_registers / (registers * threads).max(1)).min(all_shared / shared.max(1));
+        let tiles = products / f64::from(tile.m) / f64::from(tile.n) / f64::from(tile.k);
+        tiles * self.latency / f64::from(blocks.max(1))
+    }
+}
+
+/// The loads of fragments from shared memory, as a compiler joins them, over so many tiles.
+fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
+    let mut loads = SharedAccesses::default();
+    for operand in OperandKind::BOTH {
+        let (facts, map) = (d.operand(operand), FragmentMap::of(*d, operand));
+        let (tile, bytes) = (facts.smem, facts.element.bytes());
+        let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.unroll, UnrollKind::Full);
+        // Elements of one load, along MN and along K.
+        let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
+        for warp in 0..d.threads() / WARP {
+            for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
+                for k in (0..d.warp.k).step_by(of_k as usize) {
+                    let address = |lane| Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes));
+                    let access = WarpAccess::new(Direction::Load, of_mn * of_k * bytes, (0..WARP).map(address))?;
+                    let counted = wavefronts(&access);
+                    loads.accesses += tiles;
+                    loads.wavefronts += tiles * u64::from(counted.wavefronts);
+                    loads.ideal += tiles * u64::from(counted.ideal);
+                }
+            }
+        }
+    }
+    Ok(loads)
+}
+
+/// Bytes of a sector.
+const SECTOR_BYTES: f64 = falchion::banks::SECTOR_BYTES as f64;
+
+/// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an address of each operand.
+const LOOP: f64 = 5.0;
+
+/// Instructions of loops that are not unrolled; `products` are instructions of a warp.
+fn looping(program: &Program, products: f64) -> f64 {
+    match program {
+        // The compiler unrolls a plain loop four times.
+        Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
+        Program::Gemm(d) if matches!(d.unroll, UnrollKind::By(_)) => {
+            products / f64::from(d.accumulators()) * LOOP / f64::from(d.groups_a_turn())
+        }
+        Program::Gemm(_) | Program::Textbook(Textbook::SharedMemory) => 0.0,
+    }
+}

@@ -1,0 +1,123 @@
+//! What a rung's threads ask of memory: counted access by access, for configurations by the host executor.
+
+use super::{Program, Textbook};
+use falchion::{
+    Error,
+    banks::{Direction, NotAnAccess, WarpAccess},
+    device::{
+        Shapes,
+        host::{Counters, GlobalAccesses, Program as HostProgram, SharedAccesses, count},
+    },
+    epilogue::SCALARS,
+    refusal::Refusal,
+    threadblock::thread_map::WARP,
+};
+
+/// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks are alike.
+pub const SIZE_STEP: usize = 256;
+
+/// The largest size: beyond, elements of a matrix have no 32-bit number.
+pub const SIZE_MOST: usize = 32_768;
+
+/// Whether a product of `size` x `size` x `size` can be climbed.
+///
+/// # Errors
+///
+/// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest size that can.
+pub fn check_size(size: usize) -> Result<(), Refusal> {
+    if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
+        return Err(Refusal::OutOfRange { field: "size", value: size as u64, least: SIZE_STEP as u64, most: SIZE_MOST as u64 });
+    }
+    if !size.is_multiple_of(SIZE_STEP) {
+        let nearest = (size + SIZE_STEP / 2) / SIZE_STEP * SIZE_STEP;
+        return Err(Refusal::NotMultiple { field: "size", value: size as u64, of: SIZE_STEP as u64, nearest: nearest as u64 });
+    }
+    Ok(())
+}
+
+/// The accesses of `D = A·B`, all three `size` x `size` and by rows, as a rung's threads make them.
+///
+/// # Errors
+///
+/// Those of [`check_size`] and of [`count`].
+pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
+    check_size(size)?;
+    match program {
+        Program::Textbook(textbook) => {
+            textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
+        }
+        Program::Gemm(desc) => count(&HostProgram::of(desc), &Shapes::of(desc, (size, size, size), [None; 3], PRODUCT)),
+    }
+}
+
+/// The scalars of `D = A·B`: alpha is 1.
+pub(super) const PRODUCT: [f64; SCALARS] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+
+/// Bytes of an element: the ladder's are `f32`.
+const ELEMENT: u64 = 4;
+
+impl Textbook {
+    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp over the first tile along K,
+    /// times the warps and the tiles, which are all alike.
+    fn counters(self, size: u64) -> Result<Counters, NotAnAccess> {
+        let side = u64::from(Self::SIDE);
+        let warps = u64::from(Self::THREADS / WARP) * (size / side) * (size / side);
+        let mut tile = Tile { times: warps * (size / side), counters: Counters::default() };
+        match self {
+            Self::Naive => {
+                for k in 0..side {
+                    tile.global(|counters| &mut counters.a, |_, y| y * size + k)?;
+                    tile.global(|counters| &mut counters.b, |x, _| k * size + x)?;
+                }
+            }
+            Self::SharedMemory => {
+                tile.global(|counters| &mut counters.a, |x, y| y * size + x)?;
+                tile.global(|counters| &mut counters.b, |x, y| y * size + x)?;
+                for _ in 0..2 {
+                    tile.shared(Direction::Store, |x, y| y * side + x)?;
+                }
+                for k in 0..side {
+                    tile.shared(Direction::Load, |_, y| y * side + k)?;
+                    tile.shared(Direction::Load, |x, _| k * side + x)?;
+                }
+            }
+        }
+        tile.counters.multiply_adds = size * size * size;
+        Ok(tile.counters)
+    }
+}
+
+/// A warp's accesses over one tile along K, counted as often as there are such.
+struct Tile {
+    times: u64,
+    counters: Counters,
+}
+
+impl Tile {
+    /// The access in which the thread at (`x`, `y`) of the block touches this element.
+    fn access(direction: Direction, element: impl Fn(u64, u64) -> u64) -> Result<WarpAccess, NotAnAccess> {
+        let side = u64::from(Textbook::SIDE);
+        let lanes = (0..u64::from(WARP)).map(|lane| Some(element(lane % side, lane / side) * ELEMENT));
+        WarpAccess::new(direction, ELEMENT as u32, lanes)
+    }
+
+    fn global(
+        &mut self,
+        of: impl Fn(&mut Counters) -> &mut GlobalAccesses,
+        element: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), NotAnAccess> {
+        let access = Self::access(Direction::Load, element)?;
+        of(&mut self.counters).add(self.times, access.active() as u64, &access);
+        Ok(())
+    }
+
+    fn shared(&mut self, direction: Direction, element: impl Fn(u64, u64) -> u64) -> Result<(), NotAnAccess> {
+        let access = Self::access(direction, element)?;
+        let of: &mut SharedAccesses = match direction {
+            Direction::Load => &mut self.counters.loads,
+            Direction::Store => &mut self.counters.stores,
+        };
+        of.add(self.times, &access);
+        Ok(())
+    }
+}

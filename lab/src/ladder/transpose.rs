@@ -1,0 +1,119 @@
+//! Seed 3's ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
+
+use crate::{owned::HostTranspose, verify::transpose::TransposeVerdict};
+use falchion::{
+    Error,
+    device::{
+        host::{Mode, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
+        transpose::{Choice, Combine, Rung, TransposeShapes},
+    },
+    numeric::ElementKind,
+};
+
+/// What a rung costs, and what it reached.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct TransposeReached {
+    /// The rung's name.
+    pub name: &'static str,
+    /// Its kernel, in one word.
+    pub config: String,
+    /// What its accesses cost, counted in the host executor's own.
+    pub counters: TransposeCounters,
+    /// What was measured on a device.
+    pub measured: Option<TransposeMeasured>,
+}
+
+/// A rung, verified and then measured. Rates count every byte read and every byte written.
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
+pub struct TransposeMeasured {
+    /// The median time of a launch.
+    pub microseconds: f64,
+    /// 10^9 bytes a second.
+    pub gbytes_per_second: f64,
+    /// The rate over that of a copy, in the same rounds.
+    pub of_copy: f64,
+}
+
+/// A climb of `D = Aᵀ`: every rung, from the bottom up.
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+pub struct TransposeClimb {
+    /// Rows of A.
+    pub rows: usize,
+    /// Columns of A.
+    pub columns: usize,
+    /// The elements' type.
+    pub element: &'static str,
+    /// Where: the device's name, or the host.
+    pub on: String,
+    /// The rungs.
+    pub rungs: Vec<TransposeReached>,
+}
+
+impl TransposeClimb {
+    /// The extent that rungs are compared at when none is asked for: that of the suite's rungs.
+    pub const SIZE: usize = 8192;
+
+    /// The columns of [`table`](Self::table).
+    pub const HEAD: [&str; 9] =
+        ["rung", "kernel", "sectors of A", "sectors of D", "wavefronts a store", "wavefronts a load", "µs", "GB/s", "of a copy"];
+
+    /// The climb with what is counted, nothing run yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`count_transpose`].
+    pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
+        let shapes = TransposeShapes::packed(rows, columns);
+        let reached = |rung: Rung| {
+            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes(), &shapes, [0; 3]);
+            let counters = count_transpose(&TransposeProgram::of(&desc), &shapes)?;
+            Ok(TransposeReached { name: rung.name(), config: desc.to_string(), counters, measured: None })
+        };
+        let rungs = Rung::ALL.into_iter().map(reached).collect::<Result<_, Error>>()?;
+        Ok(Self { rows, columns, element: kind.name(), on: on.to_owned(), rungs })
+    }
+
+    /// The climb in cells: of each rung what [`HEAD`](Self::HEAD) says.
+    pub fn table(&self) -> Vec<[String; 9]> {
+        let each = |shared: &SharedAccesses| match shared.accesses {
+            0 => "–".to_owned(),
+            accesses => {
+                let each = |wavefronts: u64| wavefronts as f64 / accesses as f64;
+                format!("{:.2} ({:.2})", each(shared.wavefronts), each(shared.ideal))
+            }
+        };
+        let cells = |rung: &TransposeReached| {
+            let TransposeCounters { a, d, stores, loads, .. } = &rung.counters;
+            let measured = |digits: usize, of: fn(&TransposeMeasured) -> f64| {
+                rung.measured.as_ref().map_or("–".to_owned(), |measured| format!("{:.digits$}", of(measured)))
+            };
+            [
+                rung.name.to_owned(),
+                rung.config.clone(),
+                a.sectors.to_string(),
+                d.sectors.to_string(),
+                each(stores),
+                each(loads),
+                measured(1, |measured| measured.microseconds),
+                measured(0, |measured| measured.gbytes_per_second),
+                measured(3, |measured| measured.of_copy),
+            ]
+        };
+        self.rungs.iter().map(cells).collect()
+    }
+}
+
+/// Transposes by a rung on the host, thread by thread with everything watched, a matrix of some tiles and a part of one, and
+/// compares every element.
+///
+/// # Errors
+///
+/// [`Error::Fault`] when the rung does what it must not.
+pub fn verify_transpose(rung: Rung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
+    let desc = rung.desc(Combine::Move, kind.bytes());
+    let shapes = TransposeShapes::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
+    let mut transpose = HostTranspose::poisoned(kind, Choice::Rung(rung), &shapes)?;
+    transpose.draw(1)?;
+    transpose.run(Mode::Checked { seed: 3 })?;
+    transpose.verify()
+}

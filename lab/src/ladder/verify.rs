@@ -1,0 +1,37 @@
+//! Whether a rung computes the product, on the host.
+
+use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
+use crate::{owned::HostProduct, verify::Verdict};
+use falchion::{
+    Error,
+    device::{HostMatrices, Shapes, host::Mode},
+};
+
+/// Depth of the product that a rung is verified with: more tiles along K than any rung has stages.
+const DEPTH: usize = 192;
+
+/// Runs a rung on the host, thread by thread with everything watched, and checks every element of the result. The textbook
+/// kernels, which have no shared state to watch, run as the loops that they are.
+///
+/// # Errors
+///
+/// [`Error::Fault`] when the rung does what it must not.
+pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
+    let desc = match rung.program {
+        Program::Gemm(desc) => desc,
+        Program::Textbook(_) => Textbook::types()?,
+    };
+    let rows = SIZE_STEP;
+    let mut product = HostProduct::poisoned(&desc, &Shapes::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
+    let [operands, _] = product.drawn_from(&desc);
+    product.a.draw(operands, 1)?;
+    product.b.draw(operands, 2)?;
+    match rung.program {
+        Program::Gemm(desc) => product.run(&desc, Mode::Checked { seed: 3 })?,
+        Program::Textbook(_) => {
+            let HostMatrices { a, b, d, .. } = product.matrices()?;
+            Textbook::multiply(rows, DEPTH, a.of::<f32>()?, b.of::<f32>()?, d.of::<f32>()?);
+        }
+    }
+    product.verify(&desc)
+}

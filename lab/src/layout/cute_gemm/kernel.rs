@@ -1,0 +1,122 @@
+//! The GEMM of CuTe's layouts on a device.
+
+use super::{CuteGemm, CuteGemmParams, INTEGERS};
+use crate::sys::launch::launch;
+use cudarc::driver::{CudaContext, CudaStream};
+use falchion::{
+    Error,
+    device::cuda::{DeviceMatrix, machine_of, report::Report},
+    internals::Loaded,
+    mirror::TranslationUnit,
+    numeric::ElementKind,
+    refusal::Refusal,
+    sys::driver::Grid,
+};
+use std::sync::Arc;
+
+/// A [`CuteGemm`], compiled and loaded on one device. Clones share it; it may be used from any thread.
+///
+/// ```no_run
+/// use falchion::{device::cuda::{DeviceMatrix, open}, numeric::ElementKind, shape::Mnk};
+/// use falchion_lab::layout::cute_gemm::{CuteGemmKernel, CuteGemm};
+/// let stream = open(0)?.default_stream();
+/// let gemm = CuteGemm::new(Mnk::new(128, 64, 32), Mnk::new(64, 64, 16), (8, 8))?;
+/// let kernel = CuteGemmKernel::prepare(stream.context(), &gemm, ElementKind::F32)?;
+/// let a = stream.clone_htod(&[1.0f32; 128 * 32])?;
+/// let b = stream.clone_htod(&[2.0f32; 64 * 32])?;
+/// let mut c = stream.alloc_zeros::<f32>(128 * 64)?;
+/// let (a, b) = (DeviceMatrix::read::<f32>(&a, &stream), DeviceMatrix::read::<f32>(&b, &stream));
+/// kernel.run(&stream, a, b, DeviceMatrix::write::<f32>(&mut c, &stream))?;
+/// assert_eq!(stream.clone_dtoh(&c)?, [64.0; 128 * 64]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct CuteGemmKernel(Arc<Prepared>);
+
+struct Prepared {
+    gemm: CuteGemm,
+    element: ElementKind,
+    integers: [u64; INTEGERS],
+    /// How many elements of A, B and C the kernel's layouts reach.
+    reach: [u64; 3],
+    threads: u32,
+    blocks: u32,
+    /// What the kernel is loaded in.
+    context: Arc<CudaContext>,
+    loaded: Loaded,
+}
+
+impl CuteGemmKernel {
+    /// Compiles and loads the kernel for elements of a type: f32, f64 or i32.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::device::cuda::compile); [`Refusal::TooManyTiles`] for more blocks than the
+    /// device's grids have; [`Error::Driver`].
+    pub fn prepare(context: &Arc<CudaContext>, gemm: &CuteGemm, element: ElementKind) -> Result<Self, Error> {
+        let text = gemm.text(element, false)?;
+        let grid = gemm.grid()?;
+        let machine = machine_of(context)?;
+        let ((rows, columns), most) = (gemm.blocks(), u64::from(machine.grid_x));
+        let tiles = rows.saturating_mul(columns);
+        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= most).ok_or(Refusal::TooManyTiles { tiles, most })?;
+        // The text has been refused if a block has more threads than a device can give it.
+        let threads = gemm.threads()?.size() as u32;
+        let reach = [grid.tAgA.cosize(), grid.tBgB.cosize(), grid.tCgC.cosize()];
+        let (loaded, context) = (Loaded::new(context, text.unit, machine.sm, 0)?, Arc::clone(context));
+        let integers = text.integers;
+        Ok(Self(Arc::new(Prepared { gemm: *gemm, element, integers, reach, threads, blocks, context, loaded })))
+    }
+
+    /// The partition.
+    pub fn gemm(&self) -> &CuteGemm {
+        &self.0.gemm
+    }
+
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        &self.0.loaded.report
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        &self.0.loaded.unit
+    }
+
+    /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`: nothing is allocated, and nothing waits. Each sum is
+    /// made in the order of k, by fused multiply-adds from 0; integers wrap.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter than its layout reaches, a C
+    /// that overlaps A or B; [`Error::Driver`] when the launch is refused.
+    pub fn run(&self, stream: &CudaStream, a: DeviceMatrix<'_>, b: DeviceMatrix<'_>, c: DeviceMatrix<'_>) -> Result<(), Error> {
+        let Prepared { element, integers, reach, threads, blocks, loaded, .. } = &*self.0;
+        let same = stream.context().cu_ctx() == self.0.context.cu_ctx();
+        for ((matrix, operand), needed) in [(&a, "A"), (&b, "B"), (&c, "C")].into_iter().zip(*reach) {
+            if matrix.kind() != *element {
+                return Err(Refusal::ElementType { given: matrix.kind(), wanted: *element }.into());
+            }
+            if !same || !matrix.is_of(&self.0.context) {
+                return Err(Refusal::NotOnStream { operand }.into());
+            }
+            if (matrix.length() as u64) < needed {
+                return Err(Refusal::ShorterThanLayout { operand, length: matrix.length(), needed }.into());
+            }
+        }
+        let written = c.range(reach[2]);
+        for (matrix, reach, read) in [(&a, reach[0], "A"), (&b, reach[1], "B")] {
+            let range = matrix.range(reach);
+            if range.start < written.end && written.start < range.end {
+                return Err(Refusal::WrittenWhileRead { written: "C", read }.into());
+            }
+        }
+        let params = CuteGemmParams { a: a.address(), b: b.address(), c: c.address(), integers: *integers };
+        launch(&loaded.function, stream, &Grid::of_blocks(*blocks, *threads, 0), &params)
+    }
+}
+
+const _: fn() = || {
+    fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<CuteGemmKernel>();
+};

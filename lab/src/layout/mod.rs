@@ -1,0 +1,7 @@
+//! CuTe's layouts at work: expressions of the algebra, pictures of maps, and a GEMM all of whose addresses are layouts.
+//!
+//! The algebra itself is [`falchion::layout::algebra`].
+
+pub mod cute_gemm;
+pub mod expression;
+pub mod picture;

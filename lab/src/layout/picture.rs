@@ -1,0 +1,339 @@
+//! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
+
+use crate::svg::escaped;
+use core::fmt::{self, Write};
+use falchion::index::{Coord, IndexMap, at, draw, points};
+
+/// The most rows, and the most columns, of a picture.
+pub const MOST: u32 = 128;
+/// The most offsets of a table.
+pub const MOST_OFFSETS: u64 = 1 << 20;
+/// Banks of shared memory, each 4 bytes wide.
+const BANKS: u64 = 32;
+const BANK_BYTES: u64 = 4;
+/// Fills of owners, one after another.
+const OWNERS: [&str; 8] = ["#cfe0f5", "#fbdcc0", "#d3ebd0", "#f6cfd3", "#e2d8f2", "#f7ecb8", "#cdebe7", "#e6dfd6"];
+/// The same hues, for the owners' names.
+const INKS: [&str; 8] = ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", "#86700e", "#1f7a70", "#6d5f4c"];
+const INK: &str = "#1f2937";
+const QUIET: &str = "#6b7280";
+const LINE: &str = "#ffffff";
+const LEFT_OUT: &str = "#f9fafb";
+const PLAIN: &str = "#eef2f7";
+const SANS: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
+const MONO: &str = "'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
+
+/// Why a map cannot be drawn, or not as asked.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
+pub enum PictureError {
+    #[error("a picture of {rows} x {columns} cells is not drawn: the most is {MOST} x {MOST}")]
+    TooLarge { rows: u32, columns: u32 },
+    #[error("an element of {bytes} bytes is not drawn over banks: it is 1, 2, 4, 8 or 16")]
+    ElementBytes { bytes: u32 },
+    #[error("a table of {rows} x {columns} offsets is not printed: the most is {MOST_OFFSETS}")]
+    TooLong { rows: u32, columns: u32 },
+    #[error("the map of owners has no rows or no columns")]
+    NoOwners,
+}
+
+/// The map as rows of offsets: [`draw`], of up to [`MOST_OFFSETS`].
+///
+/// # Errors
+/// More offsets than that.
+pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
+    let Coord { row: rows, column: columns } = map.domain();
+    if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
+        return Err(PictureError::TooLong { rows, columns });
+    }
+    Ok(draw(map))
+}
+
+/// A picture of a map: one cell for each point, with its offset.
+///
+/// Without owners cells grow darker with their offsets. With owners each cell has its owner's colour and name, `T5`, and
+/// lines show where the owners begin again; with banks a stripe shows which of the 32 banks of shared memory the element's
+/// first byte lies in. Small cells have no names.
+///
+/// ```
+/// use falchion::layout::algebra::{Layout, Map};
+/// use falchion_lab::layout::picture::Picture;
+/// let map = Map::new(&"(4,8):(8,1)".parse::<Layout>()?)?;
+/// let svg = Picture::new(&map).title("(4,8):(8,1)").banks(4)?.svg()?;
+/// assert!(svg.starts_with("<svg ") && svg.matches(">31</text>").count() == 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Picture<'m> {
+    map: &'m dyn IndexMap,
+    title: String,
+    owners: Option<&'m dyn IndexMap>,
+    element_bytes: Option<u64>,
+}
+
+/// Where things stand, in pixels.
+struct Frame {
+    cell: f64,
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+impl<'m> Picture<'m> {
+    /// The picture of a map.
+    pub fn new(map: &'m dyn IndexMap) -> Self {
+        Self { map, title: String::new(), owners: None, element_bytes: None }
+    }
+
+    /// A line above it.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Who owns which cell: `owners`, laid over the picture again and again, as
+    /// [`local_partition`](super::algebra::Layout::local_partition) lays threads over elements.
+    ///
+    /// # Errors
+    /// A map without rows or columns.
+    pub fn owners(mut self, owners: &'m dyn IndexMap) -> Result<Self, PictureError> {
+        let extent = owners.domain();
+        if extent.row == 0 || extent.column == 0 {
+            return Err(PictureError::NoOwners);
+        }
+        self.owners = Some(owners);
+        Ok(self)
+    }
+
+    /// Stripes for the banks of shared memory that elements of so many bytes lie in.
+    ///
+    /// # Errors
+    /// Bytes that are not 1, 2, 4, 8 or 16.
+    pub fn banks(mut self, element_bytes: u32) -> Result<Self, PictureError> {
+        if !matches!(element_bytes, 1 | 2 | 4 | 8 | 16) {
+            return Err(PictureError::ElementBytes { bytes: element_bytes });
+        }
+        self.element_bytes = Some(element_bytes.into());
+        Ok(self)
+    }
+
+    /// The picture, an SVG document.
+    ///
+    /// # Errors
+    /// More than [`MOST`] rows or columns.
+    pub fn svg(&self) -> Result<String, PictureError> {
+        let Coord { row: rows, column: columns } = self.map.domain();
+        if rows > MOST || columns > MOST {
+            return Err(PictureError::TooLarge { rows, columns });
+        }
+        let mut svg = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut svg);
+        Ok(svg)
+    }
+
+    fn frame(&self) -> Frame {
+        let Coord { row: rows, column: columns } = self.map.domain();
+        let cell = (1180.0 / f64::from(columns.max(1))).clamp(22.0, 54.0);
+        let (left, top) = (64.0, 112.0);
+        // A narrow picture still has room for its title and its legend.
+        let least = self.title.chars().count() as f64 * 13.5 + left + 40.0;
+        let width = (left + f64::from(columns) * cell + 40.0).max(least).max(580.0);
+        Frame { cell, left, top, width, height: top + f64::from(rows) * cell + 40.0 + 52.0 * self.legends() }
+    }
+
+    fn legends(&self) -> f64 {
+        f64::from(u8::from(self.owners.is_some()) + u8::from(self.element_bytes.is_some())).max(1.0)
+    }
+
+    fn write(&self, svg: &mut String) -> fmt::Result {
+        let frame = self.frame();
+        let Frame { cell, left, top, width, height } = frame;
+        write!(
+            svg,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="{SANS}">"#
+        )?;
+        write!(svg, r##"<rect width="100%" height="100%" fill="#ffffff"/>"##)?;
+        text(svg, (left, 44.0), &self.title, &format!(r#"font-size="22" font-weight="600" fill="{INK}" font-family="{MONO}""#))?;
+        text(svg, (left, 70.0), &self.subtitle(), &format!(r#"font-size="13.5" fill="{QUIET}""#))?;
+        let Coord { row: rows, column: columns } = self.map.domain();
+        let label = |size: f64, anchor: &str| {
+            format!(r#"font-size="{size:.1}" fill="{QUIET}" text-anchor="{anchor}" font-family="{MONO}""#)
+        };
+        let size = (cell * 0.3).clamp(8.0, 13.0);
+        for column in 0..columns {
+            text(svg, (left + (f64::from(column) + 0.5) * cell, top - 9.0), &column.to_string(), &label(size, "middle"))?;
+        }
+        for row in 0..rows {
+            text(svg, (left - 11.0, top + (f64::from(row) + 0.5) * cell + size * 0.35), &row.to_string(), &label(size, "end"))?;
+        }
+        points(self.map).try_for_each(|point| self.cell(svg, &frame, point))?;
+        self.repetitions(svg, &frame)?;
+        self.legend(svg, &frame)?;
+        svg.push_str("</svg>\n");
+        Ok(())
+    }
+
+    fn subtitle(&self) -> String {
+        let Coord { row, column } = self.map.domain();
+        let owners = self.owners.map_or(String::new(), |_| " · colour: the thread".into());
+        let banks = self.element_bytes.map_or(String::new(), |bytes| format!(" · stripe: the bank, {bytes} bytes an element"));
+        format!("{row} × {column} · number: the offset{owners}{banks}")
+    }
+
+    fn owner(&self, point: Coord) -> Option<u32> {
+        let owners = self.owners?;
+        let extent = owners.domain();
+        owners.at(at(point.row % extent.row, point.column % extent.column))
+    }
+
+    fn bank(&self, offset: u32) -> Option<u64> {
+        Some(u64::from(offset) * self.element_bytes? / BANK_BYTES % BANKS)
+    }
+
+    fn cell(&self, svg: &mut String, frame: &Frame, point: Coord) -> fmt::Result {
+        let Frame { cell, left, top, .. } = *frame;
+        let (x, y) = (left + f64::from(point.column) * cell, top + f64::from(point.row) * cell);
+        let (offset, owner) = (self.map.at(point), self.owner(point));
+        let fill = match (offset, owner) {
+            (None, _) => LEFT_OUT.to_owned(),
+            (_, Some(owner)) => OWNERS[owner as usize % OWNERS.len()].to_owned(),
+            (Some(_), None) if self.element_bytes.is_some() => PLAIN.to_owned(),
+            (Some(offset), None) => shade(f64::from(offset) / f64::from(self.map.codomain().max(2) - 1)),
+        };
+        rect(svg, (x, y, cell, cell), &fill)?;
+        let Some(offset) = offset else { return Ok(()) };
+        let stripe = self.bank(offset).map_or(0.0, |_| (cell * 0.18).clamp(4.0, 10.0));
+        if let Some(bank) = self.bank(offset) {
+            write!(
+                svg,
+                r#"<rect x="{x:.1}" y="{:.1}" width="{:.1}" height="{stripe:.1}" fill="{}"/>"#,
+                y + cell - stripe - 0.75,
+                cell - 1.5,
+                hue(bank)
+            )?;
+        }
+        let digits = self.map.codomain().saturating_sub(1).to_string().len() as f64;
+        let size = (cell * 0.34).min(cell * 0.86 / (digits * 0.6)).clamp(6.0, 17.0);
+        let name = match (owner, self.bank(offset)) {
+            (Some(owner), _) => Some((format!("T{owner}"), INKS[owner as usize % INKS.len()])),
+            (None, Some(bank)) => Some((format!("b{bank}"), QUIET)),
+            (None, None) => None,
+        };
+        let named = name.filter(|_| cell >= 36.0);
+        let middle = y + (cell - stripe) * if named.is_some() { 0.6 } else { 0.5 };
+        let ink =
+            if owner.is_none() && self.element_bytes.is_none() && dark(offset, self.map.codomain()) { "#ffffff" } else { INK };
+        text(
+            svg,
+            (x + cell * 0.5 - 0.75, middle + size * 0.36),
+            &offset.to_string(),
+            &format!(r#"font-size="{size:.1}" fill="{ink}" text-anchor="middle" font-family="{MONO}""#),
+        )?;
+        if let Some((name, ink)) = named {
+            let style = format!(r#"font-size="{:.1}" font-weight="600" fill="{ink}""#, cell * 0.2);
+            text(svg, (x + 4.0, y + cell * 0.25), &name, &style)?;
+        }
+        Ok(())
+    }
+
+    /// Lines where the owners begin again.
+    fn repetitions(&self, svg: &mut String, frame: &Frame) -> fmt::Result {
+        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain()) else { return Ok(()) };
+        let Frame { cell, left, top, .. } = *frame;
+        let (right, bottom) = (left + f64::from(columns) * cell, top + f64::from(rows) * cell);
+        let mut line = |x1: f64, y1: f64, x2: f64, y2: f64| {
+            write!(
+                svg,
+                r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{INK}" stroke-width="1.5" stroke-linecap="round"/>"#
+            )
+        };
+        let every = owners.domain();
+        for row in (every.row..rows).step_by(every.row as usize) {
+            let y = top + f64::from(row) * cell - 0.75;
+            line(left, y, right - 1.5, y)?;
+        }
+        for column in (every.column..columns).step_by(every.column as usize) {
+            let x = left + f64::from(column) * cell - 0.75;
+            line(x, top, x, bottom - 1.5)?;
+        }
+        Ok(())
+    }
+
+    fn legend(&self, svg: &mut String, frame: &Frame) -> fmt::Result {
+        let quiet = format!(r#"font-size="12.5" fill="{QUIET}""#);
+        let mut y = frame.height - 52.0 * self.legends() - 4.0;
+        if let Some(owners) = self.owners {
+            let count = owners.codomain().min(OWNERS.len() as u32);
+            text(svg, (frame.left, y), "thread", &quiet)?;
+            for owner in 0..count {
+                let x = frame.left + f64::from(owner) * 44.0;
+                rect(svg, (x, y + 8.0, 40.0, 20.0), OWNERS[owner as usize])?;
+                let style = format!(r#"font-size="11" font-weight="600" fill="{}" text-anchor="middle""#, INKS[owner as usize]);
+                text(svg, (x + 19.5, y + 22.0), &format!("T{owner}"), &style)?;
+            }
+            if owners.codomain() > count {
+                text(svg, (frame.left + f64::from(count) * 44.0 + 6.0, y + 22.0), "and so on, by 8", &quiet)?;
+            }
+            y += 52.0;
+        }
+        let (name, steps, fill): (&str, u64, fn(u64) -> String) = match (self.element_bytes, self.owners) {
+            (Some(_), _) => ("bank", BANKS, hue),
+            (None, None) => ("offset", 32, |step| shade(step as f64 / 31.0)),
+            (None, Some(_)) => return Ok(()),
+        };
+        text(svg, (frame.left, y), name, &quiet)?;
+        for step in 0..steps {
+            write!(
+                svg,
+                r#"<rect x="{:.1}" y="{:.1}" width="10.3" height="14" fill="{}"/>"#,
+                frame.left + step as f64 * 10.0,
+                y + 8.0,
+                fill(step)
+            )?;
+        }
+        let last = if self.element_bytes.is_some() { BANKS - 1 } else { u64::from(self.map.codomain().saturating_sub(1)) };
+        let small = format!(r#"font-size="11" fill="{QUIET}" font-family="{MONO}""#);
+        text(svg, (frame.left, y + 36.0), "0", &small)?;
+        text(svg, (frame.left + 320.0, y + 36.0), &last.to_string(), &format!(r#"{small} text-anchor="end""#))
+    }
+}
+
+/// A text, its markup characters escaped.
+fn text(svg: &mut String, (x, y): (f64, f64), text: &str, style: &str) -> fmt::Result {
+    let escaped = escaped(text);
+    write!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style}>{escaped}</text>"#)
+}
+
+/// A cell, with a white line around it.
+fn rect(svg: &mut String, (x, y, width, height): (f64, f64, f64, f64), fill: &str) -> fmt::Result {
+    write!(
+        svg,
+        r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="{:.1}" rx="3" fill="{fill}" stroke="{LINE}"/>"#,
+        width - 1.5,
+        height - 1.5
+    )
+}
+
+/// From pale to deep blue.
+fn shade(part: f64) -> String {
+    let mix = |from: f64, to: f64| (from + (to - from) * part) as u8;
+    format!("#{:02x}{:02x}{:02x}", mix(232.0, 38.0), mix(240.0, 84.0), mix(250.0, 140.0))
+}
+
+/// Whether white reads better than ink on the shade of an offset.
+fn dark(offset: u32, codomain: u32) -> bool {
+    u64::from(offset) * 5 > u64::from(codomain) * 3
+}
+
+/// A hue for each bank, once around the colour circle.
+fn hue(bank: u64) -> String {
+    let turn = bank as f64 / BANKS as f64;
+    let channel = |shift: f64| {
+        let wave = (core::f64::consts::TAU * (turn + shift)).cos();
+        (152.0 + 70.0 * wave) as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(2.0 / 3.0), channel(1.0 / 3.0))
+}

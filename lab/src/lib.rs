@@ -1,0 +1,27 @@
+//! The laboratory of [`falchion`]: what verifies its kernels, measures, explores and draws them.
+//!
+//! | to | there is |
+//! |---|---|
+//! | know whether a result is right | [`verify`] |
+//! | hold a problem's matrices where types are values | [`owned`] |
+//! | measure against a peer | `bench` (with CUDA) |
+//! | search the space of descriptions | [`explore`] |
+//! | climb from three loops to the ring of copies | [`ladder`] |
+//! | count the bank conflicts of an access or a kernel | [`banks`] |
+//! | evaluate, draw and run CuTe's layouts | [`layout`] |
+#![deny(missing_docs)]
+
+pub mod banks;
+#[cfg(feature = "cuda")]
+pub mod bench;
+pub mod explore;
+mod kernels;
+pub mod ladder;
+pub mod layout;
+pub mod owned;
+mod svg;
+#[cfg(feature = "cuda")]
+pub mod sys;
+pub mod verify;
+
+pub use kernels::KERNELS;

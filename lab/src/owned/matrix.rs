@@ -1,0 +1,212 @@
+//! A matrix in host memory whose element type is a value.
+
+use crate::verify::{
+    Distribution, HostBuffer,
+    number::{Number, with_element},
+};
+use falchion::{
+    Error,
+    device::{HostSlice, HostSliceMut, MatrixShape},
+    layout::Order,
+    numeric::ElementKind,
+    refusal::Refusal,
+    sys::memory::available_bytes,
+};
+
+/// A `rows` x `columns` matrix with its memory.
+#[derive(Clone, Debug)]
+pub struct HostMatrix {
+    buffer: HostBuffer,
+    order: Order,
+    rows: usize,
+    columns: usize,
+    leading: usize,
+}
+
+impl HostMatrix {
+    /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the type's range.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::OutOfMemory`] when there is no room.
+    pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
+        let count = MatrixShape { order, leading, length: 0 }.elements(rows, columns);
+        let length = usize::try_from(count)
+            .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
+        Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, rows, columns, leading })
+    }
+
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.buffer.kind()
+    }
+
+    /// Rows and columns.
+    pub fn extents(&self) -> (usize, usize) {
+        (self.rows, self.columns)
+    }
+
+    /// Layout, leading dimension, and how many elements there are.
+    pub fn shape(&self) -> MatrixShape {
+        MatrixShape { order: self.order, leading: self.leading, length: self.buffer.length() }
+    }
+
+    /// The elements, to be read.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::slice`].
+    pub fn slice(&self) -> Result<HostSlice<'_>, Error> {
+        self.buffer.slice(0..self.buffer.length())
+    }
+
+    /// The elements, to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::slice_mut`].
+    pub fn slice_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
+        self.buffer.slice_mut(0..self.buffer.length())
+    }
+
+    /// Draws every element from a seed; the matrix is the same in every layout.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Distribution::fill`].
+    pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
+        let (shape, extents) = (self.shape(), self.extents());
+        from.fill(seed, self.slice_mut()?, &shape, extents)
+    }
+
+    /// Every row and column with the element's place, line by line of `order`, which need not be the matrix's.
+    fn places(&self, order: Order) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
+        let Self { order: own, rows, columns, leading, .. } = *self;
+        let (lines, length) = (order.packed(columns, rows), order.packed(rows, columns));
+        (0..lines).flat_map(move |line| {
+            (0..length).map(move |along| {
+                let (row, column) = if order.is_row() { (line, along) } else { (along, line) };
+                (row, column, own.offset(row, column, leading))
+            })
+        })
+    }
+
+    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called line by line of
+    /// `order`, which need not be the matrix's.
+    ///
+    /// # Errors
+    ///
+    /// The first that `next` returns; the elements before it are set.
+    pub fn try_fill<F: From<Error> + From<Refusal>>(
+        &mut self,
+        order: Order,
+        mut next: impl FnMut(usize, usize) -> Result<f64, F>,
+    ) -> Result<(), F> {
+        let (kind, places) = (self.kind(), self.places(order));
+        let slice = self.slice_mut()?;
+        let set = |elements: &mut dyn FnMut(usize, f64)| {
+            for (row, column, place) in places {
+                elements(place, next(row, column)?);
+            }
+            Ok(())
+        };
+        fn writer<E: Number>(slice: HostSliceMut<'_>) -> Result<impl FnMut(usize, f64), Error> {
+            let elements = slice.of::<E>()?;
+            Ok(|place: usize, x: f64| {
+                if let Some(element) = elements.get_mut(place) {
+                    *element = E::nearest(x);
+                }
+            })
+        }
+        with_element!(kind, E => set(&mut writer::<E>(slice)?))
+    }
+
+    /// Every element, line by line of `order`, which need not be the matrix's.
+    ///
+    /// # Errors
+    ///
+    /// The first that `visit` returns.
+    pub fn try_each<F: From<Error> + From<Refusal>>(
+        &self,
+        order: Order,
+        mut visit: impl FnMut(f64) -> Result<(), F>,
+    ) -> Result<(), F> {
+        let (slice, places) = (self.slice()?, self.places(order));
+        let each = |element: &dyn Fn(usize) -> Option<f64>| {
+            for (_, _, place) in places {
+                if let Some(x) = element(place) {
+                    visit(x)?;
+                }
+            }
+            Ok(())
+        };
+        fn reader<E: Number>(slice: HostSlice<'_>) -> Result<impl Fn(usize) -> Option<f64>, Error> {
+            let elements = slice.of::<E>()?;
+            Ok(|place: usize| elements.get(place).map(|&x| E::exact(x)))
+        }
+        with_element!(self.kind(), E => each(&reader::<E>(slice)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(kind: ElementKind, order: Order, values: &[f64]) -> HostMatrix {
+        let mut matrix = HostMatrix::poisoned(kind, (2, 3), order, 5).unwrap();
+        matrix.try_fill(Order::Row, |row, column| Ok::<_, Error>(values[row * 3 + column])).unwrap();
+        matrix
+    }
+
+    fn read(matrix: &HostMatrix, order: Order) -> Vec<f64> {
+        let mut values = Vec::new();
+        matrix
+            .try_each(order, |x| {
+                values.push(x);
+                Ok::<_, Error>(())
+            })
+            .unwrap();
+        values
+    }
+
+    #[test]
+    fn elements_read_back_in_either_order() {
+        for kind in ElementKind::ALL {
+            for order in [Order::Row, Order::Col] {
+                let matrix = filled(kind, order, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+                assert_eq!(read(&matrix, Order::Row), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+                assert_eq!(read(&matrix, Order::Col), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+                assert_eq!((matrix.slice().unwrap().kind(), matrix.slice().unwrap().length()), (kind, matrix.shape().length));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_round_once_to_nearest_even() {
+        // A hair above the tie between two binary16 numbers: binary32 would fall on the tie, and then to even.
+        let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        let values = [above, 1.0 + 2f64.powi(-11), 1.0 + 3.0 * 2f64.powi(-11), -above, 1e9, f64::NAN];
+        let got = read(&filled(ElementKind::F16, Order::Row, &values), Order::Row);
+        let step = 2f64.powi(-10);
+        assert_eq!(got[..5], [1.0 + step, 1.0, 1.0 + 2.0 * step, -1.0 - step, f64::INFINITY]);
+        assert!(got[5].is_nan());
+        let got = read(&filled(ElementKind::Tf32, Order::Row, &values), Order::Row);
+        assert_eq!(got[..5], [1.0 + step, 1.0, 1.0 + 2.0 * step, -1.0 - step, 999_817_216.0]);
+        // Ties of e4m3 lie between eighths; beyond 448 there is nothing.
+        let values = [1.0625 + 2f64.powi(-40), 1.0625, 1.1875, -1e9, f64::INFINITY, f64::NAN];
+        let got = read(&filled(ElementKind::E4m3, Order::Row, &values), Order::Row);
+        assert_eq!(got[..5], [1.125, 1.0, 1.25, -448.0, 448.0]);
+        assert!(got[5].is_nan());
+        let got = read(&filled(ElementKind::I8, Order::Row, &[0.5, 1.5, -2.5, 300.0, -300.0, f64::NAN]), Order::Row);
+        assert_eq!(got, [0.0, 2.0, -2.0, 127.0, -128.0, 0.0]);
+    }
+
+    #[test]
+    fn a_matrix_without_room_is_refused() {
+        for extents in [(usize::MAX, usize::MAX), (1 << 40, 1 << 20), (1 << 31, 1 << 31)] {
+            let error = HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
+            assert!(matches!(error, Error::Refused(Refusal::OutOfMemory { .. })), "{error}");
+        }
+        assert_eq!(HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().shape().length, 0);
+    }
+}

@@ -1,0 +1,196 @@
+//! A product in host memory whose types are values: what command lines, explorers and tests run.
+
+use super::HostMatrix;
+use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostMatrices, MatrixShape, Shapes, Source, host::Mode, run_on_host},
+    epilogue::SCALARS,
+    numeric::ElementKind,
+    refusal::Refusal,
+    sys::memory::available_bytes,
+};
+
+/// Operands, result and scalars of one product, in the user's layouts.
+#[derive(Clone, Debug)]
+pub struct HostProduct {
+    /// A, m x k.
+    pub a: HostMatrix,
+    /// B, k x n.
+    pub b: HostMatrix,
+    /// C, m x n.
+    pub c: Source<HostMatrix>,
+    /// D, m x n.
+    pub d: HostMatrix,
+    /// alpha, beta, s2 .. s7.
+    pub scalars: [f64; SCALARS],
+}
+
+impl HostProduct {
+    /// The matrices of a problem, all poison. What memory there was is not looked at; everything else about the problem is
+    /// checked before any memory is asked for.
+    ///
+    /// # Errors
+    ///
+    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
+    pub fn poisoned(desc: &GemmDesc, shapes: &Shapes) -> Result<Self, Error> {
+        let of = |shape: MatrixShape| MatrixShape { length: usize::MAX, ..shape };
+        let Shapes { m, n, k, a, b, c, d, scalars } = *shapes;
+        let unbounded = Shapes { a: of(a), b: of(b), c: c.map(of), d: of(d), ..*shapes };
+        unbounded.check(desc)?;
+        // A matrix that is not read has not been checked.
+        let types = desc.user_types();
+        let matrices = [
+            (types.a, a, (m, k)),
+            (types.b, b, (k, n)),
+            (types.c, d, (m, n)),
+            (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
+        ];
+        let bytes = |(kind, shape, (rows, columns)): (ElementKind, MatrixShape, (usize, usize))| {
+            shape.elements(rows, columns).saturating_mul(u128::from(kind.bytes()))
+        };
+        let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
+        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
+        if let Some(available) = available_bytes().filter(|&available| needed > available) {
+            return Err(Refusal::OutOfMemory { needed, available }.into());
+        }
+        let matrix = |kind, shape: MatrixShape, extents| HostMatrix::poisoned(kind, extents, shape.order, shape.leading);
+        Ok(Self {
+            a: matrix(types.a, a, (m, k))?,
+            b: matrix(types.b, b, (k, n))?,
+            c: match c {
+                Source::None => Source::None,
+                Source::InPlace => Source::InPlace,
+                Source::Matrix(shape) => Source::Matrix(matrix(types.c, shape, (m, n))?),
+            },
+            d: matrix(types.c, d, (m, n))?,
+            scalars,
+        })
+    }
+
+    /// The problem without its data.
+    pub fn shapes(&self) -> Shapes {
+        let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
+        let c = match &self.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(matrix) => Source::Matrix(matrix.shape()),
+        };
+        Shapes { m, n, k, a: self.a.shape(), b: self.b.shape(), c, d: self.d.shape(), scalars: self.scalars }
+    }
+
+    /// The matrices, D to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostMatrix::slice`].
+    pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
+        let c = match &self.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(matrix) => Source::Matrix(matrix.slice()?),
+        };
+        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()? })
+    }
+
+    /// Computes D on the host.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run_on_host`].
+    pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
+        let shapes = self.shapes();
+        run_on_host(desc, mode, &shapes, self.matrices()?)
+    }
+
+    /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
+    /// would decide nothing, because the sums are too long for their accumulator's precision.
+    pub fn drawn_from(&self, desc: &GemmDesc) -> [Distribution; 2] {
+        let (k, types) = (self.a.extents().1, desc.user_types());
+        let fill = if Accumulation::of(desc, k).relative.is_finite() { Fill::Random } else { Fill::Integers };
+        [fill.operands(types, k), fill.source()]
+    }
+
+    /// Holds D against a reference: every element, or those of some rows where every one would take too long.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
+    pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
+        let c = match &self.c {
+            Source::InPlace => return Err(Refusal::MissingOperand { name: "C" }.into()),
+            Source::None => None,
+            Source::Matrix(matrix) => Some(matrix.slice()?),
+        };
+        let shapes = self.shapes();
+        let claim = Claim { desc, shapes: &shapes, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
+        let products = shapes.m as f64 * shapes.n as f64 * shapes.k as f64;
+        if products <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS, 0) }
+    }
+}
+
+/// Products of a GEMM, at most, every element of which is verified: some seconds of work.
+const ALL_ROWS: f64 = 8e9;
+/// Rows that are verified of a larger one.
+const SOME_ROWS: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::{
+        arch::ArchKind,
+        desc::Request,
+        layout::{MatrixType, Order},
+    };
+
+    fn described(a: &str, b: &str, c: &str) -> GemmDesc {
+        let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());
+        let request = Request { a: read(a), b: read(b), c: read(c), ..Request::default() };
+        request.resolve(ArchKind::Sm80).unwrap().desc
+    }
+
+    #[test]
+    fn a_product_of_values_is_the_product() {
+        for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
+            let desc = described(a, b, c);
+            let shapes = Shapes::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let mut product = HostProduct::poisoned(&desc, &shapes).unwrap();
+            let (x, y, z) = (|i: usize, l: usize| (i * 3 + l) as f64 - 4.0, |l: usize, j: usize| (l * 2 + j) as f64, 3.0);
+            product.a.try_fill(Order::Row, |i, l| Ok::<_, Error>(x(i, l))).unwrap();
+            product.b.try_fill(Order::Col, |l, j| Ok::<_, Error>(y(l, j))).unwrap();
+            let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
+            source.try_fill(Order::Row, |_, _| Ok::<_, Error>(z)).unwrap();
+            product.run(&desc, Mode::Fast).unwrap();
+            let mut got = Vec::new();
+            product
+                .d
+                .try_each(Order::Row, |x| {
+                    got.push(x);
+                    Ok::<_, Error>(())
+                })
+                .unwrap();
+            for (at, got) in got.into_iter().enumerate() {
+                let (i, j) = (at / 7, at % 7);
+                assert_eq!(got, 2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z, "{a} {b} {c} {i} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_memory_is_asked_for() {
+        let desc = described("f32:col", "f32:col", "f32:col");
+        let refused = |extents, leading| match HostProduct::poisoned(&desc, &Shapes::of(&desc, extents, leading, [1.0; SCALARS]))
+        {
+            Err(Error::Refused(refusal)) => refusal,
+            other => panic!("{other:?}"),
+        };
+        assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
+        assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
+        assert!(matches!(refused((4, 4, 4), [None, Some(3), None]), Refusal::LeadingDimension { .. }));
+        assert!(matches!(
+            refused((4, 4, 4), [Some(usize::MAX), None, None]),
+            Refusal::Overflow { .. } | Refusal::OutOfMemory { .. }
+        ));
+    }
+}

@@ -1,0 +1,185 @@
+//! Operands of a product, copied to a device and back: for tools and tests, whose matrices are values.
+
+use crate::layout::cute_gemm::CuteGemmKernel;
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{
+    Error,
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, Shapes, Source,
+        cuda::{CudaKernel, CudaMatrices, CudaTranspose, DeviceMatrix, TransposeOperands},
+        transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
+    },
+    numeric::ElementKind,
+    sys::driver::driver,
+};
+use std::sync::Arc;
+
+/// One matrix on a device.
+struct Copied {
+    kind: ElementKind,
+    bytes: CudaSlice<u8>,
+}
+
+impl Copied {
+    fn new(stream: &Arc<CudaStream>, kind: ElementKind, bytes: &[u8]) -> Result<Self, Error> {
+        // The driver allocates nothing for nothing: an empty matrix gets the room of one element.
+        let room = if bytes.is_empty() { &[0; 16][..] } else { bytes };
+        Ok(Self { kind, bytes: stream.clone_htod(room).map_err(driver("cuMemcpyHtoDAsync"))? })
+    }
+
+    fn read<'a>(&'a self, stream: &'a CudaStream) -> DeviceMatrix<'a> {
+        DeviceMatrix::read_bytes(self.kind, &self.bytes, stream)
+    }
+
+    /// Waits for the device, and copies the matrix back.
+    fn download(&self, stream: &Arc<CudaStream>, mut into: HostSliceMut<'_>) -> Result<(), Error> {
+        let bytes = into.bytes_mut();
+        if !bytes.is_empty() {
+            stream.memcpy_dtoh(&self.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;
+        }
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+}
+
+/// A product's operands on a device.
+pub struct Resident {
+    stream: Arc<CudaStream>,
+    a: Copied,
+    b: Copied,
+    c: Source<Copied>,
+    d: Copied,
+    /// As large as the last run took.
+    workspace: Option<CudaSlice<u8>>,
+}
+
+impl Resident {
+    /// Copies the operands, what D holds among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has no room.
+    pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
+        let HostMatrices { a, b, c, d } = matrices;
+        let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
+        let c = match c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(c) => Source::Matrix(copied(c)?),
+        };
+        let d = Copied::new(stream, d.kind(), d.bytes())?;
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d, workspace: None })
+    }
+
+    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
+    /// when it is first needed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
+    pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes, first: [usize; 4]) -> Result<(), Error> {
+        let Self { stream, a, b, c, d, workspace } = self;
+        let c = match c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(c) => Source::Matrix(c.read(stream).from(first[2])),
+        };
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
+        let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
+        let mut matrices = CudaMatrices { a, b, c, d, workspace: None };
+        shapes.check(&kernel.desc().for_scalars(&shapes.scalars))?;
+        let needed = kernel.routes(shapes, &matrices)?.workspace_bytes() as usize;
+        if workspace.as_ref().map_or(0, CudaSlice::len) < needed {
+            *workspace = Some(stream.alloc_zeros(needed).map_err(driver("cuMemAllocAsync"))?);
+        }
+        matrices.workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        kernel.run(stream, shapes, matrices)
+    }
+
+    /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CuteGemmKernel::run`].
+    pub fn run_cute_gemm(&mut self, kernel: &CuteGemmKernel, first: [usize; 3]) -> Result<(), Error> {
+        let Self { stream, a, b, d, .. } = self;
+        let written = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
+        kernel.run(stream, a.read(stream).from(first[0]), b.read(stream).from(first[1]), written)
+    }
+
+    /// Waits for the device, and copies D back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has failed.
+    pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
+        self.d.download(&self.stream, d)
+    }
+}
+
+/// Computes one product of host operands on a device: copies, runs, waits, copies back.
+///
+/// # Errors
+///
+/// Those of [`CudaKernel::prepare`] and [`CudaKernel::run`].
+pub fn run_from_host(
+    stream: &Arc<CudaStream>,
+    kernel: &CudaKernel,
+    shapes: &Shapes,
+    matrices: HostMatrices<'_>,
+) -> Result<(), Error> {
+    let mut resident = Resident::new(stream, &matrices)?;
+    resident.run(kernel, shapes, [0; 4])?;
+    resident.download(matrices.d)
+}
+
+/// A transpose's operands on a device.
+pub struct ResidentTranspose {
+    stream: Arc<CudaStream>,
+    a: Copied,
+    b: Source<Copied>,
+    d: Copied,
+}
+
+impl ResidentTranspose {
+    /// Copies the operands, what D holds among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has no room.
+    pub fn new(stream: &Arc<CudaStream>, matrices: &TransposeMatrices<'_>) -> Result<Self, Error> {
+        let TransposeMatrices { a, b, d } = matrices;
+        let b = match b {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(b) => Source::Matrix(Copied::new(stream, b.kind(), b.bytes())?),
+        };
+        let (a, d) = (Copied::new(stream, a.kind(), a.bytes())?, Copied::new(stream, d.kind(), d.bytes())?);
+        Ok(Self { stream: stream.clone(), a, b, d })
+    }
+
+    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run(&mut self, choice: Choice, combine: Combine, shapes: &TransposeShapes, first: [usize; 3]) -> Result<(), Error> {
+        let Self { stream, a, b, d } = self;
+        let b = match b {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(b) => Source::Matrix(b.read(stream).from(first[1])),
+        };
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
+        let operands = TransposeOperands { a: a.read(stream).from(first[0]), b, d };
+        CudaTranspose::run(choice, combine, stream, shapes, &operands)
+    }
+
+    /// Waits for the device, and copies D back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has failed.
+    pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
+        self.d.download(&self.stream, d)
+    }
+}

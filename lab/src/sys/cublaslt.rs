@@ -1,0 +1,97 @@
+//! cuBLASLt through a table of our own: every algorithm its heuristic offers, with the compute type said aloud.
+//!
+//! Source: `cublasLt.h` and `cublas_api.h`, CUDA 12 and 13. The library is opened at run time and is not needed to build.
+#![allow(unsafe_code)]
+
+mod codes;
+mod launch;
+mod plan;
+mod problem;
+mod search;
+mod table;
+
+pub(super) use codes::check;
+pub use codes::{LtCompute, LtOrder, LtType};
+pub use launch::{LtLaunch, LtSet, Region};
+pub use plan::{LtAddresses, LtAlgorithm, LtPlan};
+pub use problem::{LtOperand, LtProblem};
+pub use search::search;
+
+use cudarc::driver::CudaContext;
+use falchion::Error;
+use falchion::sys::driver::driver;
+use std::{ffi::c_void, path::PathBuf, ptr::null_mut, sync::Arc};
+use table::Table;
+
+/// A handle to cuBLASLt on one device's primary context.
+pub struct Lt {
+    table: Arc<Table>,
+    handle: *mut c_void,
+    context: Arc<CudaContext>,
+}
+
+impl Lt {
+    /// Opens the library from the places of [`search`], for the device of `context`.
+    ///
+    /// # Errors
+    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start on the device.
+    pub fn open(context: &Arc<CudaContext>) -> Result<Self, Error> {
+        Self::open_among(&search(), context)
+    }
+
+    /// Opens the first of `candidates` that loads and has every function.
+    ///
+    /// # Errors
+    /// As [`Lt::open`].
+    pub fn open_among(candidates: &[PathBuf], context: &Arc<CudaContext>) -> Result<Self, Error> {
+        let table = Arc::new(Table::open(candidates)?);
+        context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut handle = null_mut();
+        // SAFETY: `handle` is a valid place for the handle, and a context is current on this thread.
+        let status = unsafe { (table.create)(&raw mut handle) };
+        codes::check("cublasLtCreate", status)?;
+        Ok(Self { table, handle, context: Arc::clone(context) })
+    }
+
+    /// The library's version: 130100 is 13.1.0.
+    #[must_use]
+    pub fn version(&self) -> usize {
+        // SAFETY: the function takes nothing and reads a constant.
+        unsafe { (self.table.get_version)() }
+    }
+
+    /// The context whose device this handle computes on.
+    #[must_use]
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    /// The descriptors of `problem`, made once for many launches.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the library refuses a descriptor.
+    pub fn plan(&self, problem: &LtProblem) -> Result<LtPlan, Error> {
+        LtPlan::new(&self.table, problem)
+    }
+
+    /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the library's favourite first.
+    ///
+    /// Buffers are taken to be aligned to 256 bytes. The list is empty when the library does not support the problem.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when the library answers anything but success or `CUBLAS_STATUS_NOT_SUPPORTED`.
+    pub fn algorithms(&self, plan: &LtPlan, workspace_bytes: usize, requested: usize) -> Result<Vec<LtAlgorithm>, Error> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        plan.algorithms(self.handle, workspace_bytes, requested)
+    }
+}
+
+impl Drop for Lt {
+    fn drop(&mut self) {
+        // The library frees device memory of the context. A failure has nobody to go to: the process keeps what leaked.
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: the handle came from `cublasLtCreate` of this table and is destroyed once.
+            unsafe { (self.table.destroy)(self.handle) };
+        }
+    }
+}

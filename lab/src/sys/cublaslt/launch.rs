@@ -1,0 +1,171 @@
+//! Launches of one algorithm over rotated sets of buffers.
+#![allow(unsafe_code)]
+
+use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
+use super::{Lt, LtOperand};
+use cudarc::driver::{CudaStream, DevicePtr};
+use falchion::Error;
+use falchion::sys::driver::driver;
+use std::{marker::PhantomData, sync::Arc};
+
+/// The alignment the heuristic counts on, in bytes (the default of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
+const ALIGNMENT_BYTES: u64 = 256;
+
+/// Device memory that outlives `'a`.
+///
+/// It is a shared borrow although products write to it: no reference to device memory exists on the host, any bits are a value
+/// of the element type, and the order of reads, writes and the release is the stream's.
+#[derive(Clone, Copy, Debug)]
+pub struct Region<'a> {
+    address: u64,
+    bytes: usize,
+    stream: usize,
+    _memory: PhantomData<&'a ()>,
+}
+
+impl<'a> Region<'a> {
+    /// The memory of a slice or a view. Only work of the stream it was allocated on may use it.
+    pub fn of<T: bytemuck::Pod>(slice: &'a impl DevicePtr<T>) -> Self {
+        let stream = slice.stream();
+        let (address, _guard) = slice.device_ptr(stream);
+        Self { address, bytes: slice.num_bytes(), stream: stream.cu_stream() as usize, _memory: PhantomData }
+    }
+
+    /// Its device address.
+    pub(in crate::sys) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Its length.
+    pub(in crate::sys) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// The buffers of one product; C may be D.
+#[derive(Clone, Copy, Debug)]
+pub struct LtSet<'a> {
+    /// A.
+    pub a: Region<'a>,
+    /// B.
+    pub b: Region<'a>,
+    /// C.
+    pub c: Region<'a>,
+    /// D.
+    pub d: Region<'a>,
+}
+
+/// One algorithm with all it needs to run: buffers checked against the problem once, so that a launch is one call.
+pub struct LtLaunch<'a> {
+    lt: &'a Lt,
+    plan: &'a LtPlan,
+    algorithm: LtAlgorithm,
+    sets: &'a [LtSet<'a>],
+    workspace: Option<Region<'a>>,
+    stream: Arc<CudaStream>,
+    name: String,
+}
+
+impl Lt {
+    /// Enqueues a product.
+    ///
+    /// # Safety
+    /// The addresses are of this device, aligned to 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive
+    /// until the stream has run the product; the workspace is no other launch's meanwhile.
+    ///
+    /// # Errors
+    /// What the library answers; [`Error::Measurement`] when `algorithm` is another plan's or the stream another device's.
+    pub unsafe fn launch(
+        &self,
+        plan: &LtPlan,
+        algorithm: &LtAlgorithm,
+        at: &LtAddresses,
+        stream: &CudaStream,
+    ) -> Result<(), Error> {
+        if !plan.offers(algorithm) || stream.context() != self.context() {
+            return Err(refused("the algorithm is another plan's, or the stream another context's"));
+        }
+        self.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // SAFETY: the caller's promise, and the checks above.
+        unsafe { plan.enqueue(self.handle, algorithm, at, stream.cu_stream().cast()) }
+    }
+}
+
+impl<'a> LtLaunch<'a> {
+    /// Binds `algorithm` to buffers; every set and the workspace are checked here.
+    ///
+    /// # Errors
+    /// [`Error::Measurement`] when there is no set, or a buffer is too short, misaligned or of another stream.
+    pub fn new(
+        lt: &'a Lt,
+        plan: &'a LtPlan,
+        algorithm: LtAlgorithm,
+        sets: &'a [LtSet<'a>],
+        workspace: Option<Region<'a>>,
+        stream: &Arc<CudaStream>,
+    ) -> Result<Self, Error> {
+        if sets.is_empty() {
+            return Err(refused("there is no set of buffers"));
+        }
+        let p = plan.problem();
+        for set in sets {
+            fits("A", set.a, span(&p.a, p.m, p.k, p.batch)?, stream)?;
+            fits("B", set.b, span(&p.b, p.k, p.n, p.batch)?, stream)?;
+            fits("C", set.c, span(&p.c, p.m, p.n, p.batch)?, stream)?;
+            fits("D", set.d, span(&p.d, p.m, p.n, p.batch)?, stream)?;
+        }
+        match workspace {
+            Some(region) => fits("the workspace", region, algorithm.workspace_bytes, stream)?,
+            None if algorithm.workspace_bytes == 0 => {}
+            None => return Err(refused("the algorithm needs a workspace and there is none")),
+        }
+        let name = format!("cublaslt heuristic {}", algorithm.rank);
+        Ok(Self { lt, plan, algorithm, sets, workspace, stream: Arc::clone(stream), name })
+    }
+
+    /// `cublaslt heuristic 0` is the library's favourite.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Enqueues the product on buffers `set`, counted round.
+    ///
+    /// # Errors
+    /// As [`Lt::launch`].
+    pub fn enqueue(&self, set: usize) -> Result<(), Error> {
+        let LtSet { a, b, c, d } = self.sets[set % self.sets.len()];
+        let at = LtAddresses {
+            a: a.address,
+            b: b.address,
+            c: c.address,
+            d: d.address,
+            workspace: self.workspace.map_or(0, |region| region.address),
+            workspace_bytes: self.workspace.map_or(0, |region| region.bytes),
+        };
+        // SAFETY: `new` checked stream, alignment and length of each; the borrows keep them alive, and cudarc releases memory
+        // behind the work of the stream it was allocated on.
+        unsafe { self.lt.launch(self.plan, &self.algorithm, &at, &self.stream) }
+    }
+}
+
+fn span(x: &LtOperand, rows: u64, columns: u64, batch: u32) -> Result<usize, Error> {
+    x.span_bytes(rows, columns, batch).ok_or_else(|| refused("an operand is longer than the address space"))
+}
+
+fn fits(name: &str, region: Region<'_>, bytes: usize, stream: &CudaStream) -> Result<(), Error> {
+    let because = if region.bytes < bytes {
+        format!("{name} has {} bytes and the problem needs {bytes}", region.bytes)
+    } else if !region.address.is_multiple_of(ALIGNMENT_BYTES) {
+        format!("{name} starts at an address that is no multiple of {ALIGNMENT_BYTES} bytes")
+    } else if region.stream != stream.cu_stream() as usize {
+        format!("{name} was allocated on another stream than the one that is timed")
+    } else {
+        return Ok(());
+    };
+    Err(refused(&because))
+}
+
+fn refused(because: &str) -> Error {
+    Error::Measurement { because: because.to_owned() }
+}

@@ -1,0 +1,49 @@
+//! Kernels of this crate on a device.
+
+use bytemuck::Pod;
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::cuda::CudaKernel,
+    internals::Geometry,
+    mirror::TranslationUnit,
+    sys::driver::{Grid, enqueue},
+};
+use std::sync::Arc;
+
+/// Enqueues a kernel of this crate.
+///
+/// # Errors
+/// Those of [`enqueue`].
+///
+/// Called from two places. `CuteGemmKernel::run` has checked its matrices: device memory of the stream's context, borrowed for the
+/// call and kept by cudarc until the stream is done with it, as long as the layouts reach whose offsets the kernel computes, C apart
+/// from A and B. `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with offsets within the
+/// kernel's shared memory.
+pub(crate) fn launch<Params: Pod>(
+    function: &CudaFunction,
+    stream: &CudaStream,
+    grid: &Grid,
+    params: &Params,
+) -> Result<(), Error> {
+    // SAFETY: the size of the kernel's struct was asserted when it was compiled; the rest the callers have checked, as said above.
+    unsafe { enqueue(function, stream, grid, params) }
+}
+
+/// Compiles and loads a kernel of this crate that computes what a description says.
+///
+/// # Errors
+/// Those of [`falchion::sys::driver::kernel_of_unit`].
+///
+/// Called from one place, `Textbook::prepare`: its kernels take `GemmParams`, and a thread of theirs reads the row of A and the
+/// column of B that it has an element of D for, within the extents, and writes that element.
+pub(crate) fn kernel_of_unit(
+    context: &Arc<CudaContext>,
+    desc: &GemmDesc,
+    unit: TranslationUnit,
+    geometry: Geometry,
+) -> Result<CudaKernel, Error> {
+    // SAFETY: as said above.
+    unsafe { falchion::sys::driver::kernel_of_unit(context, desc, unit, geometry) }
+}

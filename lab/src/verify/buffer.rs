@@ -1,0 +1,156 @@
+//! Elements in host memory, owned, their type a value.
+
+use super::number::{Number, poison, with_element};
+use core::ops::Range;
+use falchion::{
+    Error,
+    device::{HostSlice, HostSliceMut, MatrixShape},
+    numeric::ElementKind,
+    refusal::Refusal,
+    sys::memory::available_bytes,
+};
+
+/// Elements of a type that is a value.
+///
+/// ```
+/// use falchion::numeric::ElementKind;
+/// use falchion_lab::verify::HostBuffer;
+///
+/// let mut buffer = HostBuffer::poisoned(ElementKind::F16, 8)?;
+/// assert!(buffer.get(3)?.is_nan());
+/// buffer.set(3, 1.5)?;
+/// assert_eq!(buffer.get(3)?, 1.5);
+/// assert_eq!(buffer.slice(2..6)?.length(), 4);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostBuffer {
+    kind: ElementKind,
+    length: usize,
+    /// The bytes, in pieces that are aligned for every element type.
+    words: Vec<u64>,
+}
+
+impl HostBuffer {
+    /// `length` elements, each holding poison: NaN, or an integer at the end of the type's range.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::OutOfMemory`] when there is no room.
+    pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
+        let too_much = || Refusal::OutOfMemory {
+            needed: (length as u64).saturating_mul(u64::from(kind.bytes())),
+            available: available_bytes().unwrap_or(isize::MAX as u64),
+        };
+        let count = length.checked_mul(kind.bytes() as usize).ok_or_else(too_much)?.div_ceil(8);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count).map_err(|_| too_much())?;
+        words.resize(count, 0);
+        let mut buffer = Self { kind, length, words };
+        poison(buffer.slice_mut(0..length)?)?;
+        Ok(buffer)
+    }
+
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.kind
+    }
+
+    /// Number of elements.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The elements as bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.length * self.kind.bytes() as usize]
+    }
+
+    /// Some of the elements; those beyond the end are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn slice(&self, elements: Range<usize>) -> Result<HostSlice<'_>, Error> {
+        let bytes = &self.bytes()[within(elements, self.length, self.kind)];
+        with_element!(self.kind, E => Ok(HostSlice::new::<E>(bytemuck::cast_slice(bytes))))
+    }
+
+    /// Some of the elements, to be written; those beyond the end are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn slice_mut(&mut self, elements: Range<usize>) -> Result<HostSliceMut<'_>, Error> {
+        let range = within(elements, self.length, self.kind);
+        let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[range];
+        with_element!(self.kind, E => Ok(HostSliceMut::new::<E>(bytemuck::cast_slice_mut(bytes))))
+    }
+
+    /// The number at `place`; NaN beyond the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn get(&self, place: usize) -> Result<f64, Error> {
+        let mut number = Vec::with_capacity(1);
+        super::number::read(self.slice(0..self.length)?, [place].into_iter(), &mut number)?;
+        Ok(number[0])
+    }
+
+    /// Writes the number nearest to `x` to `place`; nothing beyond the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn set(&mut self, place: usize, x: f64) -> Result<(), Error> {
+        fn write<E: Number>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {
+            slice.of::<E>()?.iter_mut().for_each(|element| *element = E::nearest(x));
+            Ok(())
+        }
+        let kind = self.kind;
+        let slice = self.slice_mut(place..place.saturating_add(1))?;
+        with_element!(kind, E => write::<E>(slice, x))
+    }
+
+    /// The first element whose bytes are not those of `before` and that is no element of the `rows` x `columns` matrix that
+    /// begins at `first`: a write into a guard zone, or between rows or columns.
+    pub fn stray(&self, before: &Self, first: usize, shape: &MatrixShape, (rows, columns): (usize, usize)) -> Option<usize> {
+        let (lines, along) = (shape.order.packed(columns, rows), shape.order.packed(rows, columns));
+        let width = self.kind.bytes() as usize;
+        let inside = |place: usize| {
+            place.checked_sub(first).is_some_and(|place| {
+                let (line, at) = (place / shape.leading.max(1), place % shape.leading.max(1));
+                line < lines && at < along
+            })
+        };
+        let (ours, theirs) = (self.bytes().chunks_exact(width), before.bytes().chunks_exact(width));
+        ours.zip(theirs).enumerate().find(|(place, (x, y))| x != y && !inside(*place)).map(|(place, _)| place)
+    }
+}
+
+/// The bytes of a range of elements, cut to the `length` there are.
+fn within(elements: Range<usize>, length: usize, kind: ElementKind) -> Range<usize> {
+    let width = kind.bytes() as usize;
+    let end = elements.end.min(length);
+    elements.start.min(end) * width..end * width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::layout::Order;
+
+    #[test]
+    fn a_write_between_columns_is_stray() -> Result<(), Error> {
+        let before = HostBuffer::poisoned(ElementKind::I8, 20)?;
+        let shape = MatrixShape { order: Order::Col, leading: 5, length: 13 };
+        for place in 0..20 {
+            let mut after = before.clone();
+            after.set(place, 1.0)?;
+            let inside = place >= 2 && (place - 2) % 5 < 3 && (place - 2) / 5 < 3;
+            assert_eq!(after.stray(&before, 2, &shape, (3, 3)), (!inside).then_some(place), "{place}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,270 @@
+//! An epilogue on estimates: what D has to be, and how far off it may be.
+//!
+//! | node | value | error |
+//! |---|---|---|
+//! | operands known exactly | the kernel's own operation, in its own arithmetic | 0 |
+//! | `x + y` | `x + y` | `ex + ey + r` |
+//! | `x * y` | `x y` | `|x| ey + |y| ex + ex ey + r` |
+//! | scaled by a scalar that is 0 | 0, whatever is scaled | 0 |
+//! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz, and round nothing |
+//! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
+//!
+//! with the rounding `r = u (|result| + error) + h`. A user's function is taken to be monotone, or smooth, over the little
+//! way that its operand may be off; one that jumps there is judged by whole numbers only, where the operand is exact.
+
+use super::bound::{Estimate, Rounding};
+use falchion::{
+    epilogue::{EpilogueDesc, Op, SCALARS, registered},
+    numeric::{ComputeKind, ElementKind},
+};
+
+/// How far, in units of the last place of binary32, a device may compute a user's function from what the host does.
+pub const USER_ULPS: f64 = 4.0;
+
+/// An epilogue with its scalars.
+pub(super) struct Evaluation<'d> {
+    desc: &'d EpilogueDesc,
+    scalars: [f64; SCALARS],
+    compute: ComputeKind,
+    rounding: Rounding,
+}
+
+/// What stands on the stack: an estimate, and the scalar that it is, when it is one.
+#[derive(Clone, Copy)]
+struct Entry {
+    estimate: Estimate,
+    scalar: Option<f64>,
+}
+
+impl<'d> Evaluation<'d> {
+    pub fn new(desc: &'d EpilogueDesc, scalars: [f64; SCALARS], compute: ComputeKind) -> Self {
+        let kind = match compute {
+            ComputeKind::F32 => ElementKind::F32,
+            ComputeKind::F64 => ElementKind::F64,
+            ComputeKind::I32 => ElementKind::I32,
+        };
+        let mut rounding = Rounding::of(kind);
+        // The reference computes in binary64 and rounds as well; integers do not.
+        rounding.unit += if compute == ComputeKind::I32 { 0.0 } else { 2f64.powi(-53) };
+        Self { desc, scalars, compute, rounding }
+    }
+
+    /// Whether C matters.
+    pub fn reads_source(&self) -> bool {
+        self.desc.reads(&self.scalars).source
+    }
+
+    /// What D has to be before it is stored, from an accumulator and the element of C.
+    pub fn of(&self, accumulator: Estimate, source: f64) -> Estimate {
+        let mut stack: Vec<Entry> = Vec::with_capacity(4);
+        for op in self.desc.ops() {
+            let mut pop = || stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None });
+            let mut scalar = None;
+            let estimate = match *op {
+                Op::Nop => continue,
+                Op::Accumulator => self.widened(accumulator),
+                Op::Source => self.widened(Estimate::exactly(source)),
+                Op::Scalar(slot) => {
+                    let given = self.scalars[slot as usize % SCALARS];
+                    scalar = Some(given);
+                    Estimate::exactly(self.held(given))
+                }
+                Op::Constant(x) => Estimate::exactly(self.held(f64::from(x))),
+                Op::Relu => self.relu(pop().estimate),
+                Op::User(id) => self.user(pop().estimate, registered(id).map(|function| function.host)),
+                Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
+                    let (y, x) = (pop(), pop());
+                    match op {
+                        Op::Scale if x.scalar == Some(0.0) => Estimate::exactly(0.0),
+                        _ => self.binary(*op, x.estimate, y.estimate),
+                    }
+                }
+            };
+            stack.push(Entry { estimate: self.settled(estimate), scalar });
+        }
+        stack.pop().map_or(Estimate::exactly(f64::NAN), |entry| entry.estimate)
+    }
+
+    /// The number of the epilogue's arithmetic nearest to `x`.
+    fn held(&self, x: f64) -> f64 {
+        match self.compute {
+            ComputeKind::F32 => f64::from(x as f32),
+            ComputeKind::F64 => x,
+            ComputeKind::I32 => f64::from(x as i32),
+        }
+    }
+
+    /// From an accumulator or an element of C: exact but for integers beyond 2^24 in binary32.
+    fn widened(&self, x: Estimate) -> Estimate {
+        if x.error == 0.0 { Estimate::exactly(self.held(x.value)) } else { x }
+    }
+
+    /// Numbers that are infinite or no numbers are so whatever their error; beyond the largest, nothing is known.
+    fn settled(&self, x: Estimate) -> Estimate {
+        if !x.value.is_finite() {
+            return Estimate::exactly(x.value);
+        }
+        let overflows = x.error > 0.0 && self.compute != ComputeKind::I32 && x.value.abs() + x.error >= self.rounding.largest;
+        if overflows || x.error.is_nan() { Estimate { error: f64::INFINITY, ..x } } else { x }
+    }
+
+    fn rounded(&self, value: f64, error: f64) -> Estimate {
+        Estimate { value, error: error + self.rounding.unit * (value.abs() + error) + self.rounding.half_least }
+    }
+
+    fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
+        // As comparisons, for the sake of NaN.
+        match op {
+            Op::Minimum => {
+                return Estimate { value: if x.value > y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+            }
+            Op::Maximum => {
+                return Estimate { value: if x.value < y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+            }
+            _ => {}
+        }
+        if x.error == 0.0 && y.error == 0.0 {
+            return Estimate::exactly(self.exactly(op, x.value, y.value));
+        }
+        if op == Op::Add {
+            self.rounded(x.value + y.value, x.error + y.error)
+        } else {
+            let error = x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error;
+            self.rounded(x.value * y.value, error)
+        }
+    }
+
+    /// A sum or a product of two numbers of the epilogue's arithmetic, in it.
+    fn exactly(&self, op: Op, x: f64, y: f64) -> f64 {
+        let add = op == Op::Add;
+        match self.compute {
+            ComputeKind::F32 => f64::from(if add { x as f32 + y as f32 } else { x as f32 * y as f32 }),
+            ComputeKind::F64 => {
+                if add {
+                    x + y
+                } else {
+                    x * y
+                }
+            }
+            ComputeKind::I32 => {
+                let (x, y) = (x as i32, y as i32);
+                f64::from(if add { x.wrapping_add(y) } else { x.wrapping_mul(y) })
+            }
+        }
+    }
+
+    fn relu(&self, x: Estimate) -> Estimate {
+        Estimate { value: if x.value < 0.0 { 0.0 } else { x.value }, error: x.error }
+    }
+
+    fn user(&self, x: Estimate, function: Option<fn(f32) -> f32>) -> Estimate {
+        let Some(function) = function else { return x };
+        let whole = self.compute == ComputeKind::I32;
+        let through = |x: f64| {
+            let y = f64::from(function(x as f32));
+            self.held(if whole { y.round_ties_even() } else { y })
+        };
+        let value = through(x.value);
+        let spread = [x.value - x.error, x.value + x.error].map(|end| (through(end) - value).abs());
+        let ulps = USER_ULPS * 2.0 * Rounding::of(ElementKind::F32).unit * value.abs();
+        // A result in the middle of two integers may round to either.
+        let device = if whole { ulps.ceil() } else { ulps };
+        Estimate { value, error: 2.0 * spread[0].max(spread[1]) + device }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::epilogue::{Apply, Function, Node};
+
+    const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
+
+    fn of(text: &str, compute: ComputeKind, accumulator: Estimate, source: f64) -> Estimate {
+        let desc: EpilogueDesc = text.parse().expect("it is an expression");
+        Evaluation::new(&desc, SCALES, compute).of(accumulator, source)
+    }
+
+    #[test]
+    fn what_is_known_exactly_is_computed_as_the_kernel_computes() {
+        let exact = |text, compute| of(text, compute, Estimate::exactly(3.0), 5.0);
+        assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
+        assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
+        assert_eq!(exact("s3 * acc", ComputeKind::F64), Estimate::exactly(0.1 * 3.0));
+        assert_eq!(exact("multiply(acc, 2147483647)", ComputeKind::I32), Estimate::exactly(2_147_483_645.0));
+        assert_eq!(exact("acc + 2147483647", ComputeKind::I32), Estimate::exactly(-2_147_483_646.0));
+        assert_eq!(exact("acc + 2147483647", ComputeKind::F32), Estimate::exactly(2_147_483_648.0));
+        assert_eq!(exact("clamp(acc, -1, 2)", ComputeKind::F32), Estimate::exactly(2.0));
+        assert_eq!(exact("relu(beta * source)", ComputeKind::F32), Estimate::exactly(0.0));
+    }
+
+    #[test]
+    fn what_is_scaled_by_0_does_not_matter() {
+        for lost in [f64::NAN, f64::INFINITY] {
+            let scaled = of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
+            assert_eq!(scaled, Estimate::exactly(3.0));
+            let unknown = Estimate { value: 1.0, error: f64::INFINITY };
+            assert_eq!(of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0), Estimate::exactly(4.0));
+            assert!(!of("multiply(s2, source)", ComputeKind::F32, Estimate::exactly(1.0), lost).value.is_finite());
+        }
+    }
+
+    /// Whatever a kernel holds within the error of its accumulator, its result lies within the error of the result.
+    #[test]
+    fn errors_are_carried_to_the_result() {
+        let texts = [
+            "alpha * acc + beta * source",
+            "relu(alpha * acc + s3 * source)",
+            "multiply(acc, acc + source)",
+            "clamp(alpha * acc, -3, 3) + s3 * source",
+            "max(min(acc, source), multiply(s3, acc))",
+        ];
+        for (at, text) in texts.into_iter().enumerate() {
+            let desc: EpilogueDesc = text.parse().expect("it is an expression");
+            for i in 0..20_000u64 {
+                let uniform = |j: u64| (crate::verify::draw(at as u64, 4 * i + j) >> 11) as f64 / 2f64.powi(52) - 1.0;
+                let (value, error, source) =
+                    (8.0 * uniform(0), 1e-5 * uniform(1).abs() + 1e-9, f64::from(8.0 * uniform(2) as f32));
+                let held = (value + error * uniform(3)) as f32;
+                if (f64::from(held) - value).abs() > error {
+                    continue;
+                }
+                let scalars = SCALES;
+                let (mut rows, wanted) =
+                    (falchion::internals::Rows::default(), of(text, ComputeKind::F32, Estimate { value, error }, source));
+                let got = falchion::internals::evaluate(&desc, &scalars, &[held], &[source as f32], &mut rows)[0];
+                assert!(
+                    (f64::from(got) - wanted.value).abs() <= wanted.error,
+                    "{text} of {held} and {source}: {got}, {wanted:?}"
+                );
+                assert!(wanted.error < 1e-3, "{wanted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_users_function_is_followed_over_the_error_of_its_operand() {
+        struct Square;
+        impl Function for Square {
+            const NAME: &'static str = "square";
+            const CUDA: &'static str = "x * x";
+            fn host(x: f32) -> f32 {
+                x * x
+            }
+        }
+        type Tree = Apply<Square, falchion::epilogue::Acc>;
+        Tree::register();
+        let of = |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, 0.0);
+        assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
+        let wide = of(3.0, 0.5).error;
+        assert!((3.25..7.0).contains(&wide), "{wide}");
+    }
+
+    #[test]
+    fn what_may_overflow_is_not_known() {
+        let near = Estimate { value: 3e38, error: 1e30 };
+        assert_eq!(of("alpha * acc", ComputeKind::F32, near, 0.0).error, f64::INFINITY);
+        assert!(of("alpha * acc", ComputeKind::F64, near, 0.0).error.is_finite());
+        assert_eq!(of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value, f64::INFINITY);
+    }
+}

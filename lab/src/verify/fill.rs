@@ -1,0 +1,205 @@
+//! Operands from a seed: the same numbers on every machine, whatever the layout.
+
+use super::number::{Number, with_element};
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    device::{HostSliceMut, MatrixShape},
+    numeric::{Combined, ElementKind, Instruction},
+};
+use rayon::prelude::*;
+
+/// Number `index` of the sequence of a seed: the output function of splitmix64 (Steele, Lea, Flood 2014), by counter.
+#[inline(always)]
+pub const fn draw(seed: u64, index: u64) -> u64 {
+    let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// What operands are filled with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fill {
+    /// Small whole numbers, so that sums are exact in whatever order they are added, and results are compared with `==`.
+    Integers,
+    /// Floating-point numbers in [-2, 2), the sum of two uniform ones; whole numbers from -8 to 7, or 0 to 15 unsigned.
+    Random,
+}
+
+/// The whole number up to which every whole number is of the type.
+pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
+    match kind {
+        ElementKind::F64 => 9_007_199_254_740_992.0,
+        ElementKind::F32 => 16_777_216.0,
+        ElementKind::Tf32 | ElementKind::F16 => 2048.0,
+        ElementKind::Bf16 => 256.0,
+        ElementKind::E4m3 => 16.0,
+        ElementKind::E5m2 => 8.0,
+        ElementKind::I8 => 127.0,
+        ElementKind::U8 => 255.0,
+        ElementKind::I32 => 2_147_483_647.0,
+    }
+}
+
+/// The number up to which sums of whole products are exact.
+fn exact_sums(types: Combined) -> f64 {
+    // Of all architectures, the newest has every instruction; the older ones keep as many whole numbers.
+    let own = Instruction::of(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
+    own.map_or(largest_whole(types.accumulator), |instruction| instruction.largest_whole())
+}
+
+/// Numbers to draw from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Distribution {
+    /// Whole numbers from `-largest` to `largest`, or from 0 where the type has no sign; so many of them are 0.
+    Whole {
+        /// The largest magnitude.
+        largest: u32,
+        /// The share that is not zero, of 2^16.
+        density: u32,
+    },
+    /// See [`Fill::Random`].
+    Random,
+}
+
+/// Three quarters of the elements are not zero.
+const DENSE: f64 = 0.75;
+
+impl Fill {
+    /// What to draw the elements of A and B from, for sums of `k` products.
+    ///
+    /// Whole numbers go up to `r`, the largest from 8 down to 1 for which
+    ///
+    /// - `k r^2 <= W(accumulator)`, `W(T)` being the number up to which every whole number is a `T` (2^24 for f32, 2^11 for
+    ///   f16; 2^14 where tensor cores add products of fp8): then every sum of some of the products is exact, whatever the order;
+    /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: so far do sums stray, nearly always, and so results are
+    ///   not rounded or cut off, which would hide an error.
+    ///
+    /// Where not even 1 will do, more elements are zero: the expected sum of magnitudes is a quarter of `W(accumulator)`, and
+    /// of `W(C)` without a sign. Nothing rests on luck: whether an element's sums were exact is decided for each element from
+    /// the data, see [`bound`](super::bound).
+    pub fn operands(self, types: Combined, k: usize) -> Distribution {
+        if self == Self::Random {
+            return Distribution::Random;
+        }
+        let (k, signed) = (k.max(1) as f64, types.a != ElementKind::U8);
+        let (sums, results) = (exact_sums(types), largest_whole(types.c));
+        let fits = |r: f64| {
+            let strays = if signed { 3.0 * k.sqrt() * r * r } else { k * r * r / 4.0 };
+            k * r * r <= sums && strays <= results
+        };
+        let largest = (1..=8).rev().find(|&r| fits(f64::from(r))).unwrap_or(1);
+        let magnitudes = if signed { sums } else { sums.min(results) } / 4.0;
+        let thin = if fits(1.0) || (signed && k <= sums) { DENSE } else { (magnitudes / k).sqrt().min(DENSE) };
+        Distribution::Whole { largest, density: (thin * 65_536.0).ceil() as u32 }
+    }
+
+    /// What to draw the elements of C from.
+    pub fn source(self) -> Distribution {
+        match self {
+            Self::Integers => Distribution::Whole { largest: 8, density: (DENSE * 65_536.0) as u32 },
+            Self::Random => Distribution::Random,
+        }
+    }
+}
+
+impl Distribution {
+    /// The number that some random bits stand for, in a type.
+    #[inline(always)]
+    fn number(self, bits: u64, kind: ElementKind) -> f64 {
+        let signed = kind != ElementKind::U8;
+        match self {
+            Self::Whole { largest, density } => {
+                if (bits & 0xffff) as u32 >= density {
+                    return 0.0;
+                }
+                let magnitude = 1.0 + (((bits >> 17) & 0xffff) % u64::from(largest)) as f64;
+                if signed && (bits >> 16) & 1 == 1 { -magnitude } else { magnitude }
+            }
+            Self::Random if kind.is_integer() => (bits >> 60) as f64 - if signed { 8.0 } else { 0.0 },
+            Self::Random => {
+                let uniform = |bits: u64| (bits & 0xffff_ffff) as f64 / 4_294_967_296.0;
+                2.0 * (uniform(bits >> 32) + uniform(bits)) - 2.0
+            }
+        }
+    }
+
+    /// Fills the `rows` x `columns` matrix that begins where the slice does; what lies between rows or columns stays. Element
+    /// (i, j) depends on the seed and on `i * columns + j` only, so that a matrix is the same in every layout.
+    ///
+    /// # Errors
+    ///
+    /// None: a slice is of its own type.
+    pub fn fill(
+        self,
+        seed: u64,
+        slice: HostSliceMut<'_>,
+        shape: &MatrixShape,
+        (rows, columns): (usize, usize),
+    ) -> Result<(), Error> {
+        let (order, kind) = (shape.order, slice.kind());
+        let (lines, along) = (order.packed(columns, rows), order.packed(rows, columns));
+        let (by_line, by_step) = if order.is_row() { (columns, 1) } else { (1, columns) };
+        fn lay<E: Number>(
+            slice: HostSliceMut<'_>,
+            (leading, lines, along): (usize, usize, usize),
+            number: impl Fn(usize, usize) -> f64 + Sync,
+        ) -> Result<(), Error> {
+            slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(|(line, elements)| {
+                for (step, element) in elements.iter_mut().take(along).enumerate() {
+                    *element = E::nearest(number(line, step));
+                }
+            });
+            Ok(())
+        }
+        let number = |line: usize, step: usize| self.number(draw(seed, (line * by_line + step * by_step) as u64), kind);
+        with_element!(kind, E => lay::<E>(slice, (shape.leading, lines, along), number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::HostBuffer;
+    use falchion::{
+        layout::Order,
+        numeric::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
+    };
+
+    #[test]
+    fn whole_numbers_stay_within_what_sums_exactly() {
+        for &types in COMBINATIONS.iter().chain(TENSOR_OP_COMBINATIONS) {
+            for k in [0, 1, 3, 64, 255, 1024, 2048, 2049, 5000, 16_384, 100_000, 10_000_000] {
+                let Distribution::Whole { largest, density } = Fill::Integers.operands(types, k) else { unreachable!() };
+                let share = f64::from(density) / 65_536.0;
+                let magnitudes = k as f64 * (share * f64::from(largest)).powi(2);
+                assert!(largest >= 1 && density > 0, "{types:?} {k}");
+                assert!(magnitudes <= exact_sums(types), "{types:?} {k}: {largest} {share}");
+                assert!(k > 1024 || types.a == ElementKind::U8 || density as f64 >= DENSE * 65_536.0, "{types:?} {k}: {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_matrix_is_the_same_in_every_layout() -> Result<(), Error> {
+        for kind in [ElementKind::F16, ElementKind::F64, ElementKind::U8, ElementKind::I32] {
+            let (rows, columns) = (5, 7);
+            let laid = |order: Order, leading| -> Result<Vec<f64>, Error> {
+                let shape = MatrixShape { order, leading, length: 80 };
+                let mut buffer = HostBuffer::poisoned(kind, 80)?;
+                Distribution::Random.fill(7, buffer.slice_mut(0..80)?, &shape, (rows, columns))?;
+                let mut numbers = Vec::new();
+                for place in 0..rows * columns {
+                    numbers.push(buffer.get(order.offset(place / columns, place % columns, leading))?);
+                }
+                Ok(numbers)
+            };
+            let packed = laid(Order::Row, columns)?;
+            assert_eq!(packed, laid(Order::Row, 9)?);
+            assert_eq!(packed, laid(Order::Col, 11)?);
+            assert!(packed.iter().all(|x| (-8.0..16.0).contains(x)) && packed.iter().any(|x| *x != packed[0]));
+        }
+        Ok(())
+    }
+}

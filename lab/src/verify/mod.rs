@@ -1,0 +1,204 @@
+//! Results are right or not, element by element.
+//!
+//! [`check`] computes the product again in higher precision ([`reference`](self#reference)), derives how far a right kernel
+//! may be off for each element ([`bound`]), and compares: `!(error <= bound)` is wrong, so that NaN is. No tolerance is chosen
+//! anywhere. [`sampled`] does so on some rows of a large product. [`Fill`] makes operands from a seed: whole numbers, whose
+//! results are compared with `==`, and random ones.
+//!
+//! ```
+//! use falchion::{device::{Executor, Host, HostSlice, Orders}, layout::Order, prelude::*};
+//! use falchion_lab::verify::{self, Claim};
+//!
+//! let (a, b, mut d) = (vec![0.1f32; 6], vec![0.7f32; 12], vec![f32::NAN; 8]);
+//! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+//! let arguments = Arguments::<Host, f32, f32, f32>::new((2, 4, 3), &a, &b, &mut d);
+//! let shapes = Host::shapes(&arguments, Orders { a: Order::Row, b: Order::Row, c: Order::Row });
+//! gemm.run(arguments)?;
+//!
+//! let desc = gemm.desc();
+//! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
+//! let claim = |d| Claim { desc: &desc, shapes: &shapes, a, b, c: None, d };
+//! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
+//!
+//! let mut wrong = d.clone();
+//! wrong[5] *= 1.000_001;
+//! assert!(!verify::check(&claim(HostSlice::new::<f32>(&wrong)))?.is_right());
+//! # Ok::<(), falchion::Error>(())
+//! ```
+//!
+//! # Reference
+//!
+//! Sums of f32, tf32, f16, bf16 and fp8 are made in binary64, in which their products are exact; of f64 in pairs of binary64; of integers
+//! modulo 2^32. The epilogue is evaluated in binary64 with an error carried along, or, where its operands are exact, in its own
+//! arithmetic. Scalars are those of the epilogue's arithmetic: 0.1 is the binary32 next to it unless the epilogue is binary64's.
+
+pub mod bound;
+mod buffer;
+mod epilogue;
+mod fill;
+pub(crate) mod number;
+mod reference;
+pub mod transpose;
+mod verdict;
+
+pub use buffer::HostBuffer;
+pub use epilogue::USER_ULPS;
+pub use fill::{Distribution, Fill, draw};
+pub use number::poison;
+pub use verdict::{Element, Verdict};
+
+use bound::{Accumulation, Estimate};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostSlice, MatrixShape, Shapes, Source},
+};
+use rayon::prelude::*;
+use reference::{Arithmetic, Operand};
+
+/// A result that is said to be a product: operands and D as the user has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// What computed it: says in what was accumulated, in which chains, and the epilogue.
+    pub desc: &'a GemmDesc,
+    /// Extents, layouts, leading dimensions and scalars. The lengths are those of the slices.
+    pub shapes: &'a Shapes,
+    /// A.
+    pub a: HostSlice<'a>,
+    /// B.
+    pub b: HostSlice<'a>,
+    /// C; what D held before, where C is D.
+    pub c: Option<HostSlice<'a>>,
+    /// The result.
+    pub d: HostSlice<'a>,
+}
+
+/// Checks every element of D.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the slices do not hold what the shapes say.
+pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
+    claim.rows(&(0..claim.shapes.m).collect::<Vec<_>>())
+}
+
+/// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D, the first and the last among
+/// them. Every tile that is at least `m / rows` high is looked at in each of its columns.
+///
+/// # Errors
+///
+/// Those of [`check`].
+pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Error> {
+    claim.rows(&drawn(claim.shapes.m, rows, seed))
+}
+
+/// About `wanted` of `count` rows, in order.
+fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
+    if wanted >= count {
+        return (0..count).collect();
+    }
+    let edge = |part: usize| (part as u128 * count as u128 / wanted as u128) as usize;
+    let mut rows: Vec<usize> = (0..wanted)
+        .map(|part| {
+            let (first, beyond) = (edge(part), edge(part + 1));
+            first + (draw(seed, part as u64) % (beyond - first) as u64) as usize
+        })
+        .collect();
+    rows.extend([0, count - 1]);
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+impl Claim<'_> {
+    /// Checks some rows, in order.
+    fn rows(&self, rows: &[usize]) -> Result<Verdict, Error> {
+        let desc = self.desc.for_scalars(&self.shapes.scalars);
+        let shapes = self.measured();
+        shapes.check(&desc)?;
+        let k = if desc.epilogue.reads(&shapes.scalars).accumulator { shapes.k } else { 0 };
+        let job = Job {
+            claim: self,
+            shapes,
+            k,
+            kind: desc.c,
+            accumulation: Accumulation::of(&desc, k),
+            evaluation: epilogue::Evaluation::new(&desc.epilogue, shapes.scalars, desc.compute),
+        };
+        let columns: Vec<usize> = (0..shapes.n).collect();
+        let tasks: Vec<_> =
+            rows.chunks(reference::ROWS).flat_map(|rows| columns.chunks(reference::COLUMNS).map(move |c| (rows, c))).collect();
+        tasks.into_par_iter().map(|(rows, columns)| job.compare(rows, columns)).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
+    }
+
+    /// The shapes with the lengths of the slices.
+    fn measured(&self) -> Shapes {
+        let measured = |shape: MatrixShape, slice: HostSlice<'_>| MatrixShape { length: slice.length(), ..shape };
+        let c = match (self.shapes.c, self.c) {
+            (Source::Matrix(shape), Some(c)) => Source::Matrix(measured(shape, c)),
+            (Source::InPlace, Some(c)) => Source::Matrix(measured(self.shapes.d, c)),
+            _ => Source::None,
+        };
+        let [a, b, d] = [(self.shapes.a, self.a), (self.shapes.b, self.b), (self.shapes.d, self.d)]
+            .map(|(shape, slice)| measured(shape, slice));
+        Shapes { a, b, c, d, ..*self.shapes }
+    }
+}
+
+/// A check under way.
+struct Job<'j> {
+    claim: &'j Claim<'j>,
+    shapes: Shapes,
+    /// Products of a sum; none where the epilogue reads no sum.
+    k: usize,
+    kind: falchion::numeric::ElementKind,
+    accumulation: Accumulation,
+    evaluation: epilogue::Evaluation<'j>,
+}
+
+impl Job<'_> {
+    /// Compares some rows in some columns.
+    fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
+        let Self { claim, shapes, .. } = self;
+        let op = claim.desc.op;
+        let (a, b) = (Operand::by_rows(claim.a, &shapes.a, op), Operand::by_columns(claim.b, &shapes.b, op));
+        let sums = reference::sums(a, b, self.k, rows, columns)?;
+        let places = |shape: MatrixShape| {
+            rows.iter().flat_map(move |&row| columns.iter().map(move |&column| shape.order.offset(row, column, shape.leading)))
+        };
+        let (mut got, mut source) = (Vec::with_capacity(sums.len()), Vec::new());
+        number::read(claim.d, places(shapes.d), &mut got)?;
+        if let (Source::Matrix(shape), Some(c)) = (shapes.c, claim.c)
+            && self.evaluation.reads_source()
+        {
+            number::read(c, places(shape), &mut source)?;
+        }
+        let arithmetic = Arithmetic::of(claim.a.kind());
+        let mut verdict = Verdict::default();
+        for (at, sum) in sums.into_iter().enumerate() {
+            let accumulator = self.accumulation.estimate(sum, arithmetic);
+            let wanted: Estimate = self.evaluation.of(accumulator, source.get(at).copied().unwrap_or(f64::NAN));
+            verdict.compare((rows[at / columns.len()], columns[at % columns.len()]), got[at], wanted, self.kind);
+        }
+        Ok(verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::drawn;
+
+    #[test]
+    fn drawn_rows_lie_in_every_part() {
+        for (count, wanted) in [(0, 0), (1, 5), (10, 3), (4096, 64), (4097, 100), (1_000_003, 17)] {
+            for seed in 0..20 {
+                let rows = drawn(count, wanted, seed);
+                assert!(rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&row| row < count));
+                assert!(count <= wanted || (rows[0] == 0 && rows[rows.len() - 1] == count - 1));
+                let parts: std::collections::BTreeSet<_> =
+                    rows.iter().map(|row| ((row + 1) * wanted.max(1) - 1) / count.max(1)).collect();
+                assert!(count <= wanted || parts.len() == wanted, "{count} {wanted}");
+            }
+        }
+    }
+}

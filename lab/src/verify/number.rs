@@ -1,0 +1,103 @@
+//! Elements of a type that is a value, as binary64 numbers.
+//!
+//! Every number of every element type is a binary64 number, so reading is exact. Writing rounds to nearest, ties to even.
+
+use falchion::{
+    Error,
+    device::{HostSlice, HostSliceMut},
+    internals::round_to_odd,
+    numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32},
+};
+
+/// An element type whose elements are binary64 numbers.
+pub(crate) trait Number: Element {
+    /// What untouched memory holds: NaN, or the integer farthest from those of a [`Fill`](super::Fill).
+    const POISON: Self::Storage;
+    /// The same number.
+    fn exact(stored: Self::Storage) -> f64;
+    /// The nearest number, as [`Narrow`] rounds; Tf32 keeps 10 bits of fraction.
+    fn nearest(x: f64) -> Self::Storage;
+}
+
+macro_rules! numbers {
+    ($($number:ty, $poison:expr, |$x:ident| $exact:expr, |$y:ident| $nearest:expr;)*) => {
+        $(impl Number for $number {
+            const POISON: Self::Storage = $poison;
+            #[inline(always)]
+            fn exact($x: Self::Storage) -> f64 {
+                $exact
+            }
+            #[inline(always)]
+            fn nearest($y: f64) -> Self::Storage {
+                $nearest
+            }
+        })*
+    };
+}
+
+numbers! {
+    f64,  f64::NAN,              |x| x,             |y| y;
+    f32,  f32::NAN,              |x| f64::from(x),  |y| y.narrow();
+    Tf32, f32::NAN,              |x| f64::from(x),  |y| Tf32::nearest(round_to_odd(y));
+    F16,  F16::NAN,              |x| x.to_f64(),    |y| y.narrow();
+    Bf16, Bf16::NAN,             |x| x.to_f64(),    |y| y.narrow();
+    E4m3, E4m3::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
+    E5m2, E5m2::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
+    i8,   i8::MIN,               |x| f64::from(x),  |y| y.narrow();
+    u8,   u8::MAX,               |x| f64::from(x),  |y| y.narrow();
+    i32,  i32::MIN + 1,          |x| f64::from(x),  |y| y.narrow();
+}
+
+/// `$body` with `$E` standing for the element type `$kind`.
+macro_rules! with_element {
+    ($kind:expr, $E:ident => $body:expr) => {{
+        use falchion::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, Tf32};
+        macro_rules! arm {
+            ($type:ty) => {{
+                type $E = $type;
+                $body
+            }};
+        }
+        match $kind {
+            ElementKind::F64 => arm!(f64),
+            ElementKind::F32 => arm!(f32),
+            ElementKind::Tf32 => arm!(Tf32),
+            ElementKind::F16 => arm!(F16),
+            ElementKind::Bf16 => arm!(Bf16),
+            ElementKind::E4m3 => arm!(E4m3),
+            ElementKind::E5m2 => arm!(E5m2),
+            ElementKind::I8 => arm!(i8),
+            ElementKind::U8 => arm!(u8),
+            ElementKind::I32 => arm!(i32),
+        }
+    }};
+}
+pub(crate) use with_element;
+
+/// The number of a type nearest to `x`.
+pub(super) fn nearest(x: f64, kind: ElementKind) -> f64 {
+    with_element!(kind, E => <E as Number>::exact(<E as Number>::nearest(x)))
+}
+
+/// Appends the elements at the given places; a place beyond the end reads as NaN.
+pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
+    fn append<E: Number>(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
+        let elements = slice.of::<E>()?;
+        into.extend(places.map(|place| elements.get(place).map_or(f64::NAN, |&x| E::exact(x))));
+        Ok(())
+    }
+    with_element!(slice.kind(), E => append::<E>(slice, places, into))
+}
+
+/// Fills memory with what no result is likely to be: NaN, or an integer at the end of the type's range.
+///
+/// # Errors
+///
+/// None: a slice is of its own type.
+pub fn poison(slice: HostSliceMut<'_>) -> Result<(), Error> {
+    fn fill<E: Number>(slice: HostSliceMut<'_>) -> Result<(), Error> {
+        slice.of::<E>()?.fill(E::POISON);
+        Ok(())
+    }
+    with_element!(slice.kind(), E => fill::<E>(slice))
+}

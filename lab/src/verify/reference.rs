@@ -1,0 +1,308 @@
+//! `A·B` and `|A|·|B|`, in higher precision than any kernel's, on some of the rows.
+//!
+//! | elements | sums in | error of a sum |
+//! |---|---|---|
+//! | f32, tf32, f16, bf16, e4m3, e5m2 | binary64; products are exact in it | `gamma_k(2^-53) (|A||B|)` |
+//! | i8, u8 | binary64, exact below 2^53 = 2^39 products | none, modulo 2^32 |
+//! | i32 | 64-bit integers that wrap | none, modulo 2^32 |
+//! | f64 | pairs of binary64 (Dot2 of Ogita, Rump, Oishi 2005) | `2^-53 |sum| + gamma_k(2^-53)^2 (|A||B|)` |
+//!
+//! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`] of them.
+
+use super::number;
+use core::ops::Range;
+use falchion::{
+    Error,
+    arch::OpKind,
+    device::{HostSlice, MatrixShape},
+    internals::least_exponent,
+    numeric::{ElementKind, Tf32},
+    sys::simd::{Vectorized, dispatch},
+};
+
+/// Rows of one task.
+pub(super) const ROWS: usize = 32;
+/// Columns of one task.
+pub(super) const COLUMNS: usize = 64;
+/// Steps along K that are gathered at once.
+const DEPTH: usize = 128;
+/// Rows and columns of sums in registers.
+const TILE: (usize, usize) = (4, 8);
+
+/// One element of the product.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Sum {
+    /// The sum of the products.
+    pub value: f64,
+    /// The sum of their magnitudes.
+    pub magnitude: f64,
+    /// Whether all factors are whole numbers.
+    pub whole: bool,
+    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only.
+    pub read: bool,
+    /// The row of A, and the column of B.
+    pub lines: [Line; 2],
+}
+
+/// The magnitudes of a row of A, or a column of B.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Line {
+    /// Their sum.
+    pub total: f64,
+    /// The largest.
+    pub largest: f64,
+}
+
+/// What is known of a row of A, or a column of B.
+#[derive(Clone, Copy)]
+struct Factors {
+    whole: bool,
+    read: bool,
+    line: Line,
+}
+
+/// One operand: A by rows, or B by columns.
+#[derive(Clone, Copy)]
+pub(super) struct Operand<'a> {
+    pub slice: HostSlice<'a>,
+    /// Distances of neighbours along M or N, and along K.
+    pub strides: (usize, usize),
+    /// What a factor that is not 0 counts for in magnitudes at least.
+    pub least: f64,
+}
+
+impl<'a> Operand<'a> {
+    /// A, whose rows are dotted.
+    pub fn by_rows(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
+        Self::new(slice, if shape.order.is_row() { (shape.leading, 1) } else { (1, shape.leading) }, op)
+    }
+
+    /// B, whose columns are.
+    pub fn by_columns(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
+        Self::new(slice, if shape.order.is_row() { (1, shape.leading) } else { (shape.leading, 1) }, op)
+    }
+
+    fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind) -> Self {
+        // Tensor cores align a subnormal factor as the least normal one.
+        let least = match op {
+            OpKind::TensorOp if !slice.kind().is_integer() => 2f64.powi(least_exponent(slice.kind())),
+            _ => 0.0,
+        };
+        Self { slice, strides, least }
+    }
+
+    /// Elements (mn, k), k by k, each k padded with zeros to `padded`; and finds out about each mn.
+    fn gather(
+        &self,
+        mn: &[usize],
+        k: Range<usize>,
+        padded: usize,
+        into: &mut Vec<f64>,
+        factors: &mut [Factors],
+    ) -> Result<(), Error> {
+        let tf32 = self.slice.kind() == ElementKind::Tf32;
+        into.clear();
+        for k in k {
+            let start = into.len();
+            number::read(self.slice, mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1), into)?;
+            for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
+                factors.whole &= *x == x.trunc();
+                factors.read &= !tf32 || f64::from(Tf32::as_read(*x as f32)) == *x;
+                factors.line.total += x.abs();
+                factors.line.largest = factors.line.largest.max(x.abs());
+            }
+            into.resize(start + padded, 0.0);
+        }
+        Ok(())
+    }
+}
+
+/// How sums are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arithmetic {
+    /// In binary64.
+    Plain,
+    /// In pairs of binary64.
+    Compensated,
+    /// In 64-bit integers that wrap.
+    Wrapping,
+}
+
+impl Arithmetic {
+    /// How sums of products of such elements are made.
+    pub fn of(kind: ElementKind) -> Self {
+        match kind {
+            ElementKind::F64 => Self::Compensated,
+            ElementKind::I32 => Self::Wrapping,
+            _ => Self::Plain,
+        }
+    }
+}
+
+/// The sums of `rows` x `columns`, row by row. `rows` are at most [`ROWS`], `columns` at most [`COLUMNS`].
+pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], columns: &[usize]) -> Result<Vec<Sum>, Error> {
+    let arithmetic = Arithmetic::of(a.slice.kind());
+    let (height, width) = (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
+    let mut planes = [0; 3].map(|_| vec![0.0; height * width]);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    let all = Factors { whole: true, read: true, line: Line::default() };
+    let (mut by_row, mut by_column) = (vec![all; rows.len()], vec![all; columns.len()]);
+    for first in (0..k).step_by(DEPTH) {
+        let steps = first..k.min(first.saturating_add(DEPTH));
+        a.gather(rows, steps.clone(), height, &mut left, &mut by_row)?;
+        b.gather(columns, steps, width, &mut right, &mut by_column)?;
+        let least = [a.least, b.least];
+        dispatch(Product { arithmetic, left: &left, right: &right, size: (height, width), least, planes: &mut planes });
+    }
+    let [values, magnitudes, remainders] = &planes;
+    let mut sums = Vec::with_capacity(rows.len() * columns.len());
+    for (i, row) in by_row.iter().enumerate() {
+        for (j, column) in by_column.iter().enumerate() {
+            let at = i * width + j;
+            let value = match arithmetic {
+                Arithmetic::Plain => values[at],
+                // An infinity leaves no remainder that is a number.
+                Arithmetic::Compensated if !values[at].is_finite() => values[at],
+                Arithmetic::Compensated => values[at] + remainders[at],
+                Arithmetic::Wrapping => f64::from(values[at].to_bits() as i64 as i32),
+            };
+            let lines = [row.line, column.line];
+            let (whole, read) = (row.whole && column.whole, row.read && column.read);
+            sums.push(Sum { value, magnitude: magnitudes[at], whole, read, lines });
+        }
+    }
+    Ok(sums)
+}
+
+/// `planes += leftᵀ·right`: values, magnitudes, and what the values' roundings cut off.
+struct Product<'p> {
+    arithmetic: Arithmetic,
+    left: &'p [f64],
+    right: &'p [f64],
+    size: (usize, usize),
+    /// What factors of A and B that are not 0 count for in magnitudes at least.
+    least: [f64; 2],
+    planes: &'p mut [Vec<f64>; 3],
+}
+
+impl Vectorized for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        for row in (0..self.size.0).step_by(TILE.0) {
+            for column in (0..self.size.1).step_by(TILE.1) {
+                match self.arithmetic {
+                    Arithmetic::Plain => self.tile(row, column, plain),
+                    Arithmetic::Compensated => self.tile(row, column, compensated),
+                    Arithmetic::Wrapping => self.tile(row, column, wrapping),
+                }
+            }
+        }
+    }
+}
+
+impl Product<'_> {
+    #[inline(always)]
+    fn tile(&mut self, row: usize, column: usize, step: impl Fn(&mut f64, &mut f64, f64, f64)) {
+        let (height, width) = self.size;
+        let [mut values, mut magnitudes, mut remainders] = [[[0.0; TILE.1]; TILE.0]; 3];
+        for i in 0..TILE.0 {
+            let at = (row + i) * width + column;
+            values[i].copy_from_slice(&self.planes[0][at..at + TILE.1]);
+            magnitudes[i].copy_from_slice(&self.planes[1][at..at + TILE.1]);
+            remainders[i].copy_from_slice(&self.planes[2][at..at + TILE.1]);
+        }
+        for (left, right) in self.left.chunks_exact(height).zip(self.right.chunks_exact(width)) {
+            let (Ok(left), Ok(right)) = (
+                <&[f64; TILE.0]>::try_from(&left[row..row + TILE.0]),
+                <&[f64; TILE.1]>::try_from(&right[column..column + TILE.1]),
+            ) else {
+                continue;
+            };
+            let counted = |x: f64, least: f64| {
+                if x == 0.0 {
+                    0.0
+                } else if x.abs() < least {
+                    least
+                } else {
+                    x.abs()
+                }
+            };
+            let (heights, widths) = (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
+            for i in 0..TILE.0 {
+                for j in 0..TILE.1 {
+                    step(&mut values[i][j], &mut remainders[i][j], left[i], right[j]);
+                    magnitudes[i][j] = heights[i].mul_add(widths[j], magnitudes[i][j]);
+                }
+            }
+        }
+        for i in 0..TILE.0 {
+            let at = (row + i) * width + column;
+            self.planes[0][at..at + TILE.1].copy_from_slice(&values[i]);
+            self.planes[1][at..at + TILE.1].copy_from_slice(&magnitudes[i]);
+            self.planes[2][at..at + TILE.1].copy_from_slice(&remainders[i]);
+        }
+    }
+}
+
+#[inline(always)]
+fn plain(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
+    *sum = a.mul_add(b, *sum);
+}
+
+/// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's sum).
+#[inline(always)]
+fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
+    let product = a * b;
+    let product_error = a.mul_add(b, -product);
+    let new = *sum + product;
+    let part = new - *sum;
+    let sum_error = (*sum - (new - part)) + (product - part);
+    *remainder += product_error + sum_error;
+    *sum = new;
+}
+
+/// The sum is an integer of 64 bits, carried in the bits of a number.
+#[inline(always)]
+fn wrapping(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
+    let new = (sum.to_bits() as i64).wrapping_add((a as i64).wrapping_mul(b as i64));
+    *sum = f64::from_bits(new as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::numeric::Element;
+
+    fn one<E: Element>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
+        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1), least: 0.0 };
+        sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
+    }
+
+    #[test]
+    fn pairs_keep_what_binary64_cuts_off() {
+        let (big, a) = (1e17, [1e17, 1.0, -1e17, 0.5]);
+        assert_eq!(one::<f64>(&a, &[1.0; 4]).value, 1.5);
+        assert_eq!(one::<f64>(&a, &[1.0; 4]).magnitude, 2.0 * big);
+        let tiny = 1.0 + f64::EPSILON;
+        assert_eq!(one::<f64>(&[tiny, -1.0], &[tiny, 1.0]).value, 2.0 * f64::EPSILON + f64::EPSILON * f64::EPSILON);
+    }
+
+    #[test]
+    fn integers_wrap_and_know_that_they_are_whole() {
+        let sum = one::<i32>(&[i32::MAX, i32::MIN, 7], &[i32::MAX, i32::MIN, -3]);
+        let want = i32::MAX.wrapping_mul(i32::MAX).wrapping_add(i32::MIN.wrapping_mul(i32::MIN)).wrapping_add(-21);
+        assert_eq!((sum.value, sum.whole), (f64::from(want), true));
+        assert!(!one::<f32>(&[1.5, 2.0], &[2.0, 1.0]).whole);
+        let lines = [Line { total: 3.5, largest: 2.0 }, Line { total: 3.0, largest: 2.0 }];
+        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false, read: true, lines });
+    }
+
+    #[test]
+    fn infinity_and_nan_arrive() {
+        assert_eq!(one::<f64>(&[f64::INFINITY, 1.0], &[1.0, 1.0]).value, f64::INFINITY);
+        assert!(one::<f64>(&[f64::INFINITY, 1.0], &[0.0, 1.0]).value.is_nan());
+        assert!(one::<f32>(&[f32::NAN, 1.0], &[0.0, 1.0]).value.is_nan());
+    }
+}

@@ -1,0 +1,271 @@
+//! Whether a transpose is right: every element, and every byte around them.
+//!
+//! Elements that only move are compared bit by bit. Where they are scaled and added, `d = alpha a + beta b` with three roundings
+//! has `|d - exact| <= 2u (1 + 2u) (|alpha a| + |beta b|) + 4h` with `u` the unit roundoff: each product is rounded once and the
+//! sum once, and `h`, half the least positive number, is what a product may lose that underflows. Source: Higham, "Accuracy and
+//! Stability of Numerical Algorithms", section 3.1.
+
+use super::{HostBuffer, bound::Rounding, draw};
+use core::fmt;
+use falchion::{
+    Error,
+    device::{
+        HostSlice,
+        transpose::{Combine, TransposeShapes},
+    },
+    numeric::ElementKind,
+    refusal::Refusal,
+};
+use rayon::prelude::*;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransposeVerdict {
+    /// Elements of D compared: all of them.
+    pub elements: u64,
+    /// The largest error over its bound; `None` where elements only move, and have none.
+    pub error_over_bound: Option<f64>,
+    /// The first place that is wrong, in words.
+    pub first_wrong: Option<String>,
+}
+
+impl fmt::Display for TransposeVerdict {
+    /// The first place that is wrong, or how many are right and by how much.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.first_wrong, self.error_over_bound) {
+            (Some(wrong), _) => f.write_str(wrong),
+            (None, None) => write!(f, "{} elements, every bit", self.elements),
+            (None, Some(error)) => write!(f, "{} elements, and the largest error is {error:.3} of its bound", self.elements),
+        }
+    }
+}
+
+impl TransposeVerdict {
+    /// Whether everything is right.
+    pub fn is_right(&self) -> bool {
+        self.first_wrong.is_none()
+    }
+}
+
+/// Fills a buffer, gaps and all, with bits drawn from a seed; numbers between -2 and 2 where they are added.
+///
+/// # Errors
+///
+/// Those of [`HostBuffer::slice_mut`].
+pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), Error> {
+    let length = buffer.length();
+    let mut slice = buffer.slice_mut(0..length)?;
+    slice.bytes_mut().par_chunks_mut(8).enumerate().for_each(|(index, bytes)| {
+        let mut drawn = draw(seed, index as u64);
+        match combine {
+            Combine::Move => {}
+            // The sign, the exponents of [0.5, 1) and [1, 2), any fraction.
+            Combine::F32 => drawn = drawn & 0x80ff_ffff_80ff_ffff | 0x3f00_0000_3f00_0000,
+            Combine::F64 => drawn = drawn & 0x801f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000,
+        }
+        let drawn = drawn.to_ne_bytes();
+        bytes.copy_from_slice(&drawn[..bytes.len()]);
+    });
+    Ok(())
+}
+
+/// Holds D against the definition, given A, B, and what D's memory held before.
+///
+/// # Errors
+///
+/// [`Refusal::TooShort`] when D was of another length before.
+pub fn verdict(
+    combine: Combine,
+    shapes: &TransposeShapes,
+    [a, b, before]: [HostSlice<'_>; 3],
+    d: HostSlice<'_>,
+) -> Result<TransposeVerdict, Error> {
+    if before.length() != d.length() {
+        let (rows, columns, leading) = (shapes.columns, shapes.rows, shapes.d.leading);
+        return Err(Refusal::TooShort {
+            operand: "D",
+            length: d.length(),
+            needed: before.length() as u128,
+            rows,
+            columns,
+            leading,
+        }
+        .into());
+    }
+    let width = d.kind().bytes() as usize;
+    let judge = Judge { combine, shapes, width, a: a.bytes(), b: b.bytes(), before: before.bytes(), d: d.bytes() };
+    let parts: Vec<(f64, Option<usize>)> =
+        (0..d.length().div_ceil(STRIP)).into_par_iter().map(|strip| judge.strip(strip * STRIP)).collect();
+    let first_wrong = parts.iter().find_map(|part| part.1).map(|element| judge.say(element));
+    let error = parts.iter().map(|part| part.0).fold(0.0, f64::max);
+    let elements = shapes.batch as u64 * shapes.rows as u64 * shapes.columns as u64;
+    Ok(TransposeVerdict { elements, error_over_bound: combine.kind().map(|_| error), first_wrong })
+}
+
+/// Elements of D's memory that one task judges.
+const STRIP: usize = 1 << 16;
+
+struct Judge<'a> {
+    combine: Combine,
+    shapes: &'a TransposeShapes,
+    width: usize,
+    a: &'a [u8],
+    b: &'a [u8],
+    before: &'a [u8],
+    d: &'a [u8],
+}
+
+impl Judge<'_> {
+    fn element<'b>(&self, bytes: &'b [u8], element: usize) -> &'b [u8] {
+        &bytes[element * self.width..][..self.width]
+    }
+
+    /// The (matrix, row, column) of D that lies at an element of its memory; `None` in a gap.
+    fn place(&self, element: usize) -> Option<(usize, usize, usize)> {
+        let TransposeShapes { rows, columns, batch, d, .. } = *self.shapes;
+        if rows == 0 || columns == 0 {
+            return None;
+        }
+        // Where matrices are interleaved, a row of one holds pieces of all.
+        let interleaved = batch > 1 && (d.stride as u128) < d.elements(columns, rows, 1);
+        let (matrix, rest) = if interleaved || batch < 2 { (0, element) } else { (element / d.stride, element % d.stride) };
+        let (row, column) = (rest / d.leading.max(1), rest % d.leading.max(1));
+        let (matrix, column) = if interleaved { (column / d.stride.max(1), column % d.stride.max(1)) } else { (matrix, column) };
+        (matrix < batch && row < columns && column < rows).then_some((matrix, row, column))
+    }
+
+    /// The largest error over its bound, and the first element that is wrong.
+    fn strip(&self, first: usize) -> (f64, Option<usize>) {
+        let mut worst = 0.0;
+        for element in first..(self.d.len() / self.width).min(first + STRIP) {
+            let got = self.element(self.d, element);
+            let Some((matrix, row, column)) = self.place(element) else {
+                if got != self.element(self.before, element) {
+                    return (worst, Some(element));
+                }
+                continue;
+            };
+            let shapes = self.shapes;
+            let from_a = matrix * shapes.a.stride + column * shapes.a.leading + row;
+            let right = match self.combine {
+                Combine::Move => got == self.element(self.a, from_a),
+                Combine::F32 | Combine::F64 => {
+                    let y = match shapes.source() {
+                        None => None,
+                        Some(_) if shapes.b == falchion::device::Source::InPlace => Some(self.element(self.before, element)),
+                        Some(b) => Some(self.element(self.b, matrix * b.stride + row * b.leading + column)),
+                    };
+                    let x = shapes.reads_a().then(|| self.element(self.a, from_a));
+                    let ratio = self.ratio(got, x, y);
+                    worst = f64::max(worst, ratio);
+                    ratio <= 1.0
+                }
+            };
+            if !right {
+                return (worst, Some(element));
+            }
+        }
+        (worst, None)
+    }
+
+    /// The error of one element over its bound; infinite when it is not a number and the definition is one.
+    fn ratio(&self, got: &[u8], x: Option<&[u8]>, y: Option<&[u8]>) -> f64 {
+        let read: fn(&[u8]) -> f64 = match self.combine {
+            Combine::F32 => |x| f64::from(f32::from_ne_bytes(x.try_into().unwrap_or_default())),
+            _ => |x| f64::from_ne_bytes(x.try_into().unwrap_or_default()),
+        };
+        let Rounding { unit, half_least, .. } = Rounding::of(self.combine.kind().unwrap_or(ElementKind::F64));
+        let term = |scalar: f64, x: Option<&[u8]>| x.map_or(0.0, |x| scalar * read(x));
+        let (alpha, beta) = match self.combine {
+            Combine::F32 => (f64::from(self.shapes.alpha as f32), f64::from(self.shapes.beta as f32)),
+            _ => (self.shapes.alpha, self.shapes.beta),
+        };
+        let (x, y) = (term(alpha, x), term(beta, y));
+        let (exact, got) = (x + y, read(got));
+        // In f64 the exact value itself has been rounded three times.
+        let roundings = if matches!(self.combine, Combine::F32) { 2.0 } else { 4.0 };
+        let bound = roundings * unit * (x.abs() + y.abs()) * (1.0 + 2.0 * unit) + 4.0 * half_least;
+        if exact.is_nan() || exact.is_infinite() {
+            return if got.is_nan() == exact.is_nan() && (exact.is_nan() || got == exact) { 0.0 } else { f64::INFINITY };
+        }
+        let ratio = (got - exact).abs() / bound;
+        if ratio.is_nan() { f64::INFINITY } else { ratio }
+    }
+
+    fn say(&self, element: usize) -> String {
+        let got = self.element(self.d, element);
+        match self.place(element) {
+            Some((matrix, row, column)) => format!("element ({row}, {column}) of D {matrix} is {got:02x?}"),
+            None => format!("element {element} of D's memory lies between the matrices, and was written: {got:02x?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use falchion::{
+        device::{Source, transpose::Strided},
+        numeric::ElementKind,
+    };
+
+    fn whole(buffer: &HostBuffer) -> HostSlice<'_> {
+        buffer.slice(0..buffer.length()).unwrap()
+    }
+
+    /// Every element changed is found, in the matrix and in the gaps, and the right result is right.
+    #[test]
+    fn a_wrong_bit_anywhere_is_found() {
+        let a = Strided { leading: 5, stride: 20, length: 40 };
+        for d in [Strided { leading: 4, stride: 19, length: 40 }, Strided { leading: 7, stride: 3, length: 40 }] {
+            let shapes = TransposeShapes { a, d, batch: 2, ..TransposeShapes::packed(3, 5) };
+            let [mut from, mut before, mut right] = [40, 40, 40].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
+            fill(Combine::Move, &mut from, 1).unwrap();
+            fill(Combine::Move, &mut before, 2).unwrap();
+            let bytes = before.bytes().to_vec();
+            right.slice_mut(0..40).unwrap().bytes_mut().copy_from_slice(&bytes);
+            for matrix in 0..2 {
+                for (i, j) in (0..5).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                    let x = from.bytes()[(matrix * 20 + j * 5 + i) * 4..][..4].to_vec();
+                    right.slice_mut(0..40).unwrap().bytes_mut()[(matrix * d.stride + i * d.leading + j) * 4..][..4]
+                        .copy_from_slice(&x);
+                }
+            }
+            let judged =
+                |d: &HostBuffer| verdict(Combine::Move, &shapes, [whole(&from), whole(&from), whole(&before)], whole(d)).unwrap();
+            assert!(judged(&right).is_right(), "{:?}", judged(&right));
+            assert_eq!(judged(&right).elements, 30);
+            for element in 0..40 {
+                let mut wrong = right.clone();
+                wrong.slice_mut(0..40).unwrap().bytes_mut()[element * 4 + 1] ^= 4;
+                assert!(!judged(&wrong).is_right(), "element {element} of {d:?}");
+            }
+        }
+    }
+
+    /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is not.
+    #[test]
+    fn sums_are_held_to_their_bound() {
+        let shapes = TransposeShapes {
+            alpha: 3.0,
+            beta: -0.3,
+            b: Source::Matrix(TransposeShapes::packed(4, 4).d),
+            ..TransposeShapes::packed(4, 4)
+        };
+        let [mut a, mut b, mut d] = [16; 3].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
+        fill(Combine::F32, &mut a, 1).unwrap();
+        fill(Combine::F32, &mut b, 2).unwrap();
+        let at = |buffer: &HostBuffer, i: usize| buffer.get(i).unwrap() as f32;
+        for i in 0..16 {
+            d.set(i, f64::from(3.0 * at(&a, i % 4 * 4 + i / 4) + -0.3f32 * at(&b, i))).unwrap();
+        }
+        let judged = |d: &HostBuffer| verdict(Combine::F32, &shapes, [whole(&a), whole(&b), whole(d)], whole(d)).unwrap();
+        let right = judged(&d);
+        assert!(right.is_right() && right.error_over_bound.is_some_and(|error| error > 0.0 && error <= 1.0), "{right:?}");
+        for wrong in [d.get(7).unwrap() * (1.0 + 2f64.powi(-18)), f64::NAN, f64::INFINITY] {
+            let mut changed = d.clone();
+            changed.set(7, wrong).unwrap();
+            assert!(!judged(&changed).is_right(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! What a check found.
+
+use super::bound::{Estimate, Rounding};
+use core::fmt;
+use falchion::numeric::{ElementKind, F16};
+
+/// One element that was looked at.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Element {
+    /// Row of D.
+    pub row: usize,
+    /// Column of D.
+    pub column: usize,
+    /// What is there.
+    pub got: f64,
+    /// What the reference has, rounded to D's type where the bound is 0.
+    pub want: f64,
+    /// How far apart they may be; 0 demands equality.
+    pub bound: f64,
+}
+
+/// What a check found.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Verdict {
+    /// Elements that were compared.
+    pub elements_checked: usize,
+    /// Those of them that had to be equal: their sums are exact, whatever the order.
+    pub elements_exact: usize,
+    /// Those that nothing can be said of, since the bound of their sums is infinite. Whole numbers decide them.
+    pub elements_undecided: usize,
+    /// Those that are wrong.
+    pub elements_wrong: usize,
+    /// The largest error as a share of its bound: above 1 something is wrong. Infinity where equality was demanded, or where
+    /// there is no number.
+    pub error_over_bound: f64,
+    /// The element with that error.
+    pub worst: Option<Element>,
+    /// The first wrong element, row by row.
+    pub first_wrong: Option<Element>,
+}
+
+impl Verdict {
+    /// Whether no element is wrong, and something was decided if there was anything to decide.
+    pub fn is_right(&self) -> bool {
+        self.elements_wrong == 0 && (self.elements_undecided < self.elements_checked || self.elements_checked == 0)
+    }
+
+    /// Whether every element was compared for equality.
+    pub fn is_exact(&self) -> bool {
+        self.elements_exact == self.elements_checked
+    }
+
+    /// Compares one element.
+    pub(super) fn compare(&mut self, (row, column): (usize, usize), got: f64, wanted: Estimate, kind: ElementKind) {
+        self.elements_checked += 1;
+        let (element, share, wrong) = if wanted.error == 0.0 {
+            self.elements_exact += 1;
+            let want = stored(wanted.value, kind);
+            let equal = got == want || (got.is_nan() && want.is_nan());
+            (Element { row, column, got, want, bound: 0.0 }, if equal { 0.0 } else { f64::INFINITY }, !equal)
+        } else if !wanted.error.is_finite() {
+            self.elements_undecided += 1;
+            return;
+        } else {
+            let Estimate { value, error } = wanted;
+            let rounding = Rounding::of(kind);
+            let want = within_range(value, kind);
+            let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
+            // A result that may be beyond the largest number may be infinite.
+            let overflows = got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
+            let error = (got - want).abs();
+            let share = match error {
+                _ if overflows || error == 0.0 => 0.0,
+                _ if error.is_finite() => error / bound,
+                _ => f64::INFINITY,
+            };
+            // Written so that NaN is wrong.
+            #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "an error that is no number is not within any bound")]
+            let wrong = !overflows && !(error <= bound);
+            (Element { row, column, got, want, bound }, share, wrong)
+        };
+        if self.worst.is_none() || share > self.error_over_bound {
+            (self.worst, self.error_over_bound) = (Some(element), share);
+        }
+        if wrong {
+            self.elements_wrong += 1;
+            self.first_wrong = self.first_wrong.or(Some(element));
+        }
+    }
+
+    /// Both verdicts in one; `other` is of later rows or columns.
+    pub(super) fn and(self, other: Self) -> Self {
+        let first = |x: Option<Element>, y: Option<Element>| match (x, y) {
+            (Some(x), Some(y)) => Some(if (y.row, y.column) < (x.row, x.column) { y } else { x }),
+            (x, y) => x.or(y),
+        };
+        let ours = other.worst.is_none() || (self.worst.is_some() && self.error_over_bound >= other.error_over_bound);
+        let worse = if ours { &self } else { &other };
+        Self {
+            elements_checked: self.elements_checked + other.elements_checked,
+            elements_exact: self.elements_exact + other.elements_exact,
+            elements_undecided: self.elements_undecided + other.elements_undecided,
+            elements_wrong: self.elements_wrong + other.elements_wrong,
+            error_over_bound: worse.error_over_bound,
+            worst: worse.worst,
+            first_wrong: first(self.first_wrong, other.first_wrong),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { elements_checked: checked, elements_exact: exact, elements_undecided: undecided, .. } = *self;
+        match self.first_wrong {
+            Some(Element { row, column, got, want, bound }) => {
+                let wrong = self.elements_wrong;
+                write!(f, "{wrong} of {checked} elements are wrong: the first, ({row}, {column}), is {got:e} where {want:e}")?;
+                if bound == 0.0 { write!(f, " was wanted") } else { write!(f, " was wanted, give or take {bound:e}") }
+            }
+            None if checked > 0 && undecided == checked => {
+                write!(
+                    f,
+                    "nothing is known of {checked} elements: their sums are too long for their accumulator's precision; take whole numbers"
+                )
+            }
+            None => {
+                write!(
+                    f,
+                    "{checked} elements are right, {exact} of them exactly; the largest error is {} of its bound",
+                    self.error_over_bound
+                )?;
+                if undecided > 0 { write!(f, "; nothing is known of {undecided}") } else { Ok(()) }
+            }
+        }
+    }
+}
+
+/// A number of the epilogue's arithmetic as D holds it, see [`Narrow`](falchion::numeric::Narrow).
+fn stored(x: f64, kind: ElementKind) -> f64 {
+    match kind {
+        ElementKind::F64 => x,
+        ElementKind::F16 => F16::from_f32(x as f32).to_f64(),
+        ElementKind::Bf16 => half::bf16::from_f32(x as f32).to_f64(),
+        ElementKind::E4m3 | ElementKind::E5m2 => super::number::nearest(x, kind),
+        ElementKind::I8 | ElementKind::U8 | ElementKind::I32 => within_range(x.round_ties_even(), kind),
+        ElementKind::F32 | ElementKind::Tf32 => f64::from(x as f32),
+    }
+}
+
+/// The nearest end of the range of a type that saturates, where a number lies beyond it; for integers, 0 where there is no
+/// number.
+fn within_range(x: f64, kind: ElementKind) -> f64 {
+    let (least, largest) = match kind {
+        ElementKind::I8 => (i8::MIN.into(), i8::MAX.into()),
+        ElementKind::U8 => (u8::MIN.into(), u8::MAX.into()),
+        ElementKind::I32 => (i32::MIN.into(), i32::MAX.into()),
+        ElementKind::E4m3 | ElementKind::E5m2 => {
+            let largest = Rounding::of(kind).largest;
+            (-largest, largest)
+        }
+        _ => return x,
+    };
+    if x.is_nan() && kind.is_integer() { 0.0 } else { x.clamp(least, largest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(got: f64, value: f64, error: f64, kind: ElementKind) -> Verdict {
+        let mut verdict = Verdict::default();
+        verdict.compare((1, 2), got, Estimate { value, error }, kind);
+        verdict
+    }
+
+    #[test]
+    fn nan_fails_wherever_a_number_is_wanted() {
+        for error in [0.0, 0.5] {
+            assert!(!one(f64::NAN, 1.0, error, ElementKind::F32).is_right());
+            assert!(!one(f64::INFINITY, 1.0, error, ElementKind::F32).is_right());
+        }
+        assert!(one(f64::NAN, f64::NAN, 0.0, ElementKind::F32).is_right());
+        assert!(one(0.0, f64::NAN, 0.0, ElementKind::I8).is_right());
+        assert!(!one(1.0, f64::NAN, 0.0, ElementKind::F32).is_right());
+    }
+
+    #[test]
+    fn results_are_rounded_and_cut_off_as_they_are_stored() {
+        assert!(one(1.0, 1.0 + 2f64.powi(-11), 0.0, ElementKind::F16).is_right());
+        assert!(!one(1.0, 1.0 + 2f64.powi(-10), 0.0, ElementKind::F16).is_right());
+        assert!(one(127.0, 1e6, 0.0, ElementKind::I8).is_right());
+        assert!(one(0.0, -3.0, 0.0, ElementKind::U8).is_right());
+        assert!(one(f64::INFINITY, 70_000.0, 0.0, ElementKind::F16).is_right());
+        assert!(one(f64::INFINITY, 65_500.0, 100.0, ElementKind::F16).is_right());
+        assert!(!one(f64::NEG_INFINITY, 65_500.0, 100.0, ElementKind::F16).is_right());
+        assert!(!one(f64::INFINITY, 60_000.0, 100.0, ElementKind::F16).is_right());
+    }
+
+    #[test]
+    fn fp8_saturates_and_never_holds_infinity() {
+        for (kind, largest) in [(ElementKind::E4m3, 448.0), (ElementKind::E5m2, 57_344.0)] {
+            for error in [0.0, 1.0] {
+                assert!(one(largest, 1e6, error, kind).is_right());
+                assert!(one(-largest, f64::NEG_INFINITY, error, kind).is_right() || error > 0.0);
+                assert!(!one(f64::INFINITY, 1e6, error, kind).is_right());
+                assert!(!one(largest / 2.0, 1e6, error, kind).is_right());
+            }
+            assert!(one(f64::NAN, f64::NAN, 0.0, kind).is_right());
+            assert!(!one(largest, f64::NAN, 0.0, kind).is_right());
+        }
+        assert!(one(1.125, 1.0625 + 1e-9, 0.0, ElementKind::E4m3).is_right());
+        assert!(!one(1.0, 1.0625 + 1e-9, 0.0, ElementKind::E4m3).is_right());
+    }
+
+    #[test]
+    fn what_nothing_is_known_of_is_not_called_right() {
+        let verdict = one(f64::NAN, 1.0, f64::INFINITY, ElementKind::F16);
+        assert_eq!((verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()), (1, 0, false));
+        assert!(verdict.to_string().contains("take whole numbers"));
+    }
+
+    #[test]
+    fn the_worst_and_the_first_are_told() {
+        let both = one(1.5, 1.0, 0.1, ElementKind::F64).and(one(9.0, 1.0, 0.1, ElementKind::F64));
+        assert_eq!((both.elements_checked, both.elements_wrong), (2, 2));
+        assert!(both.error_over_bound > 79.0 && both.worst.is_some_and(|e| e.got == 9.0));
+        let text = both.to_string();
+        assert!(text.contains("(1, 2)") && text.contains("2 of 2"), "{text}");
+    }
+}

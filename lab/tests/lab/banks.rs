@@ -1,0 +1,232 @@
+//! The seeds' accesses at their true counts, and every access of the shipped kernels.
+
+use crate::harness::drawn;
+use falchion::{
+    arch::ArchKind,
+    banks::{Direction, WarpAccess, wavefronts},
+    desc::{GemmDesc, OperandKind},
+    device::host::Purpose,
+    layout::Order,
+    numeric::ElementKind,
+    shape::Mnk,
+    threadblock::{Along, SmemLayout},
+    warp::mma_simt::FragmentMap,
+};
+use falchion_lab::{
+    banks::{SharedStep, cases, of_desc},
+    ladder,
+};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn access(name: &str) -> WarpAccess {
+    let of_name = |case: &cases::Case| case.name == name;
+    cases::cases().expect("cases").into_iter().find(of_name).unwrap_or_else(|| panic!("no case is called {name}")).access
+}
+
+fn count(name: &str) -> u32 {
+    wavefronts(&access(name)).wavefronts
+}
+
+/// Words that an access touches, and banks that they lie on.
+fn words_and_banks(name: &str) -> (usize, usize) {
+    let access = access(name);
+    let words: BTreeSet<u64> = (0..32).flat_map(|lane| access.words(lane)).collect();
+    (words.len(), words.iter().map(|word| word % 32).collect::<BTreeSet<_>>().len())
+}
+
+#[test]
+fn seed_3_a_column_of_32_takes_32_and_of_33_one() {
+    assert_eq!(count("seed 3: column of [32][32]"), 32);
+    assert_eq!(count("seed 3: column of [32][33]"), 1);
+    assert_eq!(count("seed 3: row of [32][33]"), 1);
+}
+
+/// The seed says that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a broadcast to each half of the warp; but a
+/// block of 16 x 16 has two rows `ty` in a warp, 64 words apart: two words on one bank.
+#[test]
+fn seed_3_the_broadcast_of_a_is_two_words_on_one_bank() {
+    let name = "seed 3: shared_A[ty][k] of [64][64]";
+    assert_eq!(words_and_banks(name), (2, 1));
+    assert_eq!(count(name), 2);
+    assert_eq!(count("seed 3: shared_B[k][tx] of [64][64]"), 1);
+}
+
+/// What the padding to `[64][65]` does to seed 3's stores: word by word they take two wavefronts instead of four, which is eight
+/// for four words; as one `float4`, which padding forbids, four.
+#[test]
+fn seed_3_padding_takes_the_vectors_apart() {
+    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][64], as float4"), 4);
+    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][64], word by word"), 4);
+    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][65], word by word"), 2);
+}
+
+/// Seed 1 pads rows of 16 and 32 by one element. Its loads of A become free, its stores of B too; its loads of B were free, and
+/// its stores of A, two rows of 16 words that share 14 banks instead of all, gain nothing.
+#[test]
+fn seed_1_what_padding_changes() {
+    for (case, unpadded, padded) in
+        [("sA[tidy][k]", 2, 1), ("sB[k][tidx]", 1, 1), ("sA[tidy][threadIdx.x]", 2, 2), ("sB[threadIdx.y][tidx]", 2, 1)]
+    {
+        assert_eq!(count(&format!("seed 1, unpadded: {case}")), unpadded, "{case}");
+        assert_eq!(count(&format!("seed 1, padded: {case}")), padded, "{case}");
+    }
+    assert_eq!(count("seed 1: sB[k][tidx] of [16][32] as float2"), 2);
+}
+
+/// Seed 4 calls its reads of A a 4-way conflict, for eight threads fall on each of four banks. But threads eight apart read the
+/// same word: there are eight words, two on each of four banks.
+#[test]
+fn seed_4_a_by_its_formula_takes_two() {
+    let name = "seed 4: A by its formula, 8 (tid mod 8)";
+    assert_eq!(words_and_banks(name), (8, 4));
+    assert_eq!(count(name), 2);
+}
+
+/// The layout that seed 4 prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on, has neighbouring threads on neighbouring words.
+#[test]
+fn seed_4_by_its_printed_layout_takes_one() {
+    assert_eq!(words_and_banks("seed 4: A by its printed layout, tid mod 8"), (8, 8));
+    assert_eq!(count("seed 4: A by its printed layout, tid mod 8"), 1);
+}
+
+#[test]
+fn seed_4_b_is_a_broadcast() {
+    assert_eq!(words_and_banks("seed 4: B by its formula, 8 (tid / 8)"), (4, 4));
+    assert_eq!(count("seed 4: B by its formula, 8 (tid / 8)"), 1);
+    assert_eq!(count("seed 4: B by its printed layout, tid / 8"), 1);
+}
+
+fn line(step: &SharedStep) -> String {
+    format!(
+        "{:8}{:2} {:2} bytes: {:5} accesses, {:6} wavefronts, ideal {:6}, worst {:2}",
+        step.purpose.name(),
+        step.operand.map_or(" ", |operand| operand.name()),
+        step.worst.bytes(),
+        step.accesses,
+        step.wavefronts,
+        step.ideal,
+        wavefronts(&step.worst).wavefronts
+    )
+}
+
+/// The steps of a description that take more wavefronts than the ideal, and how many times as many.
+fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
+    let steps = of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
+    let name = |step: &SharedStep| step.operand.map_or("", OperandKind::name);
+    steps.iter().filter(|step| step.conflicts() > 0).map(|step| (step.purpose.name(), name(step), step.ratio())).collect()
+}
+
+/// The ladder's rungs, all their accesses to shared memory printed, and exactly which of them collide. `V6` pads: its loads become
+/// free, and stores that were free do not stay so.
+#[test]
+fn the_rungs_collide_exactly_here() {
+    let mut found = Vec::new();
+    for rung in ladder::rungs().expect("the ladder") {
+        let ladder::Program::Gemm(desc) = rung.program else { continue };
+        println!("{}", rung.name);
+        for step in of_desc(&desc).expect("a rung") {
+            println!("    {}", line(&step));
+        }
+        found.extend(conflicts(&desc).into_iter().map(|(step, operand, ratio)| (rung.name, step, operand, ratio)));
+    }
+    let expected = [
+        ("V3 2x2 a thread", "load", "A", 4.0),
+        ("V4 4x4, vectors", "load", "A", 4.0),
+        ("V5 double buffer", "load", "A", 4.0),
+        ("V6 no conflicts", "store", "A", 2.0),
+        ("V6 larger tile", "store", "A", 2.0),
+        ("V6 larger tile", "store", "B", 2.0),
+        ("64x64x64", "load", "A", 2.0),
+        ("64x64x64, padded", "store", "A", 2.0),
+        ("64x64x64, padded", "store", "B", 2.0),
+        ("64x64x64, rolled", "load", "A", 2.0),
+        ("128x128x8", "load", "A", 2.0),
+        ("128x128x8", "load", "B", 2.0),
+    ];
+    assert_eq!(found, expected);
+}
+
+/// Whether stores of one of the user's operands are turned, and it is of `f64`.
+fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
+    let operand = desc.operand(if desc.exchanged { user.other() } else { user });
+    operand.element == ElementKind::F64 && operand.turns()
+}
+
+/// What the library ships takes as few wavefronts as any layout could. A padding of 16 bytes, whatever the elements, would be too
+/// little for `f64` whose stores turn: 16 lanes of 8 bytes put four k's down together, and 32 bytes of each.
+#[test]
+fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_padding() {
+    let mut colliding = 0;
+    for desc in drawn::shipped() {
+        assert_eq!(conflicts(&desc), [], "{desc:?}");
+        let of_user: Vec<_> = OperandKind::BOTH.into_iter().filter(|&user| turns_f64(&desc, user)).collect();
+        if !of_user.is_empty() {
+            let narrow = SmemLayout::Padded { along: Along::Mn, padding: 2 };
+            let expected: Vec<_> = of_user.iter().map(|user| ("store", user.name(), 2.0)).collect();
+            assert_eq!(conflicts(&GemmDesc { smem_a: narrow, smem_b: narrow, ..desc }), expected, "{desc:?}");
+            colliding += expected.len();
+        }
+    }
+    assert!(colliding > 0);
+}
+
+/// Slices of K hand their sums over side by side: one wavefront for 128 bytes, in the order of threads.
+#[test]
+fn deposits_are_free_of_conflicts() {
+    let classic = drawn::default_f32(ArchKind::Sm70, [Order::Row; 3]);
+    let desc = GemmDesc { threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8), ..classic }.expect();
+    let steps = of_desc(&desc).expect("steps");
+    for purpose in [Purpose::Deposit, Purpose::Collect] {
+        let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
+        // Two slices, four warps, 32 sums a thread.
+        assert_eq!((step.operand, step.accesses, step.wavefronts, step.ideal), (None, 2 * 4 * 32, 2 * 4 * 32, 2 * 4 * 32));
+    }
+}
+
+/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-group and vector.
+fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
+    let (facts, fragment) = (desc.operand(operand), FragmentMap::of(*desc, operand));
+    let (width, bytes) = (facts.fragment_access(), facts.element.bytes());
+    let mut sum = 0;
+    for warp in 0..desc.threads() / 32 {
+        let slice = warp / (desc.threads_per_slice() / 32);
+        for group in 0..desc.warp.k {
+            for element in (0..facts.thread_mn()).step_by(width as usize) {
+                let lanes = (warp * 32..warp * 32 + 32).map(|thread| {
+                    let offset = facts.smem.offset(fragment.mn(thread, element), slice * desc.warp.k + group);
+                    Some(u64::from(offset) * u64::from(bytes))
+                });
+                let access = WarpAccess::new(Direction::Load, bytes * width, lanes).expect("aligned");
+                sum += u64::from(wavefronts(&access).wavefronts);
+            }
+        }
+    }
+    sum
+}
+
+proptest! {
+    #![proptest_config(drawn::cases(64))]
+
+    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width and more, whatever the tile,
+    /// the access and the number of threads, in the layout that a description chooses by itself.
+    #[test]
+    fn turned_stores_are_free_of_conflicts(desc in drawn::legal()) {
+        let desc = GemmDesc { smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto, ..desc };
+        prop_assume!(desc.check().is_ok() && desc.a.bytes() >= 4);
+        for (step, operand, ratio) in conflicts(&desc) {
+            prop_assert!(step != "store", "{operand}: {ratio} times the wavefronts");
+        }
+    }
+
+    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over warps, k-groups and vectors.
+    #[test]
+    fn loads_are_those_of_the_maps(desc in drawn::legal()) {
+        let steps = of_desc(&desc).unwrap();
+        for operand in OperandKind::BOTH {
+            let user = if desc.exchanged { operand.other() } else { operand };
+            let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(user))).unwrap();
+            prop_assert_eq!(step.wavefronts, loads(&desc, operand));
+        }
+    }
+}

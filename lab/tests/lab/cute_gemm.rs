@@ -1,0 +1,204 @@
+//! The kernel of CuTe's layouts as text: what it spells is what the algebra prints, every thread's begin is a coordinate of a
+//! layout, and NVRTC takes it without a spill.
+#![allow(non_snake_case, reason = "the names are CuTe's")]
+
+use falchion::{
+    Error, Refusal,
+    layout::algebra::{Coordinate, Layout, LayoutError},
+    numeric::ElementKind,
+    schedule::{Section, Step},
+    shape::Mnk,
+};
+use falchion_lab::layout::cute_gemm::CuteGemm;
+
+/// M = N = 1024, K = 8192, as the seed has them.
+const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
+
+/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile, threads that copy several rows.
+const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
+    SEED,
+    (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
+    (Mnk::new(64, 64, 16), Mnk::new(64, 64, 16), (8, 8)),
+    (Mnk::new(128, 128, 32), Mnk::new(128, 64, 8), (16, 8)),
+    (Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)),
+    (Mnk::new(96, 64, 12), Mnk::new(32, 64, 6), (8, 8)),
+    (Mnk::new(40, 12, 9), Mnk::new(8, 4, 3), (4, 2)),
+];
+
+fn partitions() -> impl Iterator<Item = CuteGemm> {
+    PARTITIONS.into_iter().map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
+}
+
+/// A layout at (block, thread, _), or (thread, _): the values' layout, and where they begin.
+fn at(layout: &Layout, place: &[u64]) -> Result<(Layout, u64), LayoutError> {
+    let place = place.iter().map(|index| Coordinate::At(*index)).chain([Coordinate::All]).collect();
+    let (values, begin) = layout.slice(&Coordinate::Tuple(place))?;
+    Ok((values.expect("values").modes()[0].clone(), begin))
+}
+
+/// For every block `(x, y)` and every thread `t`: the grid's layout at `(x + columns * y, t, _)` is the thread's partition of
+/// the tile of that block, in what it prints and where it begins.
+#[test]
+fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
+    let mut compared = 0;
+    for gemm in partitions() {
+        let grid = gemm.grid()?;
+        let (rows, columns) = gemm.blocks();
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+            let block = column + columns * row;
+            for t in 0..gemm.threads()?.size() {
+                let parts = gemm.thread((row, column), t)?;
+                for (whole, part) in [(&grid.tAgA, &parts.tAgA), (&grid.tBgB, &parts.tBgB), (&grid.tCgC, &parts.tCgC)] {
+                    assert_eq!(at(whole, &[block, t])?, *part, "block ({row}, {column}), thread {t}");
+                    compared += 1;
+                }
+                let shared =
+                    [(&grid.tAsA, &parts.tAsA), (&grid.tBsB, &parts.tBsB), (&grid.tCsA, &parts.tCsA), (&grid.tCsB, &parts.tCsB)];
+                for (whole, part) in shared {
+                    assert_eq!(at(whole, &[t])?, *part, "thread {t}");
+                }
+            }
+        }
+    }
+    assert_eq!(compared, 3 * (256 + 15 + 1) * 64 + 3 * (2 * 64 + 6 * 16 + 3 * 32 + 15 * 4));
+    Ok(())
+}
+
+/// The kernel writes every element of C once, and reads and writes no element that the matrices and tiles lack.
+#[test]
+fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
+    for gemm in partitions() {
+        let (grid, tiles) = (gemm.grid()?, gemm.block((0, 0))?);
+        let [mA, mB, mC] = gemm.matrices()?;
+        for (layout, whole) in [(&grid.tAgA, &mA), (&grid.tBgB, &mB), (&grid.tCgC, &mC)] {
+            assert_eq!(layout.cosize(), whole.cosize());
+        }
+        for (layout, tile) in [(&grid.tAsA, &tiles.sA), (&grid.tBsB, &tiles.sB), (&grid.tCsA, &tiles.sA), (&grid.tCsB, &tiles.sB)]
+        {
+            assert_eq!(layout.cosize(), tile.cosize());
+        }
+        for layout in [&grid.tAsA, &grid.tBsB, &grid.tCgC] {
+            let mut reached = vec![0u8; layout.cosize() as usize];
+            for index in 0..layout.size() {
+                reached[layout.offset(index)? as usize] += 1;
+            }
+            assert!(reached.iter().all(|times| *times == 1), "{layout}");
+        }
+    }
+    Ok(())
+}
+
+/// A C++ type of `kernels/layout/algebra.cuh` read back: shape and stride, in the algebra's notation. A text that is none is
+/// `None`.
+fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)> {
+    let int = |text: &'t str| {
+        let fixed = text.strip_prefix("algebra::Int<");
+        let (digits, rest) = fixed.or_else(|| text.strip_prefix("algebra::Dynamic<"))?.split_once('>')?;
+        let value = if fixed.is_some() { format!("_{digits}") } else { integers.get(digits.parse::<usize>().ok()?)?.to_string() };
+        Some((value, rest))
+    };
+    if let Some(leaf) = text.strip_prefix("algebra::Mode<") {
+        let (extent, rest) = int(leaf)?;
+        let (stride, rest) = int(rest.strip_prefix(", ")?)?;
+        return Some((extent, stride, rest.strip_prefix('>')?));
+    }
+    let mut rest = text.strip_prefix("algebra::Layout<")?;
+    let (mut shape, mut stride) = (Vec::new(), Vec::new());
+    loop {
+        let (extents, strides, after) = read(rest, integers)?;
+        shape.push(extents);
+        stride.push(strides);
+        if let Some(after) = after.strip_prefix('>') {
+            return Some((format!("({})", shape.join(",")), format!("({})", stride.join(",")), after));
+        }
+        rest = after.strip_prefix(", ")?;
+    }
+}
+
+/// The layout that a kernel's text gives a name to.
+fn spelled(config: &str, name: &str, integers: &[u64]) -> Option<String> {
+    let (_, after) = config.split_once(&format!("  using {name} = "))?;
+    let (shape, stride, rest) = read(after, integers)?;
+    rest.starts_with(";\n").then(|| format!("{shape}:{stride}"))
+}
+
+#[test]
+fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
+    for gemm in partitions() {
+        let text = gemm.text(ElementKind::F32, false)?;
+        let config = &text.unit.config;
+        let layouts = gemm.layouts()?;
+        assert_eq!(layouts.len(), 10);
+        for (name, layout) in &layouts {
+            assert_eq!(spelled(config, name, &text.integers), Some(layout.to_string()), "{name}");
+            // Another number in the table, or in the text, is another layout.
+            let dynamic = layout.leaves().iter().any(|leaf| !leaf.extent.is_static);
+            let others = text.integers.map(|integer| integer + 1);
+            assert_eq!(spelled(config, name, &others) == Some(layout.to_string()), !dynamic, "{name}");
+        }
+        assert_ne!(
+            spelled(&config.replace("Int<8>", "Int<9>").replace("Int<4>", "Int<5>"), "tCgC", &text.integers),
+            Some(layouts[6].1.to_string())
+        );
+    }
+    let (problem, tile, thread) = SEED;
+    let text = CuteGemm::new(problem, tile, thread)?.text(ElementKind::F32, false)?;
+    for (name, printed) in [
+        ("tAgA", "((16,16),_64,(_1,_16,512)):((_0,_64),_1,(_0,1024,16384))"),
+        ("tAsA", "(_64,(_1,_16)):(_1,(_0,_64))"),
+        ("tBgB", "((16,16),_64,(_1,_16,512)):((_64,_0),_1,(_0,1024,16384))"),
+        ("tBsB", "(_64,(_1,_16)):(_1,(_0,_64))"),
+        ("tCsA", "((_8,_8),(_8,_16)):((_1,_0),(_8,_64))"),
+        ("tCsB", "((_8,_8),(_8,_16)):((_0,_1),(_8,_64))"),
+        ("tCgC", "((16,16),(_8,_8),(_8,_8)):((65536,_64),(_1,1024),(_8,8192))"),
+    ] {
+        assert_eq!(spelled(&text.unit.config, name, &text.integers).as_deref(), Some(printed), "{name}");
+    }
+    Ok(())
+}
+
+/// The text depends on tiles and types, and a launch on the problem.
+#[test]
+fn one_text_serves_every_problem() -> Result<(), Error> {
+    let (problem, tile, thread) = SEED;
+    let of = |problem| CuteGemm::new(problem, tile, thread)?.text(ElementKind::F32, false);
+    let (one, other) = (of(problem)?, of(Mnk::new(320, 192, 48))?);
+    assert_eq!(one.unit, other.unit);
+    assert_ne!(one.integers, other.integers);
+    Ok(())
+}
+
+#[test]
+fn the_steps_are_copy_and_multiply_between_barriers() {
+    let steps: Vec<_> = CuteGemm::schedule().places().map(|(section, _, step)| (section, step)).collect();
+    let body = [Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
+    let expected = body.map(|step| (Section::Body, step)).into_iter().chain([(Section::Epilogue, Step::Write)]);
+    assert!(steps.into_iter().eq(expected));
+}
+
+#[test]
+fn what_a_block_cannot_have_is_refused() {
+    let refused = |tile, thread, element| {
+        let gemm = CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");
+        gemm.text(element, false).expect_err("refused").to_string()
+    };
+    let seed = Mnk::new(64, 64, 16);
+    assert_eq!(refused(seed, (8, 8), ElementKind::F16), "a matrix of f16 was given where the kernel takes f32");
+    assert_eq!(
+        refused(Mnk::new(64, 64, 128), (8, 8), ElementKind::F32),
+        "bytes of a block's shared memory = 65536 is not from 1 to 49152; the nearest is 49152"
+    );
+    assert_eq!(
+        refused(Mnk::new(2048, 2048, 1), (64, 32), ElementKind::F32),
+        "threads of a block = 2048 is not from 1 to 1024; the nearest is 1024"
+    );
+    assert!(refused(seed, (16, 16), ElementKind::F32).starts_with("a thread needs about 336 registers"));
+    assert!(refused(seed, (16, 8), ElementKind::F64).starts_with("a thread needs about 352 registers"));
+    for (refusal, words) in [
+        (Refusal::NotOnStream { operand: "B" }, "B lies on another device than the stream"),
+        (Refusal::ShorterThanLayout { operand: "A", length: 3, needed: 4 }, "A has 3 elements, and its layout reaches 4"),
+        (Refusal::WrittenWhileRead { written: "C", read: "A" }, "C overlaps A, which is read while C is written"),
+    ] {
+        assert!(refusal.to_string().contains(words), "{refusal}");
+    }
+}

@@ -1,0 +1,176 @@
+//! A device, a compiler and a clock that are none: they do as they are told, and write down what they were asked.
+
+use falchion::{Error, desc::GemmDesc, device::cuda::report::Report};
+use falchion_lab::{
+    bench::{Launch, Session, Settings, Stretch, Timer},
+    explore::trials::{Compiler, Device},
+};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Mutex,
+};
+
+/// What was asked, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Asked {
+    Verified(GemmDesc),
+    Launched(GemmDesc),
+    Reference(usize),
+    /// A block of so many launches was timed.
+    Timed(usize),
+}
+
+/// What becomes of a kernel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Fate {
+    Fails,
+    Spills,
+    Wrong,
+    /// It takes the device with it.
+    Kills,
+    /// It is right, and takes so many microseconds.
+    Takes(f64),
+}
+
+pub type Asks = Rc<RefCell<Vec<Asked>>>;
+
+/// A device on which every description has its fate, and all run slower and slower.
+pub struct Fake {
+    pub asked: Asks,
+    /// Device time since the block began, in microseconds.
+    spent: Rc<Cell<f64>>,
+    fate: fn(&GemmDesc) -> Fate,
+    /// By how much a launch slows all later ones down.
+    pub drift: Rc<Cell<f64>>,
+    slow: Rc<Cell<f64>>,
+}
+
+/// What candidates are measured beside; one that takes for ever cannot be launched.
+pub struct Reference {
+    pub at: usize,
+    pub us: f64,
+    asked: Asks,
+    spent: Rc<Cell<f64>>,
+    slow: Rc<Cell<f64>>,
+}
+
+pub struct Clock {
+    asked: Asks,
+    spent: Rc<Cell<f64>>,
+    now: f64,
+}
+
+/// Settings that need no patience.
+pub const BRIEF: Settings = Settings {
+    first_warm_seconds: 0.01,
+    warm_seconds: 0.01,
+    block_ms: 2.0,
+    screen_ms: 1.0,
+    rounds_min: 5,
+    rounds_max: 7,
+    spread: 0.01,
+    seconds: 1.0,
+    graph_below_us: 0.0,
+};
+
+impl Fake {
+    pub fn new(fate: fn(&GemmDesc) -> Fate) -> Self {
+        let slow = Rc::new(Cell::new(1.0));
+        Self { asked: Asks::default(), spent: Rc::default(), fate, drift: Rc::default(), slow }
+    }
+
+    pub fn reference(&self, at: usize, us: f64) -> Reference {
+        Reference { at, us, asked: self.asked.clone(), spent: self.spent.clone(), slow: self.slow.clone() }
+    }
+
+    pub fn clock(&self) -> Clock {
+        Clock { asked: self.asked.clone(), spent: self.spent.clone(), now: 0.0 }
+    }
+
+    pub fn with_session<T>(&self, work: impl FnOnce(&mut Session<'_>) -> T) -> T {
+        let mut clock = self.clock();
+        work(&mut Session::new(&mut clock, BRIEF))
+    }
+}
+
+impl Device for Fake {
+    fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
+        self.asked.borrow_mut().push(Asked::Verified(*desc));
+        match (self.fate)(desc) {
+            Fate::Wrong => Ok(Some("7 elements are wrong".to_owned())),
+            Fate::Kills => {
+                Err(Error::Driver { call: "cuStreamSynchronize", code: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS".into() })
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn launch(&self, desc: &GemmDesc, _set: usize) -> Result<(), Error> {
+        self.asked.borrow_mut().push(Asked::Launched(*desc));
+        let Fate::Takes(us) = (self.fate)(desc) else { panic!("{desc:?} is not to be launched") };
+        self.spent.set(self.spent.get() + us * self.slow.get());
+        self.slow.set(self.slow.get() + self.drift.get());
+        Ok(())
+    }
+}
+
+impl Launch for Reference {
+    fn launch(&mut self, _set: usize) -> Result<(), Error> {
+        if self.us.is_infinite() {
+            return Err(Error::Measurement { because: "it cannot be launched".to_owned() });
+        }
+        self.asked.borrow_mut().push(Asked::Reference(self.at));
+        self.spent.set(self.spent.get() + self.us * self.slow.get());
+        Ok(())
+    }
+
+    fn name(&self) -> &str {
+        "the reference"
+    }
+}
+
+impl Timer for Clock {
+    fn looped(&mut self, candidate: &mut dyn Launch, stretch: Stretch) -> Result<f64, Error> {
+        self.spent.set(0.0);
+        stretch.launch(candidate)?;
+        self.asked.borrow_mut().push(Asked::Timed(stretch.launches));
+        self.now += self.spent.get() / 1e6;
+        Ok(self.spent.get())
+    }
+
+    fn capture(&mut self, _slot: usize, _candidate: &mut dyn Launch, _stretch: Stretch) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    fn replayed(&mut self, slot: usize, _replays: usize) -> Result<f64, Error> {
+        Err(Error::Measurement { because: format!("slot {slot} is empty") })
+    }
+
+    fn seconds(&mut self) -> f64 {
+        self.now
+    }
+}
+
+/// A compiler that notes what it compiled, in which thread.
+pub struct FakeCompiler {
+    pub fate: fn(&GemmDesc) -> Fate,
+    pub compiled: Mutex<Vec<(GemmDesc, std::thread::ThreadId)>>,
+}
+
+impl FakeCompiler {
+    pub fn new(fate: fn(&GemmDesc) -> Fate) -> Self {
+        Self { fate, compiled: Mutex::default() }
+    }
+}
+
+impl Compiler for FakeCompiler {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+        self.compiled.lock().unwrap().push((*desc, std::thread::current().id()));
+        match (self.fate)(desc) {
+            Fate::Fails => Err(Error::Compile { log: "error: é".repeat(2000), node: None }),
+            Fate::Spills => Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() }),
+            _ => Ok(Report::default()),
+        }
+    }
+}

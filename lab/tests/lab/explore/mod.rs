@@ -1,0 +1,18 @@
+//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device that is none.
+
+mod fake;
+mod log;
+mod space;
+mod trials;
+
+use falchion::{
+    arch::ArchKind,
+    desc::{GemmDesc, Request},
+};
+
+/// The default description of types and layouts, on sm80.
+fn base(a: &str, b: &str, c: &str) -> GemmDesc {
+    let read = |text: &str| Some(text.parse().expect("a matrix type"));
+    let request = Request { a: read(a), b: read(b), c: read(c), ..Request::default() };
+    request.resolve(ArchKind::Sm80).expect("a default").desc
+}

@@ -1,0 +1,264 @@
+//! The space and its census.
+
+use super::base;
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, Request},
+    threadblock::MainloopKind,
+};
+use falchion_lab::explore::{Census, Space, sample};
+use proptest::prelude::*;
+use std::collections::{BTreeSet, HashSet};
+
+fn census(space: &Space) -> Census {
+    Census::of(space, &|desc| Ok(desc.check()?)).expect("a census")
+}
+
+/// Lists that are legal in part.
+const LISTS: [(&str, &[&str]); 6] = [
+    ("threadblock", &["64x64x8", "128x128x8", "128x100x8", "1024x128x8"]),
+    ("warp", &["32x32x8", "32x64x8", "64x64x8", "12x32x8"]),
+    ("stages", &["1", "2", "3"]),
+    ("mainloop", &["singlestage", "pipelined", "multistage"]),
+    ("align_a", &["1", "4", "8"]),
+    ("smem_b", &["auto", "k+1", "mn^3,2,0"]),
+];
+
+fn small(base: &GemmDesc) -> Space {
+    let mut space = Space::of(base);
+    LISTS.iter().for_each(|(name, values)| space.set(name, values).expect("values"));
+    space
+}
+
+/// `{ at(p) : p }` is the set that nested loops over the lists make, and the legal points are those that `check` accepts: for a row-major
+/// and for a column-major D, whose knobs belong to the user's A and B.
+#[test]
+fn the_census_is_brute_force() {
+    for base in
+        [base("f32:row", "f32:col", "f32:row"), base("f32:col", "f32:col", "f32:col"), base("i8:row", "i8:col", "i32:row")]
+    {
+        let space = small(&base);
+        let census = census(&space);
+        let (orders, types) = (base.orders(), base.user_types());
+        let mut looped: Vec<GemmDesc> = Vec::new();
+        let mut places = [0; LISTS.len()];
+        'all: loop {
+            let mut knobs = base.user_knobs();
+            for ((name, values), place) in LISTS.iter().zip(places) {
+                knobs.set(name, values[place]).expect("a value");
+            }
+            looped.push(GemmDesc::of_values(base.op, base.arch, types, [orders.a, orders.b, orders.c], knobs));
+            for (place, (_, values)) in places.iter_mut().zip(LISTS) {
+                *place += 1;
+                if *place < values.len() {
+                    continue 'all;
+                }
+                *place = 0;
+            }
+            break;
+        }
+        assert_eq!(census.points, looped.len() as u64);
+        let wanted: HashSet<GemmDesc> = looped.iter().copied().filter(|desc| desc.check().is_ok()).collect();
+        let found: HashSet<GemmDesc> = census.legal.iter().map(|&point| space.at(point)).collect();
+        assert_eq!(found, wanted);
+        assert!(wanted.len() > 10 && found.len() == census.legal.len());
+        let all: HashSet<GemmDesc> = (0..census.points).map(|point| space.at(point)).collect();
+        assert_eq!(all, looped.into_iter().collect());
+    }
+}
+
+/// `legal + sum of refusals = product of the lists' lengths`, each form is there once, the sentence it stands for has it, and the first point
+/// of a reason is refused by it.
+#[test]
+fn the_counts_add_up() {
+    for base in [base("f32:row", "f32:row", "f32:row"), base("f32:col", "f32:col", "f32:col")] {
+        let space = small(&base);
+        let census = census(&space);
+        let product: usize = LISTS.iter().map(|(_, values)| values.len()).product();
+        assert_eq!((space.points().unwrap(), census.points), (product as u64, product as u64));
+        assert_eq!(census.legal.len() as u64 + census.refused.iter().map(|reason| reason.count).sum::<u64>(), census.points);
+        let forms: BTreeSet<&str> = census.refused.iter().map(|reason| reason.form.as_str()).collect();
+        assert_eq!(forms.len(), census.refused.len());
+        assert!(census.refused.windows(2).all(|pair| pair[0].count >= pair[1].count));
+        for reason in &census.refused {
+            let refusal = space.at(reason.point).check().expect_err("a refusal");
+            let refusal = if base.exchanged { refusal.exchanged() } else { refusal };
+            assert_eq!(refusal.to_string(), reason.first);
+            let before = reason.form.split('#').next().unwrap();
+            assert!(reason.first.starts_with(before), "{reason:?}");
+        }
+        // Nothing is counted under another reason: without the sentence's own knob, the count goes.
+        let alignment = |census: &Census| census.refused.iter().find(|r| r.form.starts_with("alignment of A")).map(|r| r.count);
+        assert!(alignment(&census).is_some());
+        let mut narrow = space.clone();
+        narrow.set("align_a", &["1", "4"]).unwrap();
+        assert_eq!(alignment(&self::census(&narrow)), None);
+    }
+}
+
+/// The families of [`Space::around`] are those of the main loops, all of them between the two operation classes, and each has kernels; on
+/// an architecture without asynchronous copies, what needs them is refused by that.
+#[test]
+fn every_main_loop_has_a_family() {
+    let simt = base("f32:row", "f32:row", "f32:row");
+    let hopper = Request { a: Some("bf16:row".parse().unwrap()), op: Some(OpKind::TensorOp), ..Request::default() };
+    let tensor_op = hopper.resolve(ArchKind::Sm90).unwrap().desc;
+    let mut all = Vec::new();
+    for (base, tile) in [(simt, "128x128x8"), (tensor_op, "128x128x64")] {
+        let space = Space::around(&base).unwrap();
+        for family in space.families() {
+            let name = family.list("mainloop")[0].clone();
+            let mut space = space.clone();
+            space.narrow("mainloop", &[&name]).unwrap();
+            space.narrow("threadblock", &[tile]).unwrap();
+            assert_eq!(space.families().len(), 1);
+            let census = census(&space);
+            assert!(census.legal.len() > 10, "{name}: {census:?}");
+            assert!(census.legal.iter().all(|&point| space.at(point).op == base.op));
+            all.push(name);
+        }
+    }
+    assert_eq!(all, MainloopKind::ALL.map(MainloopKind::name));
+    // On Hopper the last is one of both operation classes.
+    let mut fed = Space::around(&GemmDesc { arch: ArchKind::Sm90, ..simt }).unwrap();
+    assert_eq!(fed.families().len(), 4);
+    fed.narrow("mainloop", &["warpspecialized"]).unwrap();
+    let found = census(&fed);
+    assert!(found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).op == simt.op), "{found:?}");
+    let mut old = Space::of(&GemmDesc { arch: ArchKind::Sm75, ..simt });
+    old.narrow("threadblock", &["128x128x8"]).unwrap();
+    assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");
+    for (a, c) in
+        [("f64:row", "f64:row"), ("f16:row", "f16:row"), ("bf16:row", "f32:row"), ("i8:row", "i32:row"), ("u8:row", "u8:row")]
+    {
+        let mut space = Space::around(&base(a, a, c)).unwrap();
+        space.narrow("threadblock", &["64x64x16"]).unwrap();
+        space.narrow("blocks_per_sm", &["1"]).unwrap();
+        let census = census(&space);
+        let loops: BTreeSet<&str> = census.legal.iter().map(|&point| space.at(point).mainloop.name()).collect();
+        assert_eq!(loops.len(), 3, "{a}: {loops:?}");
+    }
+}
+
+#[test]
+fn values_are_read_as_flags_spell_them() {
+    let default = base("f32:row", "f32:row", "f32:row");
+    let mut space = Space::of(&default);
+    space.narrow("smem_a", &["mn^3,2,0,auto,k+1", "k^2,1,0"]).unwrap();
+    assert_eq!(space.families()[0].list("smem_a"), ["mn^3,2,0", "auto", "k+1", "k^2,1,0"]);
+    space.narrow("stages", &["2,3", "3,02"]).unwrap();
+    assert_eq!(space.families()[0].list("stages"), ["2", "3"]);
+    space.narrow("epilogue", &["clamp(acc, 0, 1),alpha * acc"]).unwrap();
+    assert_eq!(space.families()[0].list("epilogue").len(), 2);
+    assert!(space.families()[0].list("depth").is_empty());
+    assert_eq!(space.points().unwrap(), 16);
+}
+
+fn said<T>(result: Result<T, Error>) -> String {
+    result.err().expect("a refusal").to_string()
+}
+
+#[test]
+fn odd_spaces_are_refused() {
+    let default = base("f32:row", "f32:row", "f32:row");
+    let space = || Space::around(&default).unwrap();
+    let none: [&str; 0] = [];
+    for (name, texts, part) in [
+        ("stages", &none[..], "--stages cannot be ``: its list of values is empty"),
+        ("stages", &[""], "its list of values is empty"),
+        ("stages", &["2,,3"], "--stages cannot be ``: it is a whole number"),
+        ("stages", &["2,"], "--stages cannot be"),
+        ("stages", &["2,many"], "--stages cannot be `many`: it is a whole number"),
+        ("smem_a", &["mn^3,2"], "--smem-a cannot be `mn^3`"),
+        ("depth", &["1,2"], "depth cannot be `1,2`: there is no knob of this name"),
+        ("mainloop", &["pipelined,loopy"], "--mainloop cannot be `loopy`"),
+    ] {
+        let sentence = said(space().narrow(name, texts));
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    let mut one = space();
+    one.narrow("mainloop", &["pipelined"]).unwrap();
+    let sentence = said(one.narrow("mainloop", &["multistage"]));
+    assert_eq!(sentence, "--mainloop cannot be `multistage`: the space has no such family; it has pipelined");
+    assert!(said(Space::of_families::<&str>(&default, &[])).contains("no family"));
+    // 7^9 points and more are refused before they are looked at, whatever 64 bits hold.
+    let numbers: Vec<String> = (1..200).map(|number| number.to_string()).collect();
+    let mut large = Space::of(&default);
+    for name in ["stages", "swizzle", "align_a", "align_b", "align_c", "blocks_per_sm", "interleave", "unroll"] {
+        large.set(name, &numbers).unwrap();
+    }
+    assert!(said(large.points()).contains("2459374191553118401 points, and at most 67108864 are looked at"));
+    large.set("smem_a", &["auto", "k+1", "k+2", "k+3", "k+4", "k+5", "k+6", "k+7"]).unwrap();
+    assert!(said(large.points()).contains("more than 2^64 points"));
+    assert!(said(Census::of(&large, &|_| Ok(()))).contains("more than 2^64"));
+}
+#[test]
+fn a_space_in_json() {
+    let default = base("f32:row", "f32:row", "f32:row");
+    let space =
+        Space::from_json(&default, r#"[{"stages": [2, "3"], "warp": "32x32x8"}, {"mainloop": ["pipelined"], "stages": 2}]"#)
+            .unwrap();
+    assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
+    assert_eq!(space.at(2).mainloop.name(), "pipelined");
+    assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::of(&default));
+    for (text, part) in [
+        ("", "the space cannot be read: EOF"),
+        ("[", "the space cannot be read"),
+        ("[]", "the space has no family"),
+        ("3", "a family is 3, and it is an object"),
+        (r#"{"stages": [true]}"#, "a value of `stages` is true, and it is a text or a number"),
+        (r#"{"stages": []}"#, "its list of values is empty"),
+        (r#"{"stages": {}}"#, "a value of `stages` is {}"),
+        (r#"{"depth": [1]}"#, "there is no knob of this name"),
+        (r#"{"stages": [2.5]}"#, "--stages cannot be `2.5`"),
+    ] {
+        let sentence = said(Space::from_json(&default, text));
+        assert!(sentence.contains(part), "{text}: {sentence}");
+    }
+}
+
+/// A description's point: every knob of [`Knobs::TABLE`] counts in the order of the table, the last the fastest.
+#[test]
+fn points_are_in_the_order_of_the_table() {
+    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    space.set("stages", &["2", "3"]).unwrap();
+    space.set("align_c", &["1", "2", "4"]).unwrap();
+    let point = |stages, align_c| GemmDesc { stages, align_c, ..space.at(0) };
+    let wanted = [point(2, 1), point(2, 2), point(2, 4), point(3, 1), point(3, 2), point(3, 4)];
+    assert_eq!((0..6).map(|at| space.at(at)).collect::<Vec<_>>(), wanted);
+    assert!(Knobs::TABLE.iter().position(|row| row.0 == "stages") < Knobs::TABLE.iter().position(|row| row.0 == "align_c"));
+}
+
+proptest! {
+    /// `sample(P, n, s)` is a subset of P of `min(n, |P|)` points, each once; the same again for the same seed; `sample(P, n, s)` begins
+    /// `sample(P, n + 1, s)`; and all of P comes for `n >= |P|`.
+    #[test]
+    fn samples_are_drawn_without_replacement(count in 0usize..60, wanted in 0usize..70, seed: u64) {
+        let points: Vec<u64> = (0..count as u64).map(|point| point * 7 + 3).collect();
+        let drawn = sample(&points, wanted, seed);
+        prop_assert_eq!(drawn.len(), wanted.min(count));
+        let set: BTreeSet<u64> = drawn.iter().copied().collect();
+        prop_assert!(set.len() == drawn.len() && set.iter().all(|point| points.contains(point)));
+        prop_assert_eq!(&sample(&points, wanted, seed), &drawn);
+        prop_assert_eq!(&sample(&points, wanted + 1, seed)[..drawn.len()], &drawn[..]);
+        let all: BTreeSet<u64> = sample(&points, usize::MAX, seed).into_iter().collect();
+        prop_assert_eq!(all.len(), count);
+    }
+}
+
+/// Of 2 of 6 points, over many seeds, each ordered pair is about as frequent as any other: 30 pairs, 3000 draws, 100 each, within 5
+/// standard deviations of about 10.
+#[test]
+fn samples_favour_none() {
+    let points: Vec<u64> = (0..6).collect();
+    let mut counts = [0; 36];
+    (0..3000).for_each(|seed| {
+        let drawn = sample(&points, 2, seed);
+        counts[(drawn[0] * 6 + drawn[1]) as usize] += 1;
+    });
+    for (at, count) in counts.into_iter().enumerate() {
+        let wanted = if at / 6 == at % 6 { 0..1 } else { 50..151 };
+        assert!(wanted.contains(&count), "{at}: {count}");
+    }
+}

@@ -1,0 +1,330 @@
+//! What trials do, in which order, on a device that is none.
+
+use super::{
+    base,
+    fake::{Asked, Fake, FakeCompiler, Fate},
+};
+use falchion::{Error, desc::GemmDesc, device::cuda::report::Report, shape::Mnk, threadblock::SwizzleKind};
+use falchion_lab::{
+    bench::Launch,
+    explore::{
+        Census, Space,
+        record::{Entry, LOG_BYTES, Outcome, Trial},
+        sample,
+        standing::{Standing, Summary, Tally, last_final, screened, standings, table},
+        trials::{BATCH, Book, Compiled, Compiler, Plan, Stage, compile_all, compile_only},
+    },
+};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::{Condvar, Mutex},
+    time::Duration,
+};
+
+pub const SIZE: Mnk = Mnk::new(512, 256, 128);
+
+/// Candidates whose `stages` and `swizzle` say what becomes of them.
+pub fn candidates(count: usize) -> Vec<GemmDesc> {
+    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    space.set("stages", &["2", "3", "4", "5"]).unwrap();
+    space.set("swizzle", &["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]).unwrap();
+    let census = Census::of(&space, &|desc| Ok(desc.check()?)).unwrap();
+    assert_eq!(census.legal.len(), 40);
+    sample(&census.legal, count, 1).into_iter().map(|point| space.at(point)).collect()
+}
+
+/// Columns of tiles abreast.
+fn abreast(desc: &GemmDesc) -> u32 {
+    match desc.swizzle {
+        SwizzleKind::Identity(abreast) => abreast,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// 5 stages are fast, and wrong; the more columns abreast, the faster.
+pub fn fate(desc: &GemmDesc) -> Fate {
+    let abreast = abreast(desc);
+    match (desc.stages, abreast) {
+        (5, _) => Fate::Wrong,
+        (4, 1..=3) => Fate::Fails,
+        (4, 4..=6) => Fate::Spills,
+        (stages, abreast) => Fate::Takes(200.0 - 10.0 * f64::from(abreast) - f64::from(stages)),
+    }
+}
+
+pub fn plan(count: usize) -> Plan {
+    Plan { candidates: candidates(count), finalists: 3, jobs: 4 }
+}
+
+/// Explores on a fake, from `entries` on; what was added, and all.
+pub fn explored(fake: &Fake, plan: &Plan, entries: Vec<Entry>) -> Result<(Vec<Entry>, Vec<Entry>), Error> {
+    let compiler = FakeCompiler::new(fate);
+    let mut added = Vec::new();
+    let mut keep = |entry: &Entry| {
+        added.push(entry.clone());
+        Ok(())
+    };
+    let mut book = Book::new(entries, &mut keep);
+    let stage = Stage { size: SIZE, compiler: &compiler, device: fake, sets: 2 };
+    let (mut slow, mut fast) = (fake.reference(0, 100.0), fake.reference(1, 80.0));
+    let mut references: Vec<&mut dyn Launch> = vec![&mut slow, &mut fast];
+    fake.with_session(|session| stage.explore(plan, &mut references, session, &mut book))?;
+    let all = book.entries().to_vec();
+    Ok((added, all))
+}
+
+fn trials(entries: &[Entry]) -> Vec<&Trial> {
+    entries.iter().filter_map(|entry| if let Entry::Trial(trial) = entry { Some(&**trial) } else { None }).collect()
+}
+
+/// Every candidate has one trial, which ended as its fate says; `compile_failed + spilled + wrong + timed` is their number.
+#[test]
+fn every_candidate_has_one_trial() {
+    let (fake, plan) = (Fake::new(fate), plan(40));
+    let (added, all) = explored(&fake, &plan, Vec::new()).unwrap();
+    assert_eq!(added, all);
+    let trials = trials(&all);
+    assert_eq!(trials.iter().map(|trial| trial.description).collect::<HashSet<_>>(), plan.candidates.iter().copied().collect());
+    assert_eq!(trials.len(), 40);
+    for trial in trials {
+        match (fate(&trial.description), &trial.outcome) {
+            (Fate::Wrong, Outcome::Wrong { why }) => assert_eq!(why, "7 elements are wrong"),
+            (Fate::Fails, Outcome::CompileFailed { log }) => assert!(log.len() <= LOG_BYTES && log.len() > LOG_BYTES - 4),
+            (Fate::Spills, Outcome::Spilled { bytes }) => assert_eq!(*bytes, 64),
+            (Fate::Takes(us), Outcome::Timed { us: timed, reference_us, tflops, .. }) => {
+                assert!((us - timed).abs() < 1e-9 && (reference_us - 80.0).abs() < 1e-9);
+                assert!((tflops * timed * 1e6 - 2.0 * 512.0 * 256.0 * 128.0).abs() < 1.0);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(Tally::of(&all, SIZE), Tally { compile_failed: 3, spilled: 3, wrong: 10, timed: 24 });
+    assert_eq!(Tally::of(&all, Mnk::new(1, 1, 1)), Tally::default());
+}
+
+/// No launch of a description comes before its verification: for every `Launched(d)` at place i there is a `Verified(d)` at j < i. What is
+/// wrong, spills or does not compile is never launched: the fake panics.
+#[test]
+fn nothing_is_timed_before_it_is_verified() {
+    let fake = Fake::new(fate);
+    explored(&fake, &plan(40), Vec::new()).unwrap();
+    let mut verified = HashSet::new();
+    let mut launched = HashSet::new();
+    for asked in fake.asked.borrow().iter() {
+        match asked {
+            Asked::Verified(desc) => assert!(verified.insert(*desc), "verified twice"),
+            Asked::Launched(desc) => {
+                assert!(verified.contains(desc));
+                launched.insert(*desc);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((verified.len(), launched.len()), (34, 24));
+    assert!(verified.iter().all(|desc| !matches!(fate(desc), Fate::Fails | Fate::Spills)));
+}
+
+/// The fastest of all, had it been right, is nowhere in the standings; the best are those that the fates say, and the reference of the
+/// full protocol is the fastest one.
+#[test]
+fn what_is_wrong_never_wins() {
+    fn tempting(desc: &GemmDesc) -> Fate {
+        if desc.stages == 5 { Fate::Wrong } else { fate(desc) }
+    }
+    let fake = Fake::new(tempting);
+    let (_, all) = explored(&fake, &plan(40), Vec::new()).unwrap();
+    let standings = standings(&all, SIZE);
+    assert!(standings.iter().all(|standing| matches!(fate(&standing.desc), Fate::Takes(_))));
+    assert_eq!(standings.len(), 24);
+    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (abreast(&s.desc), s.desc.stages)).collect();
+    assert_eq!(first, [(10, 4), (10, 3), (10, 2), (9, 4)]);
+    assert_eq!(standings.iter().map(|standing| standing.is_final).collect::<Vec<_>>()[..4], [true, true, true, false]);
+    let last = last_final(&all, SIZE).unwrap();
+    assert!((last.reference_us - 80.0).abs() < 1e-9 && (standings[0].ratio - 80.0 / 96.0).abs() < 1e-9, "{last:?}");
+    assert!(standings[3..].windows(2).all(|pair| pair[0].ratio >= pair[1].ratio));
+
+    let table = table(&standings[..4]);
+    assert_eq!(table[0], ["threadblock", "warp", "mainloop", "stages", "swizzle", "us", "TFLOP/s", "ratio"]);
+    assert_eq!(table[1][3..], ["4", "10", "96.0", "0.3", "0.833"]);
+    assert!(table[4][7].ends_with(" ~"));
+    let summary = Summary::of(&all, SIZE, 2);
+    assert_eq!((summary.best.len(), summary.reference.as_deref()), (2, Some("the reference")));
+}
+
+/// In each pass over a batch every contender has one block, the reference among them; so a device that slows down does so for all. The order
+/// by the ratio to the reference is that of a device that does not slow down, and the order by time alone is another.
+#[test]
+fn all_are_timed_in_the_same_rounds() {
+    let (still, drifting) = (Fake::new(fate), Fake::new(fate));
+    drifting.drift.set(3e-5);
+    let plan = plan(40);
+    let (_, calm) = explored(&still, &plan, Vec::new()).unwrap();
+    let (_, drifted) = explored(&drifting, &plan, Vec::new()).unwrap();
+    let order = |standings: &[Standing]| standings.iter().map(|standing| standing.desc).collect::<Vec<_>>();
+    let (calm, drifted) = (screened(&calm, SIZE), screened(&drifted, SIZE));
+    assert_eq!(order(&calm), order(&drifted));
+    let mut by_time = drifted.clone();
+    by_time.sort_by(|x, y| x.us.total_cmp(&y.us));
+    assert_ne!(order(&calm), order(&by_time));
+
+    // Who was timed, block after block.
+    let asked = still.asked.borrow();
+    let mut blocks: Vec<Asked> = Vec::new();
+    let mut who = None;
+    for asked in asked.iter() {
+        match asked {
+            Asked::Launched(_) | Asked::Reference(_) => who = Some(*asked),
+            Asked::Timed(launches) if *launches > 1 => blocks.extend(who),
+            _ => {}
+        }
+    }
+    // The last passes are those of the finals: 3 finalists and 2 references, rotated from round to round.
+    let finals = &blocks[blocks.len() - 25..];
+    for round in finals.chunks(5) {
+        assert_eq!(round.iter().collect::<HashSet<_>>().len(), 5, "{round:?}");
+    }
+    let firsts: HashSet<_> = finals.chunks(5).map(|round| round[0]).collect();
+    assert_eq!(firsts.len(), 5);
+}
+
+/// A run that is given what another did does only the rest, and comes to the same: for every prefix of the entries.
+#[test]
+fn a_run_goes_on_where_another_ended() {
+    let plan = plan(20);
+    let (whole, _) = explored(&Fake::new(fate), &plan, Vec::new()).unwrap();
+    assert!(plan.is_done(&whole, SIZE) && whole.len() == 21);
+    for cut in 0..=whole.len() {
+        let fake = Fake::new(fate);
+        let (added, all) = explored(&fake, &plan, whole[..cut].to_vec()).unwrap();
+        assert_eq!(trials(&all).len(), 20, "{cut}");
+        assert_eq!(added.len(), whole.len() - cut, "{cut}");
+        assert_eq!(standings(&all, SIZE)[0].desc, standings(&whole, SIZE)[0].desc);
+        assert_eq!(fake.asked.borrow().is_empty(), cut == whole.len());
+    }
+    // More trials go on, and measure the best again where they are others.
+    let more = Plan { candidates: candidates(40), ..plan };
+    let (added, all) = explored(&Fake::new(fate), &more, whole).unwrap();
+    assert_eq!((trials(&added).len(), trials(&all).len()), (20, 40));
+}
+
+#[test]
+fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
+    fn killing(desc: &GemmDesc) -> Fate {
+        if desc.stages == 5 { Fate::Kills } else { fate(desc) }
+    }
+    let plan = plan(20);
+    let mut entries = Vec::new();
+    let mut deaths = 0;
+    // Every run ends at the next killer, and none meets one twice.
+    loop {
+        let fake = Fake::new(killing);
+        let compiler = FakeCompiler::new(killing);
+        let mut keep = |_: &Entry| Ok(());
+        let mut book = Book::new(entries, &mut keep);
+        let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
+        let mut reference = fake.reference(0, 100.0);
+        let done = fake.with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book));
+        entries = book.entries().to_vec();
+        match done {
+            Ok(()) => break,
+            Err(error) => assert!(matches!(error, Error::Driver { code: 700, .. }), "{error}"),
+        }
+        deaths += 1;
+    }
+    let killers = plan.candidates.iter().filter(|desc| desc.stages == 5).count();
+    assert!(killers > 2 && deaths == killers);
+    let wrong = |trial: &&&Trial| matches!(&trial.outcome, Outcome::Wrong { why } if why.contains("CUDA_ERROR_ILLEGAL_ADDRESS"));
+    assert_eq!(trials(&entries).iter().filter(wrong).count(), killers);
+    assert_eq!(trials(&entries).iter().map(|trial| trial.description).collect::<HashSet<_>>().len(), 20);
+    assert_eq!(trials(&entries).len(), 20);
+}
+
+/// References that cannot be launched are left out, whichever they are; without one that can, nothing is tried.
+#[test]
+fn without_anything_to_compare_with_nothing_is_tried() {
+    let never = f64::INFINITY;
+    for (times, works) in [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)] {
+        let (fake, plan, compiler) = (Fake::new(fate), plan(8), FakeCompiler::new(fate));
+        let mut keep = |_: &Entry| Ok(());
+        let mut book = Book::new(Vec::new(), &mut keep);
+        let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
+        let mut all: Vec<_> = times.iter().enumerate().map(|(at, &us)| fake.reference(at, us)).collect();
+        let mut references: Vec<&mut dyn Launch> = all.iter_mut().map(|reference| reference as &mut dyn Launch).collect();
+        let done = fake.with_session(|session| stage.explore(&plan, &mut references, session, &mut book));
+        match done {
+            Ok(()) => assert!(works && book.entries().len() == 9),
+            Err(error) => {
+                assert!(!works && error.to_string().contains("nothing that runs to compare with"), "{error}");
+                assert!(book.entries().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_book_that_cannot_be_kept_ends_the_run() {
+    let (fake, plan, compiler) = (Fake::new(fate), plan(20), FakeCompiler::new(fate));
+    let full = || Error::Io { path: "log".into(), because: "the disk is full".to_owned() };
+    let mut keep = |_: &Entry| Err(full());
+    let mut book = Book::new(Vec::new(), &mut keep);
+    let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
+    let mut reference = fake.reference(0, 100.0);
+    let error = fake.with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book)).unwrap_err();
+    assert_eq!(error.to_string(), "log: the disk is full");
+}
+
+/// Each is compiled once, in as many threads as asked for at most, and the results are in the order of the descriptions.
+#[test]
+fn many_threads_compile_each_once() {
+    let descs = candidates(40);
+    for jobs in [0, 1, 3, 100] {
+        let compiler = FakeCompiler::new(fate);
+        let built = compile_all(&compiler, &descs, jobs);
+        assert_eq!(built.len(), 40);
+        for (desc, built) in descs.iter().zip(&built) {
+            assert_eq!(built.is_err(), fate(desc) == Fate::Fails);
+            assert_eq!(built.as_ref().is_ok_and(|report| report.spill_load_bytes > 0), fate(desc) == Fate::Spills);
+        }
+        let compiled = compiler.compiled.lock().unwrap();
+        assert_eq!((compiled.len(), compiled.iter().map(|one| one.0).collect::<HashSet<_>>().len()), (40, 40));
+        assert!(compiled.iter().map(|one| format!("{:?}", one.1)).collect::<BTreeSet<_>>().len() <= jobs.max(1));
+    }
+    assert!(compile_all(&FakeCompiler::new(fate), &[], 4).is_empty());
+    let mut heard = Vec::new();
+    let compiled = compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
+    assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3 });
+    assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
+}
+
+/// Two compilations go on at once: each waits for the other, and neither waits in vain.
+#[test]
+fn compilations_go_on_side_by_side() {
+    struct Both(Mutex<usize>, Condvar);
+    impl Compiler for Both {
+        fn compile(&self, _: &GemmDesc) -> Result<Report, Error> {
+            let mut begun = self.0.lock().unwrap();
+            *begun += 1;
+            self.1.notify_all();
+            let (_begun, waited) = self.1.wait_timeout_while(begun, Duration::from_secs(20), |begun| *begun < 2).unwrap();
+            Ok(Report { registers: u32::from(!waited.timed_out()), ..Report::default() })
+        }
+    }
+    let descs = candidates(2);
+    let met = |built: Vec<Result<Report, Error>>| built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>();
+    let both = Both(Mutex::new(0), Condvar::new());
+    assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
+}
+
+/// A spill that the description allows is no reason not to run.
+#[test]
+fn spills_that_are_allowed_are_timed() {
+    fn spilling(desc: &GemmDesc) -> Fate {
+        if desc.stages == 2 { Fate::Takes(50.0) } else { Fate::Spills }
+    }
+    let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
+    space.set("spills", &["allowed"]).unwrap();
+    let allowed = space.at(0);
+    let descs = [allowed, GemmDesc { spills: base("f32:row", "f32:row", "f32:row").spills, ..allowed }];
+    let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
+    assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0 });
+}

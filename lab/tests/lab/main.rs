@@ -1,0 +1,11 @@
+//! The laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder, figures in prose.
+
+#[path = "../../../tests/harness/mod.rs"]
+mod harness;
+
+mod banks;
+mod cute_gemm;
+mod cute_layouts;
+mod explore;
+mod figures;
+mod ladder;

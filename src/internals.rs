@@ -1,0 +1,24 @@
+//! What the laboratory needs of the library and no caller does. Nothing here keeps its name or its shape.
+
+/// The trees that texts of layouts are read into: expressions of layouts are evaluated from them.
+pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse};
+
+/// What a block of a kernel from elsewhere computes, and the loading of one.
+#[cfg(feature = "cuda")]
+pub use crate::device::cuda::{kernel::Geometry, loaded::Loaded};
+
+/// A description as a launch narrows it: peers are measured beside the kernel that runs.
+#[cfg(feature = "cuda")]
+pub use crate::device::cuda::kernel::fitting;
+
+/// The walk of one block that hands out each access: the lab groups them into steps.
+pub use crate::device::host::watch::watch;
+
+/// Facts of number formats that a reference computes with.
+pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
+
+/// The refusal of a number out of its range.
+pub use crate::desc::check::within;
+
+/// The epilogue as the host evaluates it: references are held against it.
+pub use crate::epilogue::evaluate::{Rows, evaluate};

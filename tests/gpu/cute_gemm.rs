@@ -1,0 +1,161 @@
+//! The kernel of CuTe's layouts on a device: whole numbers equal the product, random ones lie within the a-priori bound and
+//! have the bits of fused multiply-adds in the order of k, and nothing beside C is written.
+
+use falchion::{
+    Error, Refusal,
+    device::{HostMatrices, HostSlice, HostSliceMut, Source, cuda::open},
+    numeric::{Element, ElementKind},
+    shape::Mnk,
+};
+use falchion_lab::{
+    layout::cute_gemm::{CuteGemm, CuteGemmKernel},
+    owned::resident::Resident,
+    verify::{self, Claim, Fill, Verdict},
+};
+use std::sync::Arc;
+
+/// Elements before and behind each matrix.
+const GUARD: usize = 64;
+
+struct OnDevice(Arc<cudarc::driver::CudaStream>);
+
+impl OnDevice {
+    fn new() -> Self {
+        let context = open(0).expect("this test runs on an NVIDIA GPU");
+        Self(context.new_stream().expect("a stream"))
+    }
+
+    fn prepare(&self, gemm: &CuteGemm, element: ElementKind) -> CuteGemmKernel {
+        let kernel = CuteGemmKernel::prepare(self.0.context(), gemm, element).expect("a kernel");
+        assert!(kernel.report().is_clean() && kernel.report().registers > 0, "{gemm:?}: {:?}", kernel.report());
+        kernel
+    }
+
+    /// C, with what was `outside` of all three matrices around them on the device; it has to be there still.
+    fn run<E: Element<Storage: PartialEq>>(
+        &self,
+        kernel: &CuteGemmKernel,
+        a: &[E::Storage],
+        b: &[E::Storage],
+        c: &[E::Storage],
+        outside: E::Storage,
+    ) -> Result<Vec<E::Storage>, Error> {
+        let guarded = |matrix: &[E::Storage]| [&[outside; GUARD][..], matrix, &[outside; GUARD]].concat();
+        let (a, b, mut d) = (guarded(a), guarded(b), guarded(c));
+        let matrices = HostMatrices {
+            a: HostSlice::new::<E>(&a),
+            b: HostSlice::new::<E>(&b),
+            c: Source::None,
+            d: HostSliceMut::new::<E>(&mut d),
+        };
+        let mut resident = Resident::new(&self.0, &matrices)?;
+        resident.run_cute_gemm(kernel, [GUARD; 3])?;
+        resident.download(matrices.d)?;
+        assert_eq!(bytes_of::<E>(&d[..GUARD]), bytes_of::<E>(&[outside; GUARD]), "what lies before C was written");
+        assert_eq!(bytes_of::<E>(&d[GUARD + c.len()..]), bytes_of::<E>(&[outside; GUARD]), "what lies behind C was written");
+        Ok(d[GUARD..GUARD + c.len()].to_vec())
+    }
+}
+
+/// The bytes of some elements: NaN is not equal to itself, its bits are.
+fn bytes_of<E: Element>(elements: &[E::Storage]) -> Vec<u8> {
+    HostSlice::new::<E>(elements).bytes().to_vec()
+}
+
+/// The seed's problem, and smaller ones whose tiles and threads' tiles differ.
+fn problems() -> [CuteGemm; 4] {
+    [
+        (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8)),
+        (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
+        (Mnk::new(256, 128, 40), Mnk::new(128, 64, 8), (16, 8)),
+        (Mnk::new(40, 12, 9), Mnk::new(8, 4, 3), (4, 2)),
+    ]
+    .map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
+}
+
+/// Draws operands, poisons C, computes it on the device and checks every element.
+fn verified<E: Element<Storage: PartialEq>>(device: &OnDevice, gemm: &CuteGemm, fill: Fill, outside: E::Storage) -> Verdict {
+    let (desc, mut product) = gemm.product(E::KIND).expect("a product");
+    let operands = fill.operands(desc.user_types(), product.a.extents().1);
+    product.a.draw(operands, 1).expect("A");
+    product.b.draw(operands, 2).expect("B");
+    let shapes = product.shapes();
+    let HostMatrices { a, b, d, .. } = product.matrices().expect("matrices");
+    let (elements_a, elements_b) = (a.of::<E>().expect("A"), b.of::<E>().expect("B"));
+    let poisoned = d.of::<E>().expect("C");
+    let kernel = device.prepare(gemm, E::KIND);
+    let c = device.run::<E>(&kernel, elements_a, elements_b, poisoned, outside).expect("it runs");
+    let claim = Claim { desc: &desc, shapes: &shapes, a, b, c: None, d: HostSlice::new::<E>(&c) };
+    let verdict = verify::check(&claim).expect("a claim");
+    println!("{gemm:?} {fill:?}: {verdict}");
+    assert_eq!(verdict.elements_checked, c.len());
+    verdict
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn whole_numbers_are_the_product() {
+    let device = OnDevice::new();
+    for gemm in problems() {
+        let verdict = verified::<f32>(&device, &gemm, Fill::Integers, f32::NAN);
+        assert!(verdict.is_right() && verdict.is_exact(), "{gemm:?}: {verdict}");
+    }
+    for gemm in [&problems()[1], &problems()[3]] {
+        let doubles = verified::<f64>(&device, gemm, Fill::Integers, f64::NAN);
+        let integers = verified::<i32>(&device, gemm, Fill::Integers, i32::MIN + 1);
+        assert!(doubles.is_right() && doubles.is_exact(), "{gemm:?}: {doubles}");
+        assert!(integers.is_right() && integers.is_exact(), "{gemm:?}: {integers}");
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn random_numbers_are_within_the_bound() {
+    let device = OnDevice::new();
+    for gemm in problems() {
+        let verdict = verified::<f32>(&device, &gemm, Fill::Random, f32::NAN);
+        assert!(verdict.is_right() && verdict.elements_undecided == 0, "{gemm:?}: {verdict}");
+    }
+}
+
+/// `C(m, n)` is `fma(A(m, k), B(n, k), .)` for k = 0, 1, .. from 0, in every bit; of whole numbers, what the host computes with
+/// the same layouts.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_bits_are_those_of_the_order_of_k() {
+    let device = OnDevice::new();
+    let (m, n, k) = (320, 192, 48);
+    let gemm = problems()[1];
+    let kernel = device.prepare(&gemm, ElementKind::F32);
+    let draw = |seed, count| (0..count).map(|i| (verify::draw(seed, i as u64) >> 40) as f32 / 1e7 - 0.7).collect::<Vec<_>>();
+    let (a, b) = (draw(1, m * k), draw(2, n * k));
+    let c = device.run::<f32>(&kernel, &a, &b, &vec![f32::NAN; m * n], f32::NAN).expect("it runs");
+    for (i, j) in (0..n).flat_map(|j| (0..m).map(move |i| (i, j))) {
+        let expected = (0..k).fold(0.0f32, |sum, l| a[i + l * m].mul_add(b[j + l * n], sum));
+        assert_eq!(c[i + j * m].to_bits(), expected.to_bits(), "({i}, {j})");
+    }
+    let whole = |matrix: &[f32]| matrix.iter().map(|x| (x * 8.0).round()).collect::<Vec<_>>();
+    let (a, b, mut host) = (whole(&a), whole(&b), vec![f32::NAN; m * n]);
+    gemm.run(&a, &b, &mut host).expect("the host");
+    assert_eq!(device.run::<f32>(&kernel, &a, &b, &vec![f32::NAN; m * n], f32::NAN).expect("it runs"), host);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn what_does_not_fit_is_refused_and_c_stays() {
+    let device = OnDevice::new();
+    let (m, n, k) = (40, 12, 9);
+    let kernel = device.prepare(&problems()[3], ElementKind::F32);
+    let (a, b, c) = (vec![1.0f32; m * k], vec![1.0f32; n * k], vec![7.0f32; m * n]);
+    assert_eq!(device.run::<f32>(&kernel, &a, &b, &c, f32::NAN).expect("it runs"), vec![k as f32; m * n]);
+    // The guard behind the matrix is as long as it is short: a matrix of more than a guard's elements is taken away.
+    let short = device.run::<f32>(&kernel, &a[GUARD + 1..], &b, &c, f32::NAN);
+    let needed = (m * k) as u64;
+    assert!(
+        matches!(short, Err(Error::Refused(Refusal::ShorterThanLayout { operand: "A", length, needed: n })) if length as u64 == needed - 1 && n == needed),
+        "{short:?}"
+    );
+    let other = device.run::<i32>(&kernel, &[1; 360], &[1; 108], &[7; 480], 0);
+    let wanted = Refusal::ElementType { given: ElementKind::I32, wanted: ElementKind::F32 };
+    assert!(matches!(other, Err(Error::Refused(refusal)) if refusal == wanted), "{other:?}");
+}

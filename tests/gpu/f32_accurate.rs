@@ -1,0 +1,218 @@
+//! `f32` on a device's tensor cores, in parts: D has the host's bits in every layout and at any address, refusals leave D alone, and the workspace
+//! is held to what a call says that it takes. Drawn descriptions and problems are in `tests/host/same_bits.rs` and `tests/host/conformance.rs`.
+
+use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, shapes};
+use cudarc::driver::{
+    CudaSlice, CudaStream,
+    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+};
+use falchion::{
+    Error, Refusal,
+    desc::GemmDesc,
+    device::{
+        Source,
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, open},
+        host::Mode,
+    },
+    layout::Order,
+    numeric::{ElementKind, SplitKind},
+    refusal::SplitRefusal,
+};
+use std::sync::Arc;
+
+fn stream() -> Arc<CudaStream> {
+    open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
+}
+
+/// Rows along K as they lie in memory.
+fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
+    if along_k { numbers.to_vec() } else { (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect() }
+}
+
+/// D, row by row, of A's rows and B's columns, which begin `first` elements into their memory; and what the call answered. `short` is how many
+/// bytes the workspace lacks.
+fn on_device(
+    stream: &Arc<CudaStream>,
+    desc: &GemmDesc,
+    [m, n, k]: [usize; 3],
+    (a, b): (&[f32], &[f32]),
+    first: usize,
+    short: usize,
+) -> (Vec<f32>, Result<(), Error>) {
+    let orders = desc.orders();
+    let moved = |x: Vec<f32>| -> Vec<u8> {
+        let all: Vec<f32> = [f32::NAN].repeat(first).into_iter().chain(x).collect();
+        bytemuck::cast_slice(&all).to_vec()
+    };
+    let upload = |x: Vec<f32>| stream.clone_htod(&moved(x)).expect("room");
+    let a = upload(laid(a, (m, k), orders.a.is_row()));
+    let b = upload(laid(b, (n, k), !orders.b.is_row()));
+    let mut d = upload(vec![f32::NAN; m * n]);
+    let shapes = shapes([orders.a, orders.b, orders.c], [m, n, k]);
+    let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");
+    let bytes = kernel.workspace_size(&shapes).expect("its layouts") as usize;
+    // What lies in it before is no number.
+    let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
+    let result = {
+        let read = |x| DeviceMatrix::read_bytes(ElementKind::F32, x, stream).from(first);
+        let matrices = CudaMatrices {
+            a: read(&a),
+            b: read(&b),
+            c: Source::None,
+            d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, stream).from(first),
+            workspace: Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, stream)),
+        };
+        let result = kernel.run(stream, &shapes, matrices);
+        stream.synchronize().expect("the device is well");
+        result
+    };
+    let bytes = stream.clone_dtoh(&d).expect("D comes back");
+    let all: Vec<f32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+    assert!(all[..first].iter().all(|x| x.is_nan()), "before D something was written");
+    let d = &all[first..];
+    let rows = if orders.c == Order::Row { d.to_vec() } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() };
+    (rows, result)
+}
+
+fn bits(d: &[f32]) -> Vec<u32> {
+    d.iter().map(|x| if x.is_nan() { u32::MAX } else { x.to_bits() }).collect()
+}
+
+/// In both modes, every layout, around tiles and stages, aligned and not, of all kinds of data that the mode takes: the host's bits.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_device_gives_the_hosts_bits() {
+    let stream = stream();
+    let mut compared = 0;
+    for split in SplitKind::MODES {
+        for orders in ORDERS {
+            let desc = desc(split, orders);
+            for (seed, sizes) in [[1, 1, 1], [64, 64, 64], [257, 129, 65], [130, 70, 200], [300, 260, 1000], [512, 384, 640]]
+                .into_iter()
+                .enumerate()
+            {
+                let [m, n, k] = sizes;
+                for data in DATA {
+                    let (a, b) = (draws(data, seed as u64 + 1, m, k), draws(data, seed as u64 + 50, n, k));
+                    let host = computed(&desc, Mode::Fast, sizes, (&a, &b));
+                    let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), seed % 3, 0);
+                    match (host, answer) {
+                        (Ok(host), Ok(())) => {
+                            let (d, host) = (bits(&d), bits(&host));
+                            let apart: Vec<_> = (0..m * n).filter(|&at| d[at] != host[at]).collect();
+                            let first: Vec<_> = apart
+                                .iter()
+                                .take(8)
+                                .map(|&at| format!("{at}: {:#010x}, not {:#010x}", d[at], host[at]))
+                                .collect();
+                            assert!(
+                                apart.is_empty(),
+                                "{split:?} {orders:?} {sizes:?} {data:?}: {} apart: {first:?}",
+                                apart.len()
+                            );
+                            compared += 1;
+                        }
+                        (Err(host), Err(device)) => assert_eq!(host.to_string(), device.to_string()),
+                        (host, device) => {
+                            panic!("{split:?} {orders:?} {sizes:?} {data:?}: {:?} and {device:?}", host.map(|d| d.len()))
+                        }
+                    }
+                }
+            }
+        }
+    }
+    println!("{compared} products compared");
+    assert!(compared >= 200, "{compared}");
+}
+
+/// What is not finite reaches D as it does on the host.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn what_is_not_finite_is_the_hosts() {
+    let (stream, [m, n, k]) = (stream(), [70, 66, 130]);
+    let (mut a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    (a[5], a[3 * k + 7], a[9 * k]) = (f32::INFINITY, f32::NAN, f32::MAX);
+    let desc = desc(SplitKind::Bf16x6, ORDERS[0]);
+    let host = computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
+    let (d, answer) = on_device(&stream, &desc, [m, n, k], (&a, &b), 0, 0);
+    answer.expect("it takes all");
+    assert!(bits(&d) == bits(&host));
+}
+
+/// A row outside of the window is refused with the host's sentence, in every layout, and D is left alone; so is a workspace that is a byte short.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn refusals_leave_d_alone() {
+    let (stream, sizes @ [m, n, k]) = (stream(), [140, 90, 192]);
+    let (a, mut b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    b[77 * k..77 * k + 9].fill(1e-12);
+    for orders in ORDERS {
+        let desc = desc(SplitKind::F16x3, orders);
+        let host = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect_err("refused").to_string();
+        let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), 1, 0);
+        assert_eq!(answer.expect_err("refused").to_string(), host);
+        assert!(host.starts_with("column 77 of B has 9 of 192 numbers"), "{host}");
+        assert!(d.iter().all(|x| x.is_nan()), "D was written");
+    }
+    for split in SplitKind::MODES {
+        let (d, answer) = on_device(&stream, &desc(split, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
+        let error = answer.expect_err("a byte short").to_string();
+        assert!(error.contains("splits A, splits B and takes"), "{error}");
+        assert!(d.iter().all(|x| x.is_nan()), "D was written");
+    }
+}
+
+/// Slices that a capture may use: their events would be of before it.
+#[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+fn untracked(stream: &Arc<CudaStream>, bytes: &[u8]) -> CudaSlice<u8> {
+    // SAFETY: the slice is used on `stream` alone.
+    unsafe { stream.context().disable_event_tracking() };
+    let slice = stream.clone_htod(bytes).expect("room");
+    // SAFETY: as it was before.
+    unsafe { stream.context().enable_event_tracking() };
+    slice
+}
+
+/// bf16x6 can be captured, and replays; f16x3 waits for its window, and is refused.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn one_mode_can_be_captured() {
+    // D's rows are whole multiples of 16 bytes: the kernel that was prepared is the one that runs.
+    let (stream, [m, n, k]) = (stream(), [130, 72, 200]);
+    let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    let upload = |x: &[f32]| untracked(&stream, bytemuck::cast_slice(x));
+    let (a_device, b_device) = (upload(&a), upload(&b));
+    for split in SplitKind::MODES {
+        let desc = desc(split, ORDERS[0]);
+        let shapes = shapes(ORDERS[0], [m, n, k]);
+        let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
+        let mut d = upload(&vec![f32::NAN; m * n]);
+        let bytes = kernel.workspace_size(&shapes).expect("its layouts") as usize;
+        let mut workspace = untracked(&stream, &vec![0xff; bytes]);
+        stream.synchronize().expect("the device is well");
+        let mut run = || {
+            let matrices = CudaMatrices {
+                a: DeviceMatrix::read_bytes(ElementKind::F32, &a_device, &stream),
+                b: DeviceMatrix::read_bytes(ElementKind::F32, &b_device, &stream),
+                c: Source::None,
+                d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, &stream),
+                workspace: Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream)),
+            };
+            kernel.run(&stream, &shapes, matrices)
+        };
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
+        let answer = run();
+        let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+        if split.scales() {
+            assert!(matches!(answer, Err(Error::Refused(Refusal::Split(SplitRefusal::Captured)))), "{answer:?}");
+            run().expect("outside of a capture");
+        } else {
+            answer.expect("captured");
+            graph.expect("a graph").expect("something was captured").launch().expect("replayed");
+        }
+        stream.synchronize().expect("the device is well");
+        let found = stream.clone_dtoh(&d).expect("D comes back");
+        let found: Vec<f32> = found.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
+        assert!(bits(&found) == bits(&computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it fits")), "{split:?}");
+    }
+}

@@ -1,0 +1,20 @@
+//! Everything that needs an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod conformance;
+mod cublaslt;
+mod cute_gemm;
+mod explore;
+mod f32_accurate;
+mod ladder;
+mod repack;
+mod ring;
+mod run;
+mod same_bits;
+mod tensor_map;
+mod tensor_map_classes;
+mod tensor_steps;
+mod transpose;
+mod warpgroup;

@@ -1,0 +1,298 @@
+//! Detours on a device: what lays matrices out again copies every byte and no other, at the speed of a copy; products whose operands
+//! the copy engine cannot read are right in every layout; and what a workspace is held to.
+
+use crate::harness::{
+    case::{Tally, judge_one},
+    on_cuda::OnCuda,
+    problems::{self, problem},
+};
+use cudarc::driver::{
+    CudaSlice, CudaStream,
+    sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
+};
+use falchion::{
+    Error, Refusal,
+    arch::{ArchKind, OpKind},
+    device::{
+        RelayShapes,
+        cuda::{Cuda, CudaRelay, DeviceMatrix, open},
+        default_gemm_configuration::default_description,
+    },
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    prelude::*,
+};
+use falchion_lab::{
+    sys::timing::Stopwatch,
+    verify::{Fill, draw},
+};
+use std::sync::Arc;
+
+fn stream() -> Arc<CudaStream> {
+    open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream")
+}
+
+/// Bytes on both sides of what is written.
+const GUARD: usize = 64;
+const POISON: u8 = 0xa5;
+
+/// Copies `rows` rows that begin `offset` bytes into an allocation which ends with the last of them, and holds the whole buffer of the
+/// copy against what it is to be.
+fn check(stream: &Arc<CudaStream>, (rows, row_bytes, gap): (usize, usize, usize), offset: usize, more: usize) {
+    let (stride, pitch) = (row_bytes + gap, row_bytes.next_multiple_of(16) + 16 * more);
+    let source: Vec<u8> = (0..offset + (rows - 1) * stride + row_bytes).map(|i| draw(7, i as u64) as u8).collect();
+    let on_device = stream.clone_htod(&source).expect("room");
+    let before = vec![POISON; 2 * GUARD + rows * pitch];
+    let mut copy = stream.clone_htod(&before).expect("room");
+    let shapes = RelayShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64).expect("something to copy");
+    {
+        let from = on_device.slice(offset..);
+        let mut to = copy.slice_mut(GUARD..GUARD + rows * pitch);
+        let from = DeviceMatrix::read_bytes(ElementKind::U8, &from, stream);
+        let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut to, stream);
+        CudaRelay::run(stream, &shapes, &from, &to).expect("it runs");
+    }
+    let found = stream.clone_dtoh(&copy).expect("the copy comes back");
+    let written = row_bytes.next_multiple_of(16);
+    for (i, &byte) in found.iter().enumerate() {
+        let (row, column) = (i.wrapping_sub(GUARD) / pitch, i.wrapping_sub(GUARD) % pitch);
+        if i < GUARD || row >= rows || column >= written {
+            assert_eq!(byte, POISON, "byte {i} was written: {rows} x {row_bytes} + {gap} at {offset}");
+        } else if column < row_bytes {
+            let wanted = source[offset + row * stride + column];
+            assert_eq!(byte, wanted, "row {row}, byte {column}: {rows} x {row_bytes} + {gap} at {offset}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn what_is_laid_out_again_is_the_matrix() {
+    let stream = stream();
+    let mut cases = 0;
+    for offset in 0..16 {
+        for row_bytes in [1, 3, 15, 16, 17, 64, 100, 1000, 4095, 16_382, 16_400] {
+            for (rows, gap, more) in [(1, 0, 0), (2, 1, 1), (37, 0, 3), (129, 5, 0), (300, 16, 0)] {
+                check(&stream, (rows, row_bytes, gap), offset, more);
+                cases += 1;
+            }
+        }
+    }
+    println!("{cases} matrices laid out again");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_few_cases_for_a_sanitizer() {
+    let stream = stream();
+    for offset in [0, 1, 6, 15] {
+        for row_bytes in [1, 17, 1000, 4095] {
+            check(&stream, (37, row_bytes, 3), offset, 1);
+        }
+    }
+    let tally = products(2, 3_000_000, 3);
+    println!("{tally:?}");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn what_no_relay_does_is_refused() {
+    let stream = stream();
+    let mut bytes = stream.alloc_zeros::<u8>(4096).expect("room");
+    let shapes = RelayShapes::new(10, 100, 101, 112).expect("something to copy");
+    let mut run = |from: usize, to: usize, length: usize| {
+        let other = stream.alloc_zeros::<u8>(length).expect("room");
+        let address = DeviceMatrix::read_bytes(ElementKind::U8, &other, &stream).from(from);
+        let copy = DeviceMatrix::write_bytes(ElementKind::U8, &mut bytes, &stream).from(to);
+        CudaRelay::run(&stream, &shapes, &address, &copy)
+    };
+    run(0, 0, 1009).expect("as many bytes as it takes");
+    let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
+    assert!(said(run(1, 0, 1009)).contains("the source has 1008 elements, and its layout reaches 1009"));
+    assert!(said(run(0, 8, 2000)).contains("address of the copy"));
+    assert!(said(run(0, 4096 - 1008, 2000)).contains("the copy has 1008 elements, and its layout reaches 1120"));
+}
+
+/// Products in every layout, of problems at the edges of the default kernels' tiles, with leading dimensions and first elements that
+/// keep no alignment: whole numbers compared with `==`, then random ones under the bound, guard zones around everything.
+fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
+    let (device, wanted) = (OnCuda::new(), problems::Wanted { most_work, aligned: false });
+    let kinds = [
+        (ElementKind::Bf16, ElementKind::Bf16),
+        (ElementKind::F16, ElementKind::F32),
+        (ElementKind::I8, ElementKind::I32),
+        (ElementKind::U8, ElementKind::I32),
+    ];
+    let orders = (0..8).map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
+    let mut tally = Tally::default();
+    for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
+        let types = Combined { a, b: a, accumulator: a.accumulator(), c };
+        let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row of the table");
+        for number in 0..problems_each {
+            let seeds = (seed, draw(seed, number));
+            let problem = problem(seeds.1, &desc, wanted);
+            for fill in [Fill::Integers, Fill::Random] {
+                let judged = judge_one(&device, &desc, &problem, fill, seeds);
+                tally = Tally { cases: tally.cases + 1, ..tally.and(judged.unwrap_or_else(|wrong| panic!("{wrong}"))) };
+            }
+        }
+    }
+    tally
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn odd_products_are_right_in_every_layout() {
+    let tally = products(10, 60_000_000, 1);
+    println!("{tally:?}");
+    assert!(tally.cases >= 4 * 8 * 10 * 2 && tally.exact > tally.elements / 3 && tally.largest <= 1.0);
+}
+
+type Bytes = Gemm<i8, RowMajor, i8, RowMajor, i32, RowMajor, i32, TensorOp, Sm90>;
+
+/// A product whose A is laid out again, its K being odd, and whose B is transposed. D is written by the copy engine.
+struct Odd {
+    a: CudaSlice<i8>,
+    b: CudaSlice<i8>,
+    d: CudaSlice<i32>,
+    want: Vec<i32>,
+}
+
+impl Odd {
+    const EXTENTS: (usize, usize, usize) = (200, 264, 101);
+
+    /// On slices without events: cudarc's event tracking is not capturable.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+    fn new(stream: &Arc<CudaStream>) -> Self {
+        let (m, n, k) = Self::EXTENTS;
+        let drawn = |count: usize, seed| (0..count).map(|i| draw(seed, i as u64) as i8).collect::<Vec<_>>();
+        let (a, b, mut want) = (drawn(m * k, 1), drawn(k * n, 2), vec![0; m * n]);
+        let on_host = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
+        on_host.run(Arguments::new(Self::EXTENTS, &a, &b, &mut want)).expect("the host computes it");
+        // SAFETY: slices made meanwhile are used on `stream` alone.
+        unsafe { stream.context().disable_event_tracking() };
+        let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
+        let d = stream.clone_htod(&vec![-1; m * n]).expect("room");
+        // SAFETY: as it was before.
+        unsafe { stream.context().enable_event_tracking() };
+        Self { a, b, d, want }
+    }
+
+    #[allow(unsafe_code, reason = "as above")]
+    fn workspace(stream: &Arc<CudaStream>, bytes: usize) -> CudaSlice<u8> {
+        // SAFETY: the slice is used on `stream` alone.
+        unsafe { stream.context().disable_event_tracking() };
+        let workspace = stream.clone_htod(&vec![POISON; bytes]).expect("room");
+        // SAFETY: as it was before.
+        unsafe { stream.context().enable_event_tracking() };
+        workspace
+    }
+
+    fn arguments(&mut self) -> Arguments<'_, Cuda, i8, i8, i32> {
+        Arguments::new(Self::EXTENTS, &self.a, &self.b, &mut self.d)
+    }
+
+    fn is_right(&self, stream: &Arc<CudaStream>) -> bool {
+        stream.clone_dtoh(&self.d).expect("D comes back") == self.want
+    }
+}
+
+/// A run takes a workspace of `workspace_size`, wherever it begins, writes nothing around it, and takes none that is a byte shorter.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_run_takes_what_workspace_size_says() {
+    let stream = stream();
+    let mut odd = Odd::new(&stream);
+    let gemm = Bytes::new();
+    let size = gemm.workspace_size(&odd.arguments()).expect("it fits") as usize;
+    // 200 rows of 101 bytes and 264 of them, in pitches of 112; both begin at multiples of 256.
+    assert_eq!(size, (200usize * 112).next_multiple_of(256) + (264usize * 112).next_multiple_of(256) + 256);
+    assert_eq!(gemm.prepare(stream.context()).expect("a kernel").workspace_size(&odd.arguments()), Ok(size as u64));
+    for begin in [0, 1, 17, 255] {
+        let mut workspace = Odd::workspace(&stream, begin + size + 300);
+        let mut view = workspace.slice_mut(begin..begin + size);
+        gemm.run(odd.arguments().workspace(&mut view)).expect("it is enough");
+        assert!(odd.is_right(&stream), "a workspace from byte {begin} on");
+        let after = stream.clone_dtoh(&workspace).expect("it comes back");
+        assert!(after[..begin].iter().chain(&after[begin + size..]).all(|&byte| byte == POISON), "around the workspace");
+        stream.memcpy_htod(&vec![-1; odd.want.len()], &mut odd.d).expect("D is forgotten");
+    }
+    let refused = |result: Result<(), Error>| match result {
+        Err(Error::Refused(refusal)) => refusal,
+        other => panic!("{other:?}"),
+    };
+    let none = refused(gemm.run(odd.arguments()));
+    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call lays A out again, transposes B and takes {size}"));
+    let mut short = Odd::workspace(&stream, size - 1);
+    assert!(matches!(refused(gemm.run(odd.arguments().workspace(&mut short))), Refusal::Workspace { .. }));
+    // Nothing was enqueued: D is what it was.
+    assert!(stream.clone_dtoh(&odd.d).expect("D comes back").iter().all(|&x| x == -1));
+}
+
+/// A prepared kernel has prepared what its detours need: the first run is captured, and replays.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_captured_run_with_detours_replays() {
+    let stream = stream();
+    let mut odd = Odd::new(&stream);
+    let kernel = Bytes::new().prepare(stream.context()).expect("a kernel");
+    let size = kernel.workspace_size(&odd.arguments()).expect("it fits") as usize;
+    let mut workspace = Odd::workspace(&stream, size);
+    stream.synchronize().expect("the device");
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
+    let run = kernel.run(odd.arguments().workspace(&mut workspace));
+    let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    run.expect("all of it is prepared");
+    let graph = graph.expect("the end of a capture").expect("something was captured");
+    assert!(!odd.is_right(&stream), "nothing has run yet");
+    for _ in 0..100 {
+        graph.launch().expect("a launch");
+    }
+    stream.synchronize().expect("the device");
+    assert!(odd.is_right(&stream));
+}
+
+/// Bytes read and written a second, beside those of the driver's copy of as many: at least four fifths.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
+    let stream = stream();
+    let watch = Stopwatch::new(&stream).expect("events");
+    let rounds = 20;
+    for element in [2, 1] {
+        let (rows, row_bytes) = (8191, 8191 * element);
+        let pitch = (row_bytes as usize).next_multiple_of(128);
+        let source = stream.alloc_zeros::<u8>(rows * row_bytes as usize).expect("room");
+        let mut copy = stream.alloc_zeros::<u8>(rows * pitch).expect("room");
+        let shapes = RelayShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64).expect("something to copy");
+        let mut best = [f64::INFINITY; 2];
+        for _ in 0..5 {
+            let relaid = watch.time(|| {
+                (0..rounds).try_for_each(|_| {
+                    let from = DeviceMatrix::read_bytes(ElementKind::U8, &source, &stream);
+                    let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut copy, &stream);
+                    CudaRelay::run(&stream, &shapes, &from, &to)
+                })
+            });
+            let copied = watch.time(|| {
+                let mut part = copy.slice_mut(..source.len());
+                (0..rounds).try_for_each(|_| {
+                    let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
+                    stream.memcpy_dtod(&source, &mut part).map_err(failed)
+                })
+            });
+            for (best, time) in best.iter_mut().zip([relaid, copied]) {
+                *best = best.min(time.expect("the device") / f64::from(rounds));
+            }
+        }
+        let [relaid, copied] = best;
+        let rate = |time: f64| 2.0 * (rows as f64) * row_bytes as f64 / time / 1e6;
+        println!(
+            "{rows} rows of {row_bytes} bytes: {relaid:.1} us, {:.2} TB/s; a copy {copied:.1} us, {:.2} TB/s: {:.3} of it",
+            rate(relaid),
+            rate(copied),
+            copied / relaid
+        );
+        assert!(relaid * 0.8 <= copied, "{relaid} us, and a copy takes {copied}");
+    }
+}

@@ -1,0 +1,266 @@
+//! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See `docs/what-run-promises.md`.
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys::CUstreamCaptureMode};
+use falchion::{Error, Refusal, device::cuda::open, prelude::*};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+
+fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = context.new_stream().expect("a stream");
+    (context, stream)
+}
+
+fn whole_numbers(length: usize, seed: usize) -> Vec<f32> {
+    (0..length).map(|i| ((i * 7 + seed * 13 + i / 11) % 9) as f32 - 4.0).collect()
+}
+
+/// A product on the host, of whole numbers: exact.
+fn product((m, n, k): (usize, usize, usize), a: &[f32], b: &[f32]) -> Vec<f32> {
+    let mut d = vec![f32::NAN; m * n];
+    Sgemm::new().run(Arguments::new((m, n, k), a, b, &mut d)).expect("the host computes it");
+    d
+}
+
+struct Problem {
+    extents: (usize, usize, usize),
+    a: CudaSlice<f32>,
+    b: CudaSlice<f32>,
+    d: CudaSlice<f32>,
+    want: Vec<f32>,
+}
+
+impl Problem {
+    fn new(stream: &Arc<CudaStream>, extents: (usize, usize, usize)) -> Self {
+        let (m, n, k) = extents;
+        let (a, b) = (whole_numbers(m * k, 1), whole_numbers(k * n, 2));
+        let want = product(extents, &a, &b);
+        let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+        Self { extents, a: copied(&a), b: copied(&b), d: copied(&vec![f32::NAN; m * n]), want }
+    }
+
+    /// The same on slices without events: cudarc's event tracking is neither capturable nor free.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+    fn untracked(context: &Arc<CudaContext>, stream: &Arc<CudaStream>, extents: (usize, usize, usize)) -> Self {
+        // SAFETY: slices made meanwhile are used on `stream` alone.
+        unsafe { context.disable_event_tracking() };
+        let problem = Self::new(stream, extents);
+        // SAFETY: as it was before.
+        unsafe { context.enable_event_tracking() };
+        problem
+    }
+
+    fn arguments(&mut self) -> Arguments<'_, falchion::device::cuda::Cuda, f32, f32, f32> {
+        Arguments::new(self.extents, &self.a, &self.b, &mut self.d)
+    }
+
+    fn is_right(&self, stream: &Arc<CudaStream>) -> bool {
+        stream.clone_dtoh(&self.d).expect("D comes back") == self.want
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_run_is_on_the_stream_of_d() {
+    let (_, stream) = device();
+    let mut problem = Problem::new(&stream, (300, 200, 100));
+    Sgemm::new().run(problem.arguments()).unwrap();
+    assert!(problem.is_right(&stream));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_prepared_kernel_runs_on_any_stream_of_its_device() {
+    let (context, stream) = device();
+    let mut problem = Problem::new(&stream, (257, 129, 65));
+    let kernel = Sgemm::new().prepare(&context).unwrap();
+    assert!(kernel.report().registers > 0 && kernel.report().spill_store_bytes == 0, "{:?}", kernel.report());
+    let other = context.new_stream().unwrap();
+    kernel.run_on(&other, problem.arguments()).unwrap();
+    other.synchronize().unwrap();
+    assert!(problem.is_right(&stream));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_captured_run_replays() {
+    let (context, stream) = device();
+    let mut problem = Problem::untracked(&context, &stream, (512, 256, 128));
+    let kernel = Sgemm::new().prepare(&context).unwrap();
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    kernel.run(problem.arguments()).unwrap();
+    let graph = stream
+        .end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+        .unwrap()
+        .expect("something was captured");
+    for _ in 0..1000 {
+        graph.launch().unwrap();
+    }
+    stream.synchronize().unwrap();
+    assert!(problem.is_right(&stream));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn an_unprepared_run_under_capture_is_refused() {
+    let (context, stream) = device();
+    let mut problem = Problem::untracked(&context, &stream, (96, 96, 32));
+    // A configuration that no other test prepares.
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().threadblock::<GemmShape<64, 64, 8>>().stages::<7>();
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    let refused = gemm.run(problem.arguments());
+    let _ = stream.end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
+    gemm.run(problem.arguments()).unwrap();
+    assert!(problem.is_right(&stream));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn misaligned_views_take_narrower_accesses() {
+    let (_, stream) = device();
+    let (m, n, k) = (130, 67, 35);
+    let (a, b) = (whole_numbers(m * k, 3), whole_numbers(k * n, 4));
+    let want = product((m, n, k), &a, &b);
+    for shift in 0..6 {
+        let padded = |x: &[f32]| -> CudaSlice<f32> {
+            let mut all = vec![f32::NAN; shift];
+            all.extend_from_slice(x);
+            stream.clone_htod(&all).unwrap()
+        };
+        let (a, b, mut d) = (padded(&a), padded(&b), padded(&vec![f32::NAN; m * n]));
+        let (a, b, mut d_view) = (a.slice(shift..), b.slice(shift..), d.slice_mut(shift..));
+        Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut d_view)).unwrap();
+        let got = stream.clone_dtoh(&d).unwrap();
+        assert!(got[..shift].iter().all(|x| x.is_nan()) && got[shift..] == want[..], "shifted by {shift} elements");
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn c_in_place_and_beside() {
+    let (_, stream) = device();
+    let (m, n, k) = (140, 90, 50);
+    let (a, b, c) = (whole_numbers(m * k, 5), whole_numbers(k * n, 6), whole_numbers(m * n, 7));
+    let want: Vec<f32> = product((m, n, k), &a, &b).iter().zip(&c).map(|(ab, c)| 2.0 * ab - 3.0 * c).collect();
+    let copied = |x: &[f32]| stream.clone_htod(x).unwrap();
+    let (a, b, c_device, mut d, mut in_place) = (copied(&a), copied(&b), copied(&c), copied(&vec![f32::NAN; m * n]), copied(&c));
+    Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut d).alpha(2.0).source(-3.0, &c_device)).unwrap();
+    Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut in_place).alpha(2.0).in_place(-3.0)).unwrap();
+    assert_eq!(stream.clone_dtoh(&d).unwrap(), want);
+    assert_eq!(stream.clone_dtoh(&in_place).unwrap(), want);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn more_than_two_to_the_31_elements() {
+    let (_, stream) = device();
+    // D has 2^31 + 2^17 elements; its last rows lie beyond 2^33 bytes.
+    let (m, n, k) = ((1 << 14) + 1, 1 << 17, 2);
+    let (a, b) = (whole_numbers(m * k, 8), whole_numbers(k * n, 9));
+    let (a_device, b_device) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
+    let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
+    Sgemm::new().run(Arguments::new((m, n, k), &a_device, &b_device, &mut d)).unwrap();
+    for row in [0, m / 2, m - 2, m - 1] {
+        let got = stream.clone_dtoh(&d.slice(row * n..(row + 1) * n)).unwrap();
+        let want: Vec<f32> = (0..n).map(|j| a[row * k] * b[j] + a[row * k + 1] * b[n + j]).collect();
+        assert!(got == want, "row {row}");
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
+    let (context, stream) = device();
+    let kernel = Sgemm::new().prepare(&context).unwrap();
+    let streams: Vec<_> = (0..8).map(|_| context.new_stream().unwrap()).collect();
+    let (m, n, k) = (311, 203, 97);
+    let noise = |length: usize, seed: u32| -> Vec<f32> {
+        (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8) as f32 / 16_777_216.0 - 0.5).collect()
+    };
+    let (a, b) = (noise(m * k, 1), noise(k * n, 2));
+    let (a_device, b_device) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
+    stream.synchronize().unwrap();
+    let want = product((m, n, k), &a, &b);
+    std::thread::scope(|scope| {
+        for thread in 0..16 {
+            let (kernel, stream, a, b, want) = (&kernel, &streams[thread % 8], &a_device, &b_device, &want);
+            scope.spawn(move || {
+                let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
+                for _ in 0..200 {
+                    kernel.run(Arguments::new((m, n, k), a, b, &mut d)).unwrap();
+                }
+                let got = stream.clone_dtoh(&d).unwrap();
+                assert!(got.iter().zip(want).all(|(x, y)| x.to_bits() == y.to_bits()), "thread {thread}");
+            });
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_device_too_old_or_another_device_is_refused() {
+    let (context, stream) = device();
+    let machine = falchion::device::cuda::machine_of(&context).unwrap();
+    assert!(Sgemm::DESC.check_on(&machine).is_ok());
+    let old = falchion::arch::Machine { sm: 75, ..machine };
+    let refused = Sgemm::DESC.check_on(&old).unwrap_err().to_string();
+    assert!(refused.contains("sm80") && refused.contains("sm_75"), "{refused}");
+    drop(stream);
+}
+
+/// The cost of `run` on the host, in microseconds: the median of many, the stream kept from filling up.
+fn cost_of_run(kernel: &falchion::device::cuda::Kernel<Sgemm>, problem: &mut Problem, stream: &CudaStream) -> f64 {
+    let mut costs = Vec::new();
+    for _ in 0..200 {
+        let began = Instant::now();
+        for _ in 0..50 {
+            kernel.run(problem.arguments()).unwrap();
+        }
+        costs.push(began.elapsed().as_secs_f64() * 1e6 / 50.0);
+        stream.synchronize().unwrap();
+    }
+    costs.sort_by(f64::total_cmp);
+    costs[costs.len() / 2]
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_host_cost_of_a_run() {
+    let (context, stream) = device();
+    let kernel = Sgemm::new().prepare(&context).unwrap();
+    let mut problem = Problem::untracked(&context, &stream, (64, 64, 16));
+    let off = cost_of_run(&kernel, &mut problem, &stream);
+    let mut problem = Problem::new(&stream, (64, 64, 16));
+    let on = cost_of_run(&kernel, &mut problem, &stream);
+    println!("host cost of run: {off:.2} us with event tracking off, {on:.2} us with it on");
+    assert!(off < 5.0, "{off:.2} us");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU and NVRTC on the same machine, and a cache directory of its own"]
+fn a_cold_kernel_and_a_warm_start() {
+    let (context, _) = device();
+    let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
+    let unit = falchion::mirror::translation_unit(&Sgemm::DESC, false);
+    let cold_cache = || falchion::device::cuda::cache::Cache::new(falchion::device::cuda::cache::CacheDir::At(folder.clone()));
+    let sm = falchion::device::cuda::machine_of(&context).unwrap().sm;
+    let cache = cold_cache();
+    let began = Instant::now();
+    falchion::device::cuda::compile(&cache, &unit, sm).unwrap();
+    let cold = began.elapsed();
+    assert_eq!(cache.compilations(), 1);
+    let cache = cold_cache();
+    let began = Instant::now();
+    let entry = falchion::device::cuda::compile(&cache, &unit, sm).unwrap();
+    context.load_module(cudarc::nvrtc::Ptx::from_binary(entry.cubin.clone())).unwrap();
+    let warm = began.elapsed();
+    assert_eq!((cache.compilations(), cache.disk_hits()), (0, 1));
+    println!("cold {cold:?}, warm from disk and loaded {warm:?}");
+    let _ = std::fs::remove_dir_all(&folder);
+    assert!(cold < Duration::from_secs(1) && warm < Duration::from_millis(10), "{cold:?} {warm:?}");
+}

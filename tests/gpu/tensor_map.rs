@@ -1,0 +1,279 @@
+//! What the copy engine does with a box, byte for byte, held against the host's model: loads, stores, multicasts in clusters.
+//! Shared memory is poisoned before each copy and compared whole; so are the tensors that are stored to.
+
+use crate::harness::{
+    tensor_checks::{check_load, check_multicast, check_round, check_store, check_store_as, copy, reach},
+    tensor_device::{Device, LOAD, Run},
+    tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
+    tensors::{copies, packed},
+};
+use falchion::{
+    Error,
+    device::cuda::{multiprocessors, tensor_map},
+    numeric::ElementKind,
+    sys::{
+        driver::{Grid, max_active_clusters},
+        tensor_map::encode,
+    },
+    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+};
+use proptest::{
+    strategy::{Strategy, ValueTree},
+    test_runner::TestRunner,
+};
+use std::time::Instant;
+
+/// Corners around a tensor: inside, across and beyond each side.
+fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
+    let along = |d: usize| {
+        let (extent, length) = (desc.dims[d] as i32, desc.box_dims[d] as i32);
+        [0, 3, -1, -length + 1, -length, extent - length, extent - 1, extent, i32::MIN, i32::MAX - length]
+    };
+    // The engine begins rows at multiples of 16 bytes.
+    let chunk = 16 / desc.element.bytes() as i32;
+    let (columns, rows) = (along(0).map(|c| c.div_euclid(chunk) * chunk), along(1));
+    let mut corners: Vec<_> = columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [chunk, r, 0])).collect();
+    corners.extend(columns.iter().zip(rows).map(|(&c, r)| [c, r, 0]));
+    if desc.rank == 3 {
+        corners.extend(along(2).map(|m| [2 * chunk, 11, m]));
+    }
+    corners
+}
+
+/// Boxes as kernels have them, for every size of an element and every swizzle.
+fn boxes() -> Vec<TensorMapDesc> {
+    let mut boxes = Vec::new();
+    for element in ElementKind::ALL {
+        for swizzle in TensorSwizzle::ALL {
+            let columns = swizzle.span_bytes().unwrap_or(176) / element.bytes();
+            boxes.push(packed(element, &[301, 203], &[columns, 64], 1, swizzle));
+            boxes.push(packed(element, &[77, 50, 3], &[columns, 20, 2], 3, swizzle));
+        }
+    }
+    // The tallest box there is.
+    boxes.push(packed(ElementKind::Bf16, &[500, 700], &[64, 256], 0, TensorSwizzle::Bytes128));
+    boxes
+}
+
+/// The same tensor, but for rows that are whole multiples of 16 bytes, as its strides are.
+fn whole(desc: &TensorMapDesc) -> TensorMapDesc {
+    let mut whole = *desc;
+    whole.dims[0] = desc.dims[0].next_multiple_of(16 / u64::from(desc.element.bytes()));
+    whole
+}
+
+/// Every drawn copy of two or three dimensions.
+fn drawn(count: usize) -> Vec<TensorCopy> {
+    let (mut runner, strategy) = (TestRunner::deterministic(), copies());
+    let draw = || strategy.new_tree(&mut runner).expect("a copy").current();
+    std::iter::repeat_with(draw).filter(|copy| copy.tile().map().rank >= 2).take(count).collect()
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn loads_put_every_byte_where_the_model_does() {
+    let (device, mut count) = (Device::new(), 0);
+    for desc in boxes() {
+        for (number, corner) in (0..).zip(corners(&desc)) {
+            // Tiles at the start of a pattern, and within one, while they fit.
+            let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
+            check_load(&device, &copy(&desc, (number % 11).min(room) * 128, corner), number.into());
+            count += 1;
+        }
+    }
+    for (number, load) in (0..).zip(drawn(400)) {
+        check_load(&device, &load, number);
+        count += 1;
+    }
+    println!("{count} loads");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn stores_write_what_lies_inside_and_nothing_else() {
+    let (device, mut count) = (Device::new(), 0);
+    for desc in boxes().iter().map(whole) {
+        for (number, corner) in (0..).zip(corners(&desc)).step_by(3) {
+            let room = MEMORY_BYTES as u32 / 128 - desc.box_bytes().div_ceil(128) as u32;
+            let store = copy(&desc, (number % 11).min(room) * 128, corner);
+            if store.check_store().is_ok() {
+                check_store(&device, &store, number.into());
+                count += 1;
+            }
+        }
+    }
+    for (number, store) in (0..).zip(drawn(600)).filter(|(_, store)| store.check_store().is_ok()) {
+        check_store(&device, &store, number);
+        count += 1;
+    }
+    println!("{count} stores");
+    assert!(count >= 200, "{count}");
+}
+
+/// Why stores of other rows are refused: of rows that end within 16 bytes these are written whole, as if the rows were longer.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
+    let (device, mut count) = (Device::new(), 0);
+    for (desc, whole) in boxes().into_iter().map(|desc| (desc, whole(&desc))).filter(|(desc, whole)| desc != whole) {
+        let last = whole.dims[0] as i32 - 16 / desc.element.bytes() as i32;
+        let [store, meant] = [desc, whole].map(|desc| copy(&desc, 0, [last, 5, 0]));
+        assert!(store.check_store().is_err() && meant.check_store().is_ok());
+        check_store_as(&device, &store, &meant, 1);
+        count += 1;
+    }
+    println!("{count} stores");
+    assert!(count >= 40, "{count}");
+}
+
+/// Loaded from one place, stored to another, with hints to the cache.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_box_goes_round_through_shared_memory() {
+    let device = Device::new();
+    let drawn = drawn(200);
+    for (number, load) in (0..).zip(&drawn) {
+        let (corner, chunk) = (load.corner(), 16 / load.tile().map().element.bytes() as i32);
+        let tile = SharedBox::new(&whole(load.tile().map()), load.tile().address()).expect("a box");
+        let store = TensorCopy::new(tile, [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0]);
+        check_round(&device, load, &store, number);
+    }
+    println!("{} round trips", drawn.len());
+}
+
+/// Each block whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it was.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_multicast_reaches_the_blocks_of_its_mask() {
+    let device = Device::new();
+    let desc = packed(ElementKind::Bf16, &[300, 200], &[64, 64], 1, TensorSwizzle::Bytes128);
+    let mut count = 0;
+    for corner in [[0, 0, 0], [248, 170, 0], [-8, -20, 0]] {
+        for (mask, hint, clusters) in [(3, false, 1), (3, true, 5), (1, false, 2), (2, true, 2)] {
+            count +=
+                check_multicast(&device, &copy(&desc, 1024, corner), Multicast::new(mask, 2).expect("a mask"), hint, clusters);
+        }
+    }
+    println!("{count} blocks of clusters");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_holds() {
+    let device = Device::new();
+    let desc = packed(ElementKind::F32, &[64, 64], &[32, 8], 0, TensorSwizzle::Bytes128);
+    let load = copy(&desc, 0, [0; 3]);
+    let (source, before) = (vec![0; reach(&load)], untouched());
+    let run = |grid| {
+        let (entry, target) = (MULTICAST, source.as_slice());
+        device.run(&Run {
+            entry,
+            grid,
+            load: &load,
+            store: &load,
+            mask: 1,
+            hint: false,
+            source: &source,
+            target,
+            before: &before,
+        })
+    };
+    let odd = run(Grid::of_blocks(3, THREADS, 0)).map(|_| ()).expect_err("three blocks are not clusters of two");
+    assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");
+    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 }).map(|_| ()).expect_err("no blocks");
+    assert!(matches!(none, Error::Refused(_)), "{none}");
+    assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0 }).is_ok());
+
+    let function = device.module.load_function(MULTICAST).expect("a kernel");
+    let sms = multiprocessors(&device.context).expect("a number");
+    let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0 };
+    let clusters = max_active_clusters(&function, &device.stream, &grid).expect("a number");
+    println!("{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes");
+    // Five blocks of 40 KiB and the reserved kilobyte fit into 228 KiB.
+    assert!(clusters >= 1 && clusters <= sms * 5 / 2, "{clusters} clusters on {sms} multiprocessors");
+    let nine = max_active_clusters(&function, &device.stream, &Grid { cluster: 9, ..grid });
+    assert!(matches!(nine, Err(Error::Refused(_))), "{nine:?}");
+}
+
+/// What `check` accepts, the driver packs: drawn descriptions, and those at the limits, of one dimension to five.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_driver_takes_what_the_rules_take() {
+    let _device = Device::new();
+    let (mut runner, strategy, mut count) = (TestRunner::deterministic(), copies(), 0);
+    let mut takes = |desc: &TensorMapDesc| {
+        assert_eq!(desc.check_at(0x10_0000_0000), Ok(()), "{desc:?}");
+        assert!(encode(desc, 0x10_0000_0000).is_ok(), "{desc:?}");
+        count += 1;
+    };
+    for _ in 0..500 {
+        takes(strategy.new_tree(&mut runner).expect("a copy").current().tile().map());
+    }
+    let five = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, TensorSwizzle::Bytes128);
+    takes(&five);
+    takes(&TensorMapDesc { strides_bytes: [256, 2304, 16_128, (1 << 40) - 16], ..five });
+    takes(&TensorMapDesc { dims: [1 << 32, 1 << 10, 1, 1, 1], strides_bytes: [1 << 34, 1 << 34, 1 << 34, 1 << 34], ..five });
+    takes(&packed(ElementKind::U8, &[4096, 4096], &[256, 256], 0, TensorSwizzle::None));
+    println!("{count} descriptions packed");
+}
+
+/// Matrices of a batch that lie in the same place: a stride of 0.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_batch_may_repeat_one_matrix() {
+    let device = Device::new();
+    let mut desc = packed(ElementKind::F16, &[100, 40, 5], &[64, 16, 2], 0, TensorSwizzle::Bytes128);
+    desc.strides_bytes[1] = 0;
+    for corner in [[0, 0, 0], [48, 30, 3], [0, 0, 4]] {
+        check_load(&device, &copy(&desc, 0, corner), 1);
+    }
+}
+
+/// `Tf32` in a map rounds binary32 to ten bits of fraction, to the nearest.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn tf32_is_rounded_to_the_nearest_on_its_way() {
+    let device = Device::new();
+    let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, TensorSwizzle::None);
+    let load = copy(&desc, 0, [0; 3]);
+    let number = |i: u32| f32::from_bits(0x3f80_0000 + i * 37) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let source: Vec<u8> = (0..2048).flat_map(|i| number(i).to_le_bytes()).collect();
+    let found = device.one(LOAD, [&load, &load], &source, &source, &untouched());
+    let rounded = found.shared[0].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).take(2048);
+    let (mut kept, mut farther, mut worst) = (0, 0, 0.0f32);
+    for (i, to) in (0..).zip(rounded) {
+        let error = (to - number(i)).abs();
+        kept += u32::from(to.to_bits() & 0x1fff != 0);
+        farther += u32::from(error > 2.0f32.powi(-11));
+        worst = worst.max(error);
+    }
+    println!("tf32: of 2048 numbers {kept} keep low bits, {farther} are not the nearest; the largest error is {worst:e}");
+    assert_eq!((kept, farther), (0, 0));
+}
+
+/// What a map costs the host: packed by the driver, and remembered.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn packing_and_remembering_a_map_take_this_long() {
+    let _device = Device::new();
+    let desc = packed(ElementKind::Bf16, &[4096, 4096], &[64, 128], 0, TensorSwizzle::Bytes128);
+    let rounds = 100_000u64;
+    let nanoseconds = |get: &dyn Fn(u64)| {
+        get(0);
+        let start = Instant::now();
+        (0..rounds).for_each(get);
+        start.elapsed().as_nanos() as f64 / rounds as f64
+    };
+    let packed = nanoseconds(&|round| {
+        std::hint::black_box(encode(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
+    });
+    let remembered = nanoseconds(&|round| {
+        std::hint::black_box(tensor_map(&desc, 0x10_0000_0000 + round % 4 * 256).expect("a map"));
+    });
+    println!("a map takes {packed:.0} ns to pack and {remembered:.0} ns to remember");
+    let same = (0..4).all(|i| {
+        let address = 0x10_0000_0000 + i * 256;
+        encode(&desc, address).expect("a map") == tensor_map(&desc, address).expect("a map")
+    });
+    assert!(same && packed > 0.0 && remembered > 0.0);
+}

@@ -1,0 +1,293 @@
+//! Which copies the copy engine takes at all: each class in a process of its own, for one that it does not take ends with
+//! `CUDA_ERROR_ILLEGAL_INSTRUCTION`, after which the process has no device.
+//!
+//! The first class is taken by every rule; each other differs from it in one respect, or in what its name says.
+
+use crate::harness::{
+    tensor_checks::{check_load, check_multicast, check_round, check_store, copy, reach},
+    tensor_device::{Device, LOAD, ROUND, Run, STORE},
+    tensor_kernels::{MULTICAST, THREADS, untouched},
+    tensors::packed,
+};
+use falchion::{
+    numeric::ElementKind,
+    sys::driver::Grid,
+    threadblock::{Multicast, TensorCopy, TensorMapDesc, TensorSwizzle},
+};
+use std::{
+    collections::BTreeSet,
+    env,
+    process::{Command, Stdio},
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Names the class that a process runs.
+const CLASS: &str = "FALCHION_TENSOR_CLASS";
+
+/// How long a class may take: a copy that never completes waits for ever.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Processes at a time.
+const AT_ONCE: usize = 8;
+
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Load,
+    Store,
+    /// A load and a store to the same corner, with hints.
+    Round,
+    /// A load to the ranks of a mask, with a hint or without.
+    Multicast(u16, bool),
+}
+
+/// One copy, and how it is called.
+struct Class {
+    name: String,
+    way: Way,
+    desc: TensorMapDesc,
+    address: u32,
+    corner: [i32; 3],
+}
+
+/// 64 rows of 512 bytes, and boxes of 16 rows as long as the swizzle's span.
+fn plain(element: ElementKind, swizzle: TensorSwizzle) -> TensorMapDesc {
+    let columns = swizzle.span_bytes().unwrap_or(128) / element.bytes();
+    packed(element, &[512 / u64::from(element.bytes()), 64], &[columns, 16], 0, swizzle)
+}
+
+fn classes() -> Vec<Class> {
+    use {ElementKind::*, TensorSwizzle::*, Way::*};
+    let mut all = Vec::new();
+    let mut add = |name: &str, way, desc, address, corner| {
+        let name = format!("{way:?} {name}, corner {corner:?}");
+        all.push(Class { name, way, desc, address, corner });
+    };
+    let usual = plain(F16, Bytes128);
+    add("f16", Load, usual, 0, [0; 3]);
+    // Elements, swizzles, and the tile's place in the pattern.
+    for element in ElementKind::ALL.into_iter().filter(|&element| element != F16) {
+        add(&element.to_string(), Load, plain(element, Bytes128), 0, [0; 3]);
+    }
+    for (swizzle, addresses) in [
+        (Bytes128, &[128, 256, 512, 1024][..]),
+        (Bytes64, &[0, 128, 256]),
+        (Bytes32, &[0, 128]),
+        (TensorSwizzle::None, &[0, 128]),
+    ] {
+        for &address in addresses {
+            add(&format!("{swizzle:?} at {address}"), Load, plain(F16, swizzle), address, [0; 3]);
+        }
+    }
+    add("rows of 176 bytes", Load, packed(F16, &[256, 64], &[88, 16], 0, TensorSwizzle::None), 0, [0; 3]);
+    add("rows of 16 bytes", Load, packed(F16, &[256, 64], &[8, 16], 0, TensorSwizzle::None), 0, [0; 3]);
+    add("256 rows", Load, packed(F16, &[256, 300], &[64, 256], 0, Bytes128), 0, [0; 3]);
+    // Widths and strides.
+    add("a width of 500 bytes", Load, packed(F16, &[250, 64], &[64, 16], 0, Bytes128), 0, [0; 3]);
+    add("a stride of 528 bytes", Load, packed(F16, &[256, 64], &[64, 16], 1, Bytes128), 0, [0; 3]);
+    add("a width of 500 bytes", Load, packed(F16, &[250, 64], &[64, 16], 0, Bytes128), 0, [192, 0, 0]);
+    // Corners whose first row starts at a multiple of 16 bytes: inside, across and beyond each side.
+    let far = i32::MAX / 8 * 8;
+    for corner in [
+        [8, 0],
+        [64, 5],
+        [224, 0],
+        [256, 0],
+        [-8, 0],
+        [-64, 0],
+        [-72, 0],
+        [0, -1],
+        [0, -16],
+        [0, 60],
+        [0, 64],
+        [-8, -1],
+        [248, 63],
+        [i32::MIN, 0],
+        [far, 0],
+        [far - 64, 0],
+        [0, i32::MIN],
+        [0, i32::MAX],
+        [0, i32::MAX - 16],
+    ] {
+        add("f16", Load, usual, 0, [corner[0], corner[1], 0]);
+    }
+    // Corners that do not.
+    for column in [1, 2, 4, 12, 250, 257, 300, -1, -4, -63, -65] {
+        add("f16", Load, usual, 0, [column, 0, 0]);
+    }
+    for (element, columns) in [(U8, [1, 8]), (F32, [1, 2]), (Tf32, [1, 2]), (F64, [1, 3])] {
+        for column in columns {
+            add(&element.to_string(), Load, plain(element, Bytes128), 0, [column, 0, 0]);
+        }
+    }
+    for swizzle in [Bytes64, Bytes32, TensorSwizzle::None] {
+        add(&format!("{swizzle:?}"), Load, plain(F16, swizzle), 0, [4, 0, 0]);
+    }
+    add("a tensor of 717 KB", Load, packed(F16, &[512, 700], &[64, 16], 0, Bytes128), 0, [4, 0, 0]);
+    add("a tensor of 717 KB", Load, packed(F16, &[512, 700], &[64, 16], 0, Bytes128), 0, [480, 690, 0]);
+    // Batches.
+    let batch = packed(F16, &[256, 40, 3], &[64, 16, 2], 0, Bytes128);
+    let mut same = batch;
+    same.strides_bytes[1] = 0;
+    for corner in [[0, 0, 0], [8, 30, 2], [0, 0, -1], [0, 0, 3], [4, 0, 0]] {
+        add("a batch", Load, batch, 0, corner);
+    }
+    add("a batch of the same", Load, same, 0, [0; 3]);
+    add("a batch of the same", Load, same, 0, [8, 30, 2]);
+    // Stores.
+    for (address, corner) in [
+        (0, [0, 0, 0]),
+        (128, [0, 0, 0]),
+        (0, [8, 5, 0]),
+        (0, [224, 60, 0]),
+        (0, [-8, -1, 0]),
+        (0, [256, 0, 0]),
+        (0, [1, 0, 0]),
+        (0, [4, 0, 0]),
+        (0, [-4, 0, 0]),
+        (0, [300, 0, 0]),
+    ] {
+        add(&format!("at {address}"), Store, usual, address, corner);
+    }
+    add("a batch", Store, batch, 0, [8, 30, 2]);
+    // Hints and clusters.
+    for corner in [[0, 0, 0], [224, 60, 0], [4, 0, 0]] {
+        add("f16", Round, usual, 0, corner);
+        for (mask, hint) in [(1, false), (3, false), (3, true)] {
+            add("f16", Multicast(mask, hint), usual, 1024, corner);
+        }
+    }
+    all
+}
+
+#[test]
+fn every_class_has_a_name_of_its_own() {
+    let names: BTreeSet<String> = classes().into_iter().map(|class| class.name).collect();
+    assert_eq!(names.len(), classes().len());
+}
+
+/// What became of a class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Outcome {
+    /// As the model has it.
+    Same,
+    /// `CUDA_ERROR_ILLEGAL_INSTRUCTION`.
+    Illegal,
+    /// Anything else.
+    Wrong(String),
+}
+
+impl Class {
+    fn copy(&self) -> TensorCopy {
+        copy(&self.desc, self.address, self.corner)
+    }
+}
+
+/// What the rules say of a class.
+fn taken(class: &Class) -> Result<(), falchion::Refusal> {
+    match class.way {
+        Way::Store | Way::Round => class.copy().check_store(),
+        Way::Load | Way::Multicast(..) => class.copy().check(),
+    }
+}
+
+/// Runs one class here, and panics unless it ends, and is as the model has it where the model has it.
+fn run(class: &Class) {
+    let (device, copy) = (Device::new(), class.copy());
+    eprintln!("{} in {:?}", class.name, class.desc);
+    if taken(class).is_err() {
+        return run_unmodelled(&device, class.way, &copy);
+    }
+    match class.way {
+        Way::Load => check_load(&device, &copy, 1),
+        Way::Store => check_store(&device, &copy, 1),
+        Way::Round => check_round(&device, &copy, &copy, 1),
+        Way::Multicast(mask, hint) => {
+            check_multicast(&device, &copy, Multicast::new(mask, 2).expect("a mask"), hint, 2);
+        }
+    }
+}
+
+/// Runs what the model refuses, and compares nothing.
+fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
+    let (tensor, before) = (vec![0; reach(copy)], untouched());
+    let entry = match way {
+        Way::Load => LOAD,
+        Way::Store => STORE,
+        Way::Round => ROUND,
+        Way::Multicast(mask, hint) => {
+            let grid = Grid { clusters: 1, cluster: 2, threads: THREADS, shared_bytes: 0 };
+            let (entry, load, source) = (MULTICAST, copy, tensor.as_slice());
+            let run = Run { entry, grid, load, store: copy, mask, hint, source, target: source, before: &before };
+            device.run(&run).unwrap_or_else(|error| panic!("{error}"));
+            return;
+        }
+    };
+    device.one(entry, [copy, copy], &tensor, &tensor, &before);
+}
+
+/// Runs one class in a process of its own.
+fn outcome(class: &Class) -> Outcome {
+    let mut child = Command::new(env::current_exe().expect("this program"))
+        .args(["--exact", "--ignored", "--nocapture", "tensor_map_classes::the_engine_takes_what_the_rules_take"])
+        .env(CLASS, &class.name)
+        .env("RUST_BACKTRACE", "0")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a process");
+    let start = Instant::now();
+    while child.try_wait().expect("a process").is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("a process to end");
+            child.wait().expect("a process that ended");
+            return Outcome::Wrong("never ends".to_owned());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    // What is said is short: it waits in the pipe.
+    let output = child.wait_with_output().expect("what it said");
+    let said = String::from_utf8_lossy(&output.stderr);
+    match () {
+        () if output.status.success() => Outcome::Same,
+        () if said.contains("CUDA_ERROR_ILLEGAL_INSTRUCTION") => Outcome::Illegal,
+        () => Outcome::Wrong(said.lines().filter(|line| !line.is_empty()).take(5).collect::<Vec<_>>().join(" | ")),
+    }
+}
+
+/// The engine takes exactly what [`TensorCopy::check`] takes, and does with it what the model does.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_engine_takes_what_the_rules_take() {
+    let classes = classes();
+    if let Ok(name) = env::var(CLASS) {
+        return run(classes.iter().find(|class| class.name == name).expect("a class"));
+    }
+    let (next, found) = (Mutex::new(0), Mutex::new(vec![None; classes.len()]));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let mut guard = next.lock().expect("a number");
+                    let (number, _) = (*guard, *guard += 1);
+                    drop(guard);
+                    let Some(class) = classes.get(number) else { break };
+                    let outcome = outcome(class);
+                    println!("class {} .. {outcome:?}", class.name);
+                    found.lock().expect("outcomes")[number] = Some(outcome);
+                }
+            });
+        }
+    });
+    let mut surprises = Vec::new();
+    for (class, outcome) in classes.iter().zip(found.into_inner().expect("outcomes")) {
+        let outcome = outcome.expect("every class ran");
+        let expected = if taken(class).is_ok() { Outcome::Same } else { Outcome::Illegal };
+        if outcome != expected {
+            surprises.push(format!("{} .. {outcome:?}", class.name));
+        }
+    }
+    println!("{} classes, {} of them not as said", classes.len(), surprises.len());
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+}

@@ -1,0 +1,118 @@
+//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out as the product. A map, a
+//! descriptor or a fragment that is not the hardware's makes another.
+
+use crate::harness::warpgroups::{self, bits, products, types, wanted, whole, words};
+use cudarc::driver::CudaContext;
+use falchion::{
+    Error,
+    device::cuda::{WarpgroupProbe, open},
+    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
+};
+use std::sync::Arc;
+
+/// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second
+/// adds.
+fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
+    let probe = WarpgroupProbe::prepare(context, mma).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
+    assert!(probe.report().is_clean(), "{}: {:?}", words(mma), probe.report());
+    let (input_a, input_b) = (mma.instruction().a(), mma.instruction().b());
+    let element_a = |m, k| bits(input_a, whole(input_a, 1, m, k));
+    let a = match mma.a() {
+        OperandA::Shared(tile) => tile.lay(element_a),
+        OperandA::Registers(input) => FragmentMap { input }.lay(element_a),
+    };
+    let b = mma.b().lay(|n, k| bits(input_b, whole(input_b, 2, n, k)));
+    let wanted = wanted(mma);
+    // Beyond 2048 not every whole number is an f16.
+    let is_f16 = mma.instruction().accumulator() == WgmmaAccumulator::F16;
+    assert!(!is_f16 || wanted.iter().all(|x| x.unsigned_abs() <= 1024), "{}", words(mma));
+    for rounds in [1, 2] {
+        let got = probe.run(&a, &b, rounds).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
+        assert_eq!(got.len(), wanted.len());
+        let is_wrong = |(got, wanted): &(&f64, &i32)| **got != f64::from(**wanted) * f64::from(rounds);
+        let wrong = got.iter().zip(&wanted).filter(is_wrong).count();
+        if wrong > 0 {
+            return Some(format!("{}, {rounds} rounds: {wrong} of {} wrong", words(mma), wanted.len()));
+        }
+    }
+    None
+}
+
+fn all_right(what: &str, stages: &[MmaWarpgroup]) {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let faults: Vec<_> = stages.iter().filter_map(|mma| fault(&context, mma)).collect();
+    println!("{what}: {} stages", stages.len());
+    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), stages.len(), faults.join("\n"));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn every_type_width_and_way_is_the_product() {
+    let stages: Vec<_> = types()
+        .into_iter()
+        .flat_map(|types| [8, 64, 192, 256].into_iter().flat_map(move |n| products(types, n, Swizzle::Bytes128)))
+        .collect();
+    all_right("types, widths and ways", &stages);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn every_swizzle_is_the_product() {
+    let types = WgmmaInput::ALL.map(|input| (input, input, input.accumulator()));
+    let stages: Vec<_> =
+        Swizzle::ALL.iter().flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle))).collect();
+    all_right("swizzles", &stages);
+}
+
+/// Tiles of more rows than the instruction reads, whose distances differ from those of small ones.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn large_tiles_are_the_product() {
+    let mut stages = Vec::new();
+    for input in [WgmmaInput::Bf16, WgmmaInput::Tf32, WgmmaInput::S8] {
+        for swizzle in Swizzle::ALL {
+            for &along_a in warpgroups::ways(input) {
+                for &along_b in warpgroups::ways(input) {
+                    let a = OperandA::Shared(warpgroups::tile(input, along_a, swizzle, 256));
+                    let b = warpgroups::tile(input, along_b, swizzle, 384);
+                    stages.push(MmaWarpgroup::new(a, b, input.accumulator(), 128).expect("a stage"));
+                }
+            }
+        }
+    }
+    all_right("large tiles", &stages);
+}
+
+/// Without its swizzle a tile is another matrix to the instruction.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_tile_laid_without_the_swizzle_is_another() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let mma = products((WgmmaInput::Bf16, WgmmaInput::Bf16, WgmmaInput::Bf16.accumulator()), 64, Swizzle::Bytes128)[0];
+    let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
+    let OperandA::Shared(tile) = mma.a() else { panic!("the first product reads A from shared memory") };
+    let element = |seed| move |mn, k| bits(WgmmaInput::Bf16, whole(WgmmaInput::Bf16, seed, mn, k));
+    let plain: Vec<u8> = (0..64).flat_map(|m| (0..64).flat_map(move |k| (element(1)(m, k) as u16).to_le_bytes())).collect();
+    let b = mma.b().lay(element(2));
+    let wanted: Vec<f64> = wanted(&mma).into_iter().map(f64::from).collect();
+    assert_eq!(probe.run(&tile.lay(element(1)), &b, 1).expect("it runs"), wanted);
+    assert_ne!(probe.run(&plain, &b, 1).expect("it runs"), wanted);
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn operands_of_another_size_are_refused() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let mma = products((WgmmaInput::S8, WgmmaInput::S8, WgmmaInput::S8.accumulator()), 64, Swizzle::Bytes128)[0];
+    let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
+    let (a, b) = (vec![0; 64 * 128], vec![0; 64 * 128]);
+    assert_eq!(probe.run(&a, &b, 1).expect("it runs"), [0.0; 64 * 64]);
+    for (a, b, rounds, says) in [
+        (&a[1..], &b[..], 1, "A has 8191 bytes, and the stage reads 8192"),
+        (&a, &b[1..], 1, "B has 8191 bytes, and the stage reads 8192"),
+        (&a, &b, 0, "rounds = 0: the nearest is 1"),
+    ] {
+        let error = probe.run(a, b, rounds).expect_err("refused");
+        assert!(matches!(error, Error::Measurement { .. }) && error.to_string().contains(says), "{error}");
+    }
+}

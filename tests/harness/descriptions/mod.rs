@@ -1,0 +1,95 @@
+//! Descriptions drawn from all that `check` accepts, the same one for the same seed: for every suite that needs any.
+
+pub mod coverage;
+pub mod simt;
+pub mod threads;
+pub mod warp_specialized;
+
+use super::random::Random;
+use falchion::{
+    arch::ArchKind,
+    desc::GemmDesc,
+    epilogue::{EpilogueDesc, LinearCombination, Node},
+    threadblock::SwizzleKind,
+};
+use falchion_lab::verify::draw;
+pub use simt::ONE_SCHEDULE;
+
+/// Kernels that differ in more than a knob.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// On the CUDA cores: all threads follow one schedule.
+    Simt,
+    /// On Hopper's tensor cores: warpgroups have roles.
+    WarpSpecialized,
+    /// On Hopper's CUDA cores: warpgroups have roles, and threads multiply.
+    Threads,
+}
+
+/// What is wanted of a description.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// Its threadblock tile is at most so many products.
+    pub largest_tile: u32,
+    /// Only this architecture's instructions.
+    pub arch: Option<ArchKind>,
+    /// Only linear combinations, and no kernel that may spill.
+    pub plain: bool,
+    /// Which kernels.
+    pub family: Family,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt }
+    }
+}
+
+/// Epilogues beside the linear combination. Scalars are alpha and beta; s2 is 0.
+pub const EPILOGUES: &[&str] = &[
+    "relu(alpha * acc + beta * source)",
+    "clamp(alpha * acc + beta * source, -20, 50)",
+    "alpha * acc",
+    "beta * source + alpha * relu(acc)",
+    "max(alpha * acc, beta * source) + 3",
+    "alpha * (acc + beta * source)",
+    "multiply(min(acc, 3), alpha * acc) + beta * source",
+    "acc",
+    "alpha * acc + s2 * source",
+];
+
+/// The linear combination, or another epilogue.
+fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
+    match random.below(3) {
+        0 if !plain => random.pick(EPILOGUES).parse::<EpilogueDesc>().expect("the epilogues are expressions"),
+        _ => LinearCombination::DESC,
+    }
+}
+
+/// An order of tiles.
+fn order(random: &mut Random) -> SwizzleKind {
+    match random.below(4) {
+        0 => random.pick(&[SwizzleKind::Horizontal, SwizzleKind::Hilbert]),
+        2 => SwizzleKind::Grouped(1 + random.below(16) as u32),
+        1 => SwizzleKind::Identity(1 << random.below(4)),
+        _ => SwizzleKind::Identity(1 + random.below(64) as u32),
+    }
+}
+
+/// A legal description.
+pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
+    match wanted.family {
+        Family::Simt => simt::description(seed, wanted),
+        Family::WarpSpecialized => warp_specialized::description(seed, wanted),
+        Family::Threads => threads::description(seed, wanted),
+    }
+}
+
+/// A legal description that would be refused if it needed `spare` registers more.
+pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
+    let fits = |d: &GemmDesc| match d.warp_specialized() {
+        Some(components) => components.registers_needed() + spare > components.registers_available(),
+        None => d.registers() + spare > d.registers_available(d.arch.machine().registers_per_sm),
+    };
+    (0..).map(|i| description(draw(seed, i), wanted)).find(fits).expect("a description that just fits")
+}

@@ -1,0 +1,113 @@
+//! Products of small integers on the host: they have one right answer in every element type, and are compared with `==`.
+
+use falchion::{
+    desc::GemmDesc,
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
+        host::{Mode, Program},
+        run_program,
+    },
+    layout::Order,
+    numeric::{Bf16, Element, ElementKind, F16},
+};
+
+macro_rules! data {
+    ($($Kind:ident: $Element:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {
+        /// The elements of a matrix, their type a value.
+        pub enum Data {
+            $($Kind(Vec<<$Element as Element>::Storage>),)*
+        }
+
+        impl Data {
+            /// Whole numbers as elements of a kind.
+            pub fn new(kind: ElementKind, values: impl Iterator<Item = i32>) -> Self {
+                match kind {
+                    $(ElementKind::$Kind => Self::$Kind(values.map(|$x| $from).collect()),)*
+                    other => panic!("no kernel takes {other} yet"),
+                }
+            }
+
+            /// The elements, to be read.
+            pub fn slice(&self) -> HostSlice<'_> {
+                match self { $(Self::$Kind(elements) => HostSlice::new::<$Element>(elements),)* }
+            }
+
+            /// The elements, to be written.
+            pub fn slice_mut(&mut self) -> HostSliceMut<'_> {
+                match self { $(Self::$Kind(elements) => HostSliceMut::new::<$Element>(elements),)* }
+            }
+
+            /// One element, widened.
+            pub fn get(&self, at: usize) -> f64 {
+                match self { $(Self::$Kind(elements) => { let $y = elements[at]; $to })* }
+            }
+        }
+    };
+}
+
+data! {
+    F64: f64, |x| f64::from(x), |y| y;
+    F32: f32, |x| x as f32, |y| f64::from(y);
+    F16: F16, |x| F16::from_f32(x as f32), |y| y.to_f64();
+    Bf16: Bf16, |x| Bf16::from_f32(x as f32), |y| y.to_f64();
+    I8: i8, |x| x as i8, |y| f64::from(y);
+    U8: u8, |x| x as u8, |y| f64::from(y);
+    I32: i32, |x| x, |y| f64::from(y);
+}
+
+/// What D holds before the product: no sum of [`element`]s below reaches it.
+const POISON: i32 = 113;
+
+/// Element `at` of a matrix: -5 to 5, or as much of it as sums of up to 112 products leave exact in the narrow types.
+fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
+    let mut x = (at as u64 ^ salt << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let draw = |n: u64| (((x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) % n) as i32;
+    match kind {
+        ElementKind::U8 => draw(2),
+        kind if kind.bits() < 32 => draw(3) - 1,
+        _ => draw(11) - 5,
+    }
+}
+
+/// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong: the fault, the refusal, or
+/// the first element of D that is not the reference's; nothing, when all is well.
+pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
+    let d = &program.desc;
+    let user = if d.exchanged { d.exchange() } else { *d };
+    let order_c = if d.exchanged { Order::Col } else { Order::Row };
+    let matrix = |order: Order, rows, columns| {
+        let leading = order.packed(rows, columns) + 3;
+        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+    };
+    let (a, b, c) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n), matrix(order_c, m, n));
+    let [a_data, b_data] = [(user.a, a, 1), (user.b, b, 2)]
+        .map(|(kind, shape, salt)| Data::new(kind, (0..shape.length).map(|at| element(kind, salt, at))));
+    let poison = if d.c.bits() < 32 { POISON } else { -1_000_003 };
+    let mut result = Data::new(d.c, (0..c.length).map(|_| poison));
+    let mut scalars = [0.0; 8];
+    scalars[0] = 1.0;
+    let shapes = Shapes { m, n, k, a, b, c: Source::None, d: c, scalars };
+    let matrices = HostMatrices { a: a_data.slice(), b: b_data.slice(), c: Source::None, d: result.slice_mut() };
+    if let Err(error) = run_program(program, mode, &shapes, matrices) {
+        return Some(error.to_string());
+    }
+    let mut touched = vec![false; c.length];
+    for i in 0..m {
+        for j in 0..n {
+            let product = |l| a_data.get(a.order.offset(i, l, a.leading)) * b_data.get(b.order.offset(l, j, b.leading));
+            let (at, want) = (c.order.offset(i, j, c.leading), (0..k).map(product).sum::<f64>());
+            touched[at] = true;
+            if result.get(at) != want {
+                return Some(format!("D({i}, {j}) is {}, and should be {want}", result.get(at)));
+            }
+        }
+    }
+    (0..c.length).find(|&at| !touched[at] && result.get(at) != f64::from(poison)).map(|at| format!("D's gap at {at} is written"))
+}
+
+/// A ragged problem of one tile of C that goes around the ring of stages, and two tiles more.
+pub fn ragged(d: &GemmDesc) -> [usize; 3] {
+    let k = (d.stages as usize + 2) * d.threadblock.k as usize - 3;
+    [d.threadblock.m as usize - 5, d.threadblock.n as usize - 3, k.min(112)]
+}

@@ -1,0 +1,56 @@
+//! What the four test binaries share: descriptions and problems drawn from a seed, mutated maps, buffers with guard zones around
+//! them, runners, and the record of the gate.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+pub mod case;
+pub mod conformance;
+pub mod descriptions;
+pub mod drawn;
+pub mod gate;
+pub mod integers;
+pub mod mutated;
+pub mod on_cuda;
+pub mod on_host;
+pub mod on_tensor_cores;
+pub mod problems;
+pub mod random;
+pub mod ring_kernel;
+pub mod ring_programs;
+pub mod same_bits;
+pub mod subject;
+pub mod tensor_checks;
+pub mod tensor_device;
+pub mod tensor_kernels;
+pub mod tensor_steps;
+pub mod tensors;
+pub mod transposes;
+pub mod twins;
+pub mod warpgroups;
+
+pub use random::Random;
+
+use falchion_lab::verify::draw;
+
+/// Asks for the seed of one case: `FALCHION_CASE=<description>:<problem>`, as a failure prints it.
+pub fn asked_for() -> Option<(u64, u64)> {
+    let text = std::env::var("FALCHION_CASE").ok()?;
+    let (description, problem) = text.split_once(':').expect("FALCHION_CASE is <description>:<problem>");
+    let number = |text: &str| text.parse().expect("FALCHION_CASE holds two numbers");
+    Some((number(description), number(problem)))
+}
+
+/// The line that reproduces one case of a suite.
+pub fn reproduce(suite: &str, (description, problem): (u64, u64)) -> String {
+    format!("FALCHION_CASE={description}:{problem} cargo test --test host {suite}")
+}
+
+/// What is asked for of many: all, or with `FALCHION_SAMPLE=10:7` every tenth, as the seed 7 draws them; one at the least.
+pub fn sample<T>(all: Vec<T>) -> Vec<T> {
+    let Ok(text) = std::env::var("FALCHION_SAMPLE") else { return all };
+    let (share, seed) = text.split_once(':').expect("FALCHION_SAMPLE is <share>:<seed>");
+    let number = |text: &str| text.parse::<u64>().expect("FALCHION_SAMPLE holds two numbers");
+    let (share, seed) = (number(share).max(1), number(seed));
+    let one = draw(seed, 0) as usize % all.len().max(1);
+    let taken = |index: usize| index == one || draw(seed, index as u64 + 1).is_multiple_of(share);
+    all.into_iter().enumerate().filter(|(index, _)| taken(*index)).map(|(_, item)| item).collect()
+}

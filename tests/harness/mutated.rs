@@ -1,0 +1,32 @@
+//! Maps that tests bend.
+
+use falchion::{
+    device::host::Map,
+    index::{Coord, IndexMap},
+};
+use std::sync::Arc;
+
+/// A map whose points go elsewhere.
+struct Bent<F>(Map, F);
+
+impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (self.1)(&*self.0, point)
+    }
+}
+
+/// A map with its formula changed; domain and codomain stay.
+pub fn bent(map: &Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) -> Map {
+    Arc::new(Bent(map.clone(), f))
+}
+
+/// Changes a map's formula.
+pub fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+    *map = bent(map, f);
+}

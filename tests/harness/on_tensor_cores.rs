@@ -1,0 +1,114 @@
+//! Products of `f32` on tensor cores, of all kinds of data, in all layouts.
+
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
+        default_gemm_configuration::default_description,
+        host::{Mode, WarpSpecializedProgram},
+        run_on_host, run_warp_specialized,
+    },
+    layout::Order,
+    numeric::{Combined, ElementKind, SplitKind},
+};
+use falchion_lab::verify::draw;
+
+pub const TYPES: Combined =
+    Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+
+/// Layouts of A, B and D: along K first, then the others.
+pub const ORDERS: [[Order; 3]; 5] = [
+    [Order::Row, Order::Col, Order::Row],
+    [Order::Col, Order::Col, Order::Row],
+    [Order::Row, Order::Row, Order::Row],
+    [Order::Col, Order::Row, Order::Col],
+    [Order::Row, Order::Col, Order::Col],
+];
+
+/// The default of a mode.
+pub fn desc(split: SplitKind, orders: [Order; 3]) -> GemmDesc {
+    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+    GemmDesc { split, ..default }
+}
+
+/// Kinds of data.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Data {
+    /// Sums of uniform numbers.
+    Normal,
+    /// Exponents from -30 to 30.
+    Wide,
+    /// Halves along K that cancel but for a millionth.
+    Cancelling,
+    /// Numbers near 1 whose second and third parts are as large as they come, all of one sign.
+    Hostile,
+    /// Down to the least numbers of `f32`.
+    Tiny,
+}
+
+pub const DATA: [Data; 5] = [Data::Normal, Data::Wide, Data::Cancelling, Data::Hostile, Data::Tiny];
+
+/// Rows of K numbers.
+pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
+    let uniform = |index: u64| (draw(seed, index) >> 40) as f64 / f64::from(1 << 24);
+    let one = |index: u64| {
+        let normal = (0..4).map(|i| uniform(4 * index + i)).sum::<f64>() - 2.0;
+        match data {
+            Data::Normal | Data::Cancelling => normal,
+            Data::Wide => (normal + 3.0).copysign(normal) * 2f64.powi((draw(seed ^ 77, index) % 61) as i32 - 30),
+            Data::Hostile => 1.0 + 2f64.powi(-8) - 2f64.powi(-17) + (uniform(index) - 0.5) * 2f64.powi(-19),
+            Data::Tiny => normal * 2f64.powi(-60 - (draw(seed ^ 78, index) % 75) as i32),
+        }
+    };
+    let cancelled = |at: usize| {
+        let (row, step) = (at / k, at % k);
+        let partner = if step >= k / 2 && k > 1 && data == Data::Cancelling { step - k / 2 } else { step };
+        let sign = if partner != step && seed < 50 { -1.0 - 1e-6 * uniform(at as u64) } else { 1.0 };
+        (sign * one((row * k + partner) as u64)) as f32
+    };
+    (0..rows * k).map(cancelled).collect()
+}
+
+/// Packed matrices.
+pub fn shapes([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Shapes {
+    let packed =
+        |order: Order, rows, columns| MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns };
+    let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    Shapes { m, n, k, a: packed(a, m, k), b: packed(b, k, n), c: Source::None, d: packed(c, m, n), scalars }
+}
+
+/// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
+fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
+    if along_k { numbers.to_vec() } else { (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect() }
+}
+
+/// D, row by row, of A's rows and B's columns.
+fn product(
+    orders: [Order; 3],
+    [m, n, k]: [usize; 3],
+    (a, b): (&[f32], &[f32]),
+    run: impl FnOnce(&Shapes, HostMatrices<'_>) -> Result<(), Error>,
+) -> Result<Vec<f32>, Error> {
+    let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
+    let mut d = vec![f32::NAN; m * n];
+    let d_slice = HostSliceMut::new::<f32>(&mut d);
+    let matrices = HostMatrices { a: HostSlice::new::<f32>(&a), b: HostSlice::new::<f32>(&b), c: Source::None, d: d_slice };
+    run(&shapes(orders, [m, n, k]), matrices)?;
+    Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
+}
+
+/// What a description computes on the host.
+pub fn computed(desc: &GemmDesc, mode: Mode, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
+    let orders = desc.orders();
+    product([orders.a, orders.b, orders.c], sizes, operands, |shapes, matrices| run_on_host(desc, mode, shapes, matrices))
+}
+
+/// What a program computes.
+pub fn ran(program: &WarpSpecializedProgram, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
+    let orders = program.desc.orders();
+    product([orders.a, orders.b, orders.c], sizes, operands, |shapes, matrices| {
+        run_warp_specialized(program, 3, shapes, matrices)
+    })
+}

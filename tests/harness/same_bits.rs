@@ -1,0 +1,139 @@
+//! Two executors on one problem, with numbers that are hard to treat alike: infinities, NaN, zeros with a sign, denormals, integers
+//! that wrap. NaN may carry any payload.
+
+use super::{
+    Random,
+    case::Buffers,
+    descriptions::{self, Family},
+    problems::{self, Problem, problem},
+    reproduce,
+};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
+    numeric::ElementKind,
+};
+use falchion_lab::verify::{Fill, HostBuffer};
+
+/// Products that the checked mode makes for one problem, at most.
+pub const MOST_WORK: u64 = 400_000;
+/// The same where the least tile of a warpgroup has 64 x 8 x 32.
+pub const MOST_WORK_OF_ROLES: u64 = 6_000_000;
+
+/// Numbers that two implementations are likely to treat differently.
+pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
+    let least = match kind {
+        ElementKind::F16 => 2f64.powi(-24),
+        ElementKind::F64 => f64::from_bits(1),
+        _ => 2f64.powi(-133),
+    };
+    match kind {
+        ElementKind::I8 => random.pick(&[-128.0, 127.0, -1.0]),
+        ElementKind::U8 => random.pick(&[255.0, 128.0, 1.0]),
+        ElementKind::I32 => random.pick(&[f64::from(i32::MIN), f64::from(i32::MAX), 65_536.0, -65_537.0, 16_777_217.0]),
+        _ => random.pick(&[
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            least,
+            -least,
+            3.0 * least,
+            1e4,
+            -6e4,
+            1e-4,
+            1.0 + 2f64.powi(-10),
+            3e38,
+        ]),
+    }
+}
+
+/// Puts special numbers at a few places of a matrix.
+pub fn sprinkle(buffer: &mut HostBuffer, first: usize, shape: &MatrixShape, random: &mut Random) {
+    if shape.length > 0 {
+        for _ in 0..1 + random.below(4) {
+            let place = first + random.below(shape.length);
+            let number = special(buffer.kind(), random);
+            buffer.set(place, number).expect("the element types of descriptions have a form in host memory");
+        }
+    }
+}
+
+pub fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> Result<HostBuffer, Error> {
+    let Problem { shapes, first, .. } = problem;
+    let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;
+    let mut d = buffers.d.clone();
+    let matrices = HostMatrices {
+        a: buffers.a.slice(range(0, &shapes.a))?,
+        b: buffers.b.slice(range(1, &shapes.b))?,
+        c: match shapes.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, &shape))?),
+        },
+        d: d.slice_mut(range(3, &shapes.d))?,
+    };
+    run_on_host(desc, mode, shapes, matrices)?;
+    Ok(d)
+}
+
+/// The first element whose bytes differ, unless both are NaN.
+pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error> {
+    let width = x.kind().bytes() as usize;
+    let differs = |(place, (x, y)): (usize, (&[u8], &[u8]))| (x != y).then_some(place);
+    for place in x.bytes().chunks_exact(width).zip(y.bytes().chunks_exact(width)).enumerate().filter_map(differs) {
+        if !(x.get(place)?.is_nan() && y.get(place)?.is_nan()) {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+/// Something that computes D's whole buffer another way; the number is for whatever it leaves to chance.
+pub type Other<'o> = &'o (dyn Fn(&Problem, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
+
+/// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
+pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
+    let most_work = if desc.mainloop.has_roles() { MOST_WORK_OF_ROLES } else { MOST_WORK };
+    let wanted = problems::Wanted { most_work, aligned };
+    let problem = problem(seeds.1, desc, wanted);
+    let mut random = Random::new(seeds.1);
+    let mut buffers = Buffers::filled(desc, &problem, Fill::Random, seeds.1)?;
+    let shapes = &problem.shapes;
+    let specials = random.once_in(2);
+    if specials {
+        // What is not finite cannot be scaled.
+        if !desc.split.scales() {
+            sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
+            sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
+        }
+        if let Source::Matrix(c) = &shapes.c {
+            sprinkle(&mut buffers.c, problem.first[2], c, &mut random);
+        }
+        sprinkle(&mut buffers.d, problem.first[3], &shapes.d, &mut random);
+    }
+    let fast = run(desc, Mode::Fast, &problem, &buffers)?;
+    let others = other(&problem, &buffers, random.next())?;
+    if let Some(place) = difference(&fast, &others)? {
+        panic!(
+            "element {place} of D's buffer is {} when fast and {} otherwise\n  {}\n  {desc:?}\n  {problem:?}",
+            fast.get(place)?,
+            others.get(place)?,
+            reproduce("same_bits", seeds)
+        );
+    }
+    Ok(specials)
+}
+
+/// The fast mode and the checked one on a problem.
+/// Small tiles whose warpgroups have roles.
+pub fn roles() -> descriptions::Wanted {
+    descriptions::Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..descriptions::Wanted::default() }
+}
+
+/// Small tiles whose warpgroups have roles, and whose threads multiply.
+pub fn threads() -> descriptions::Wanted {
+    descriptions::Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..descriptions::Wanted::default() }
+}

@@ -1,0 +1,123 @@
+//! Programs of kernels whose warpgroups have roles, changed in one thing and run, checked, beside the fast mode.
+
+use super::{case::Buffers, problems::Problem};
+use falchion::{
+    desc::GemmDesc,
+    device::{
+        HostMatrices, MatrixShape, Shapes, Source,
+        host::{Mode, WarpSpecializedProgram},
+        run_on_host, run_warp_specialized,
+    },
+    layout::Order,
+    schedule::{Role, RoleStep, Section},
+};
+use falchion_lab::verify::{Fill, HostBuffer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Orders of events in which what ships is not accused.
+const SEEDS: u64 = 12;
+
+/// Among which a fault is looked for.
+const MOST_SEEDS: u64 = 60;
+
+/// A named change to a program, and what a program needs for it to be one.
+pub type Named<Needs> = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
+
+/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything. At least
+/// so many faults, each of which has a subject.
+pub fn every_fault_is_found<Needs: Copy>(
+    subjects: &[(&'static str, GemmDesc)],
+    faults: &[Named<Needs>],
+    has: impl Fn(Needs, &WarpSpecializedProgram) -> bool,
+    least: usize,
+) {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut sentences = BTreeSet::new();
+    for (name, desc) in subjects {
+        assert_eq!(desc.check(), Ok(()), "{name}");
+        let (subject, right) = (Subject::new(desc), program(desc));
+        for seed in 0..SEEDS {
+            assert_eq!(subject.wrong(&right, seed), None, "{name}, unchanged, seed {seed}");
+        }
+        for (fault, _, change) in faults.iter().filter(|fault| has(fault.1, &right)) {
+            let mut mutant = right.clone();
+            change(&mut mutant);
+            let first = (0..MOST_SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
+            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events"));
+            println!("{name}: {fault}: {sentence}");
+            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
+            *found.entry(fault).or_default() += 1;
+        }
+    }
+    let never: Vec<_> = faults.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
+    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
+    assert!(never.is_empty(), "no subject for {never:?}");
+    assert!(found.len() >= least && sentences.len() >= 10);
+}
+
+/// Leaves steps out of a role's section.
+pub fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
+    program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
+}
+
+/// Replaces each step of a role's section.
+pub fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> RoleStep) {
+    program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
+}
+
+/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
+fn problem(d: &GemmDesc) -> Problem {
+    let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
+    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
+    let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
+    let k = ((d.stages + 1) * d.threadblock.k - (d.threadblock.k / 2 - 1).min(24)) as usize;
+    let user = if d.exchanged { d.exchange() } else { *d };
+    let matrix = |order: Order, rows, columns| {
+        let leading = order.packed(rows, columns).next_multiple_of(16);
+        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+    };
+    let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
+    let d_shape = matrix(d.orders().c, m, n);
+    let mut scalars = [0.0; 8];
+    (scalars[0], scalars[1]) = (1.0, 1.0);
+    let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };
+    Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false }
+}
+
+/// A description's problem, its operands, and what the fast mode makes of them.
+pub struct Subject {
+    problem: Problem,
+    buffers: Buffers,
+    wanted: HostBuffer,
+}
+
+fn matrices<'a>(problem: &Problem, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
+    let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
+    let length = problem.shapes.d.length;
+    let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
+    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it") }
+}
+
+impl Subject {
+    pub fn new(desc: &GemmDesc) -> Self {
+        let problem = problem(desc);
+        let buffers = Buffers::filled(desc, &problem, Fill::Random, 5).expect("host buffers");
+        let mut wanted = buffers.d.clone();
+        run_on_host(desc, Mode::Fast, &problem.shapes, matrices(&problem, &buffers, &mut wanted)).expect("the fast mode");
+        Self { problem, buffers, wanted }
+    }
+
+    /// What is wrong in one order of events.
+    pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
+        let mut d = self.buffers.d.clone();
+        match run_warp_specialized(program, seed, &self.problem.shapes, matrices(&self.problem, &self.buffers, &mut d)) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
+            Ok(()) => None,
+        }
+    }
+}
+
+pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
+    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(desc).expect("a legal description") }
+}

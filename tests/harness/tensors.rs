@@ -1,0 +1,67 @@
+//! Copies of boxes, drawn and by hand, for the host's model and for the device.
+
+use falchion::{
+    numeric::ElementKind,
+    threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+};
+use falchion_lab::verify::draw;
+use proptest::prelude::*;
+
+/// What lies where nothing is to be written.
+pub const POISON: u8 = 0xa5;
+
+/// Bytes that are no pattern.
+pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
+    (0..count.div_ceil(8) as u64).flat_map(|i| draw(seed, i).to_le_bytes()).take(count).collect()
+}
+
+/// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
+pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: TensorSwizzle) -> TensorMapDesc {
+    let mut desc = TensorMapDesc {
+        element,
+        rank: dims.len() as u32,
+        dims: [1; 5],
+        strides_bytes: [0; 4],
+        box_dims: [1; 5],
+        swizzle,
+        promotion: L2Promotion::None,
+    };
+    desc.dims[..dims.len()].copy_from_slice(dims);
+    desc.box_dims[..dims.len()].copy_from_slice(box_dims);
+    let mut stride = (dims[0] * u64::from(element.bytes())).next_multiple_of(16) + 16 * gap;
+    for (of, &extent) in desc.strides_bytes.iter_mut().zip(&dims[1..]) {
+        *of = stride;
+        stride = stride * extent + 16 * gap;
+    }
+    desc
+}
+
+/// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across an edge or beside.
+pub fn copies() -> impl Strategy<Value = TensorCopy> {
+    let shape = (
+        proptest::sample::select(&ElementKind::ALL[..]),
+        proptest::sample::select(&TensorSwizzle::ALL[..]),
+        1usize..=3,
+        0u64..3,
+        0u32..20,
+    );
+    shape.prop_flat_map(|(element, swizzle, rank, gap, line)| {
+        let chunk = 16 / element.bytes();
+        // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a box can be as long.
+        let chunks = match swizzle.span_bytes() {
+            Some(span) => span / 16..=span / 16,
+            None => 1..=9,
+        };
+        let extents = (chunks, proptest::array::uniform2(1u32..20));
+        let tensor = proptest::array::uniform3(1u64..40);
+        // In chunks along the first dimension, so that the engine takes it.
+        let chunks_of = 45 / chunk as i32;
+        let corner = (-chunks_of..=chunks_of, proptest::array::uniform2(-45i32..45));
+        (extents, tensor, corner).prop_map(move |((chunks, outer), dims, (first, rest))| {
+            let box_dims = [chunks * chunk, outer[0], outer[1].min(4)];
+            let desc = packed(element, &dims[..rank], &box_dims[..rank], gap, swizzle);
+            let tile = SharedBox::new(&desc, line * 128).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+            TensorCopy::new(tile, [first * chunk as i32, rest[0], rest[1], 0, 0])
+        })
+    })
+}

@@ -1,0 +1,308 @@
+//! Transposes to be tested: the resolver's and the ladder's descriptions, and drawn ones.
+
+use super::Random;
+use falchion::{
+    Error,
+    device::{
+        HostSlice, Source,
+        host::Mode,
+        transpose::{
+            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
+            run_transpose_on_host,
+        },
+    },
+    numeric::ElementKind,
+    threadblock::SwizzleKind,
+};
+use falchion_lab::verify::HostBuffer;
+
+/// What the resolver chooses for each width of element and access, and every rung.
+pub fn named() -> Vec<TransposeDesc> {
+    let mut descs = Vec::new();
+    for (bytes, combine) in
+        [(1, Combine::Move), (2, Combine::Move), (4, Combine::Move), (8, Combine::Move), (4, Combine::F32), (8, Combine::F64)]
+    {
+        for rows in [1usize, 2, 4, 8, 16] {
+            for columns in [1usize, 2, 4, 8, 16] {
+                let shapes = TransposeShapes::packed(rows * 240 + rows, columns * 240 + columns);
+                descs.push(Choice::Auto.desc(combine, bytes, &shapes, [0; 3]));
+            }
+        }
+        descs.extend(Rung::ALL.into_iter().map(|rung| rung.desc(combine, bytes)));
+    }
+    let mut seen = Vec::new();
+    descs.retain(|desc| {
+        !seen.contains(desc) && {
+            seen.push(*desc);
+            true
+        }
+    });
+    descs
+}
+
+/// A description for problems of any extents: itself, or the resolver's choice where its narrowest form is no kernel.
+pub fn any_extents(desc: TransposeDesc) -> Choice {
+    if desc.narrowed(1, 1).check().is_ok() { Choice::Desc(desc) } else { Choice::Auto }
+}
+
+/// Descriptions drawn from all that `check` accepts.
+pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
+    let mut draw = Random::new(seed);
+    let mut descs = Vec::new();
+    while descs.len() < count {
+        let element_bytes = draw.pick(&[1, 2, 4, 8]);
+        let widths: Vec<u32> = [1, 2, 4, 8, 16].into_iter().filter(|width| width * element_bytes <= 16).collect();
+        let staging = match draw.below(4) {
+            0 => Staging::Direct,
+            1 => Staging::Gathered,
+            2 => Staging::Padded(draw.pick(&[0, 1, 2, 4, 8, 16])),
+            _ => Staging::Swizzled {
+                bits: draw.pick(&[1, 2, 3, 4]),
+                base: draw.pick(&[0, 1, 2, 3, 4]),
+                shift: draw.pick(&[0, 1, 2, 3]),
+            },
+        };
+        let gathered = staging == Staging::Gathered;
+        let turn = if gathered { 1 } else { draw.pick(&widths) };
+        let desc = TransposeDesc {
+            combine: match element_bytes {
+                _ if gathered => Combine::Move,
+                4 => draw.pick(&[Combine::Move, Combine::F32]),
+                8 => draw.pick(&[Combine::Move, Combine::F64]),
+                _ => Combine::Move,
+            },
+            element_bytes,
+            rows: draw.pick(&[16, 32, 48, 64, 96, 128]),
+            columns: draw.pick(&[16, 32, 48, 64, 96, 128]),
+            threads: draw.pick(&[32, 64, 96, 128, 256]),
+            access_a: draw.pick(&widths),
+            turn,
+            access_d: if staging == Staging::Direct { turn } else { draw.pick(&widths) },
+            staging,
+            lanes: if gathered { Lanes::Along } else { draw.pick(&[Lanes::Along, Lanes::Across]) },
+            order: draw.pick(&[
+                SwizzleKind::Horizontal,
+                SwizzleKind::Identity(1),
+                SwizzleKind::Identity(3),
+                SwizzleKind::Grouped(2),
+                SwizzleKind::Hilbert,
+            ]),
+            read_once: draw.below(2) == 0,
+            write_stream: draw.below(2) == 0,
+            blocks_per_sm: draw.pick(&[1, 2]),
+        };
+        // Problems with odd extents narrow its accesses.
+        if desc.check().is_ok() && desc.narrowed(1, 1).check().is_ok() {
+            descs.push(desc);
+        }
+    }
+    descs
+}
+
+/// Something that runs a transpose on matrices in host memory, with whatever copying it takes.
+pub trait Transposer: Sync {
+    /// Runs it. The slices are whole buffers, guard zones included; A, B and D begin at their elements `first`. What it writes to
+    /// D's buffer, wherever that is, has to be there afterwards.
+    fn run(
+        &self,
+        choice: Choice,
+        combine: Combine,
+        shapes: &TransposeShapes,
+        whole: TransposeMatrices<'_>,
+        first: [usize; 3],
+    ) -> Result<(), Error>;
+}
+
+/// The host, in a mode.
+pub struct OnHost(pub Mode);
+
+impl Transposer for OnHost {
+    fn run(
+        &self,
+        choice: Choice,
+        combine: Combine,
+        shapes: &TransposeShapes,
+        whole: TransposeMatrices<'_>,
+        first: [usize; 3],
+    ) -> Result<(), Error> {
+        let TransposeMatrices { a, b, d } = whole;
+        let length = d.length();
+        fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
+            slice.get(first..slice.length()).expect("the buffer reaches as far")
+        }
+        let b = match b {
+            Source::Matrix(b) => Source::Matrix(from(b, first[1])),
+            Source::InPlace => Source::InPlace,
+            Source::None => Source::None,
+        };
+        let matrices =
+            TransposeMatrices { a: from(a, first[0]), b, d: d.get(first[2]..length).expect("the buffer reaches as far") };
+        run_transpose_on_host(choice, combine, self.0, shapes, matrices)
+    }
+}
+
+/// A problem and where its matrices lie in buffers that are longer.
+#[derive(Clone, Copy, Debug)]
+pub struct TransposeCase {
+    pub kind: ElementKind,
+    pub shapes: TransposeShapes,
+    /// First elements of A, B and D in their buffers.
+    pub first: [usize; 3],
+    pub seed: u64,
+}
+
+/// The types that transposes are tested with: one or two of each width.
+pub const KINDS: [ElementKind; 6] =
+    [ElementKind::I8, ElementKind::U8, ElementKind::F16, ElementKind::F32, ElementKind::I32, ElementKind::F64];
+
+impl TransposeCase {
+    /// A problem around a description's own edges: one tile and a few elements, gaps between rows and matrices, an offset.
+    pub fn drawn(desc: &TransposeDesc, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let kind = match desc.combine.kind() {
+            Some(kind) => kind,
+            None => loop {
+                let kind = random.pick(&KINDS);
+                if kind.bytes() == desc.element_bytes {
+                    break kind;
+                }
+            },
+        };
+        let mut extent = |tile: u32| {
+            let tile = tile as usize;
+            random.pick(&[0, 1, 2, 3, 5, tile - 1, tile, tile + 1, 2 * tile, 2 * tile + 16, 3 * tile + 7])
+        };
+        let (rows, columns) = (extent(desc.rows), extent(desc.columns));
+        let batch = random.pick(&[0, 1, 1, 1, 2, 3]);
+        let gap = |random: &mut Random| random.pick(&[0, 0, 1, 3, 16, 32]);
+        let mut strided = |rows: usize, columns: usize| {
+            let leading = columns + gap(&mut random);
+            let stride = rows * leading + gap(&mut random);
+            Strided { leading, stride, length: 0 }
+        };
+        let (mut a, mut b, mut d) = (strided(rows, columns), strided(columns, rows), strided(columns, rows));
+        if batch > 1 && random.once_in(4) {
+            // Matrices of D interleaved row by row, and one A for all.
+            d = Strided { leading: batch * rows + 1, stride: rows, length: 0 };
+            a.stride = 0;
+        }
+        for matrix in [&mut a, &mut b, &mut d] {
+            matrix.length = batch * matrix.stride + (rows + columns + 2) * matrix.leading;
+        }
+        let scalar = |random: &mut Random| random.pick(&[0.0, 1.0, -0.5, 2.75]);
+        let (alpha, beta) = if desc.combine == Combine::Move { (1.0, 0.0) } else { (scalar(&mut random), scalar(&mut random)) };
+        let b = match random.below(3) {
+            0 if beta == 0.0 => Source::None,
+            1 => Source::InPlace,
+            _ => Source::Matrix(b),
+        };
+        let first = [(); 3].map(|()| random.pick(&[0, 0, 16, 1, 3, 8]));
+        Self { kind, shapes: TransposeShapes { rows, columns, batch, a, b, d, alpha, beta }, first, seed }
+    }
+
+    /// Runs the case, and compares every element of D's buffer, those around and between the matrices too.
+    ///
+    /// What is not read is NaN, or the end of the type's range; so is D.
+    pub fn check(&self, by: &dyn Transposer, choice: Choice, combine: Combine) -> Result<(), String> {
+        let Self { kind, shapes, first, seed } = *self;
+        let say = |error: Error| error.to_string();
+        let mut random = Random::new(seed ^ 0xb0f);
+        let mut buffer = |length: usize, first: usize, filled: bool| -> Result<HostBuffer, String> {
+            let mut buffer = HostBuffer::poisoned(kind, first + length + 19).map_err(say)?;
+            let length = buffer.length();
+            if filled {
+                let mut slice = buffer.slice_mut(0..length).map_err(say)?;
+                fill(combine, slice.bytes_mut(), &mut random);
+            }
+            Ok(buffer)
+        };
+        let a = buffer(shapes.a.length, first[0], shapes.alpha != 0.0)?;
+        let b = match shapes.b {
+            Source::Matrix(b) => Some(buffer(b.length, first[1], shapes.beta != 0.0)?),
+            _ => None,
+        };
+        let mut d = buffer(shapes.d.length, first[2], shapes.beta != 0.0 && shapes.b == Source::InPlace)?;
+        let whole = |buffer: &HostBuffer| buffer.slice(0..buffer.length()).map(|slice| slice.bytes().to_vec()).map_err(say);
+        let before = whole(&d)?;
+        let expected = self.expected(combine, &whole(&a)?, b.as_ref().map(&whole).transpose()?.as_deref(), &before);
+        let length = d.length();
+        let matrices = TransposeMatrices {
+            a: a.slice(0..a.length()).map_err(say)?,
+            b: match (&b, shapes.b) {
+                (Some(b), _) => Source::Matrix(b.slice(0..b.length()).map_err(say)?),
+                (None, Source::InPlace) => Source::InPlace,
+                _ => Source::None,
+            },
+            d: d.slice_mut(0..length).map_err(say)?,
+        };
+        by.run(choice, combine, &shapes, matrices, first).map_err(say)?;
+        let (got, width) = (whole(&d)?, kind.bytes() as usize);
+        let wrong = (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
+        wrong.map_or(Ok(()), |i| {
+            let at = |bytes: &[u8]| format!("{:02x?}", &bytes[i * width..][..width]);
+            Err(format!("element {i} of D's buffer is {}, not {}; it was {}", at(&got), at(&expected), at(&before)))
+        })
+    }
+
+    /// The definition, element by element.
+    fn expected(&self, combine: Combine, a: &[u8], b: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
+        let Self { kind, shapes, first, .. } = self;
+        let width = kind.bytes() as usize;
+        let mut expected = d.to_vec();
+        for matrix in 0..shapes.batch {
+            for i in 0..shapes.columns {
+                for j in 0..shapes.rows {
+                    let at = |m: &Strided, first: usize, row: usize, column: usize| {
+                        let element = first + matrix * m.stride + row * m.leading + column;
+                        element * width..(element + 1) * width
+                    };
+                    let x = &a[at(&shapes.a, first[0], j, i)];
+                    let place = at(&shapes.d, first[2], i, j);
+                    let y = match (&shapes.b, b) {
+                        (Source::Matrix(at_b), Some(b)) => &b[at(at_b, first[1], i, j)],
+                        _ => &d[place.clone()],
+                    };
+                    let sum = match combine {
+                        Combine::Move => x.to_vec(),
+                        Combine::F32 => {
+                            let read = |bytes: &[u8]| f32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+                            sum(shapes.alpha as f32, read(x), shapes.beta as f32, read(y)).to_ne_bytes().to_vec()
+                        }
+                        Combine::F64 => {
+                            let read = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+                            sum(shapes.alpha, read(x), shapes.beta, read(y)).to_ne_bytes().to_vec()
+                        }
+                    };
+                    expected[place].copy_from_slice(&sum);
+                }
+            }
+        }
+        expected
+    }
+}
+
+/// `alpha x + beta y`, each operation rounded, without what a scalar of zero takes out.
+fn sum<T: Copy + PartialEq + Default + core::ops::Mul<Output = T> + core::ops::Add<Output = T>>(
+    alpha: T,
+    x: T,
+    beta: T,
+    y: T,
+) -> T {
+    let zero = T::default();
+    match (alpha != zero, beta != zero) {
+        (true, true) => alpha * x + beta * y,
+        (true, false) => alpha * x,
+        (false, true) => beta * y,
+        (false, false) => zero,
+    }
+}
+
+/// Any bits where they only move; numbers of different magnitudes where they are added.
+fn fill(combine: Combine, bytes: &mut [u8], random: &mut Random) {
+    let number = |random: &mut Random| (random.below(20_001) as f64 - 10_000.0) / 37.0;
+    match combine {
+        Combine::Move => bytes.iter_mut().for_each(|byte| *byte = random.next() as u8),
+        Combine::F32 => bytes.chunks_exact_mut(4).for_each(|x| x.copy_from_slice(&(number(random) as f32).to_ne_bytes())),
+        Combine::F64 => bytes.chunks_exact_mut(8).for_each(|x| x.copy_from_slice(&number(random).to_ne_bytes())),
+    }
+}

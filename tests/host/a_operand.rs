@@ -1,0 +1,210 @@
+//! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B and D that has both; what is refused.
+
+use crate::harness::{
+    case::Buffers,
+    problems::{Problem, Wanted, problem},
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, PromotionKind, Request, SourceKind},
+    device::{HostMatrices, Source, default_gemm_configuration::default_description, host::Mode, run_on_host},
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+};
+use falchion_lab::verify::{Fill, HostBuffer, draw};
+use rayon::prelude::*;
+
+fn types() -> [Combined; 4] {
+    use ElementKind::{Bf16, E4m3, E5m2, F16, F32, I8, I32, Tf32};
+    let of = |a, b, accumulator, c| Combined { a, b, accumulator, c };
+    [of(I8, I8, I32, I32), of(E4m3, E4m3, F32, Bf16), of(E5m2, E4m3, F32, F16), of(Tf32, Tf32, F32, F32)]
+}
+
+/// A default's description with a smaller tile, and A from registers where the kernel's A is contiguous along M.
+fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), (u32, u32)), schedule: ScheduleKind) -> GemmDesc {
+    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let k = d.threadblock.k;
+    let mnk = |(m, n)| Mnk::new(m, n, k);
+    let instruction = Mnk { n: warp.1, ..d.instruction };
+    let (threadblock, warp) = (mnk(block), mnk(warp));
+    let knobs = GemmDesc { threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }, ..d }.knobs();
+    d.with_knobs(Knobs { source_a: SourceKind::Registers, ..knobs })
+}
+
+/// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
+/// change places.
+fn orders() -> Vec<[Order; 3]> {
+    let (row, col) = (Order::Row, Order::Col);
+    vec![[col, col, row], [col, row, row], [row, row, col], [col, row, col], [row, row, row], [col, col, col]]
+}
+
+fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> HostBuffer {
+    let Problem { shapes, first, .. } = problem;
+    let mut d = buffers.d.clone();
+    let range = |which: usize, length| first[which]..first[which] + length;
+    let matrices = HostMatrices {
+        a: buffers.a.slice(range(0, shapes.a.length)).expect("A"),
+        b: buffers.b.slice(range(1, shapes.b.length)).expect("B"),
+        c: match shapes.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, shape.length)).expect("C")),
+        },
+        d: d.slice_mut(range(3, shapes.d.length)).expect("D"),
+    };
+    run_on_host(desc, mode, shapes, matrices).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{shapes:?}"));
+    d
+}
+
+/// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every order, at drawn edges, with C and
+/// without, stored by the copy engine and by threads.
+#[test]
+fn registers_give_the_bits_of_shared_memory() {
+    let tiles = [((128, 64), (64, 64)), ((128, 32), (128, 32)), ((256, 32), (128, 32))];
+    let mut cases = Vec::new();
+    for (types, orders) in types().into_iter().flat_map(|types| orders().into_iter().map(move |orders| (types, orders))) {
+        for (number, tile) in tiles.into_iter().enumerate() {
+            let turns = tile.0 == tile.1;
+            let schedule = if turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
+            let desc = description(types, orders, tile, schedule);
+            assert_eq!(desc.check(), Ok(()), "{types:?} {orders:?} {tile:?}");
+            assert!(desc.a_from_registers());
+            let column_major = orders[0] == orders[1] && orders[1] == orders[2];
+            assert_eq!((desc.layout_c.is_row(), desc.layout_a), (!column_major, Order::Col));
+            assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
+            assert_eq!(desc.with_knobs(desc.user_knobs()), desc);
+            for align_c in [desc.align_c, 1] {
+                let seed = draw(number as u64, cases.len() as u64);
+                cases.push((GemmDesc { align_c, ..desc }, seed));
+            }
+        }
+    }
+    let (runs, sums) = cases
+        .par_iter()
+        .flat_map(|(desc, seed)| (0..4u64).into_par_iter().map(move |i| (desc, draw(*seed, i))))
+        .map(|(desc, seed)| {
+            let problem = problem(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
+            let buffers = Buffers::filled(desc, &problem, Fill::Random, seed).expect("buffers");
+            let knobs = Knobs { source_a: SourceKind::Shared, ..desc.user_knobs() };
+            let shared = desc.with_knobs(knobs);
+            assert_eq!((shared.source_a, shared.check()), (SourceKind::Shared, Ok(())));
+            let wanted = run(&shared, Mode::Fast, &problem, &buffers);
+            for mode in [Mode::Fast, Mode::Checked { seed }] {
+                let found = run(desc, mode, &problem, &buffers);
+                assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{problem:?}");
+            }
+            (1, problem.shapes.m * problem.shapes.n)
+        })
+        .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
+    println!("{runs} problems of {} descriptions, {sums} elements of D, all bits alike", cases.len());
+    assert!(runs == 4 * 6 * 3 * 2 * 4 && sums > 100_000);
+}
+
+/// What cannot come from registers is refused in a sentence that ends in what can be had.
+#[test]
+fn what_cannot_come_from_registers_is_refused() {
+    let (row, col) = (Order::Row, Order::Col);
+    let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let mut all = d.user_knobs();
+        for (name, words) in knobs.iter().chain(&[("source_a", "registers")]) {
+            all.set(name, words).expect("a value");
+        }
+        d.with_knobs(all).check().expect_err("refused").to_string()
+    };
+    let [i8, e4m3, ..] = types();
+    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let ends = " is no choice of the warpspecialized main loop; the nearest is shared";
+    for (says, wanted) in [
+        (sentence(i8, [row, col, row], &[]), "source_a = registers where A is contiguous along K"),
+        (
+            sentence(bf16, [col, col, row], &[]),
+            "source_a = registers of 16-bit elements, which tensor cores read in either order,",
+        ),
+        (sentence(e4m3, [col, col, row], &[("promotion", "stage")]), "source_a = registers beside promotion"),
+    ] {
+        assert_eq!(says, format!("{wanted}{ends}"));
+    }
+    let says = sentence(e4m3, [col, col, row], &[("threadblock", "64x128x128"), ("warp", "64x128x128")]);
+    assert_eq!(says, "threadblock M where A comes from registers = 64 is no multiple of 128; the nearest is 128");
+    let f32s = [ElementKind::F32; 2].map(|kind| format!("{kind}:row"));
+    let given = |text: &str| text.parse().ok();
+    let knobs = vec![("source_a".to_owned(), "registers".to_owned())];
+    let request = Request { a: given(&f32s[0]), b: given(&f32s[1]), c: given("f32:row"), knobs, ..Request::default() };
+    let says = request.resolve(ArchKind::Sm80).expect_err("no tensor cores").to_string();
+    assert_eq!(says, "source_a = registers is no choice of the multistage main loop; the nearest is shared");
+}
+
+/// Two sets of fragments where a consumer has the registers, else one, and no products under way while it is loaded.
+#[test]
+fn sets_of_fragments_fit_the_registers() {
+    let [i8, ..] = types();
+    let of = |tile, schedule| description(i8, [Order::Col, Order::Col, Order::Row], tile, schedule);
+    let sets = |d: &GemmDesc| {
+        let components = d.warp_specialized().expect("a kernel");
+        assert!(components.registers_needed() <= components.registers_available());
+        (components.options.pending, components.options.fragment_sets())
+    };
+    assert_eq!(sets(&of(((128, 128), (128, 128)), ScheduleKind::Pingpong)), (1, 2));
+    assert_eq!(sets(&of(((128, 256), (64, 256)), ScheduleKind::Cooperative)), (1, 2));
+    assert_eq!(sets(&of(((128, 160), (128, 160)), ScheduleKind::Pingpong)), (0, 1));
+    let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong).check().expect_err("too many").to_string();
+    assert!(says.starts_with("a thread needs about 264 registers"), "{says}");
+}
+
+/// `auto` is registers where the layouts, the types and the tile allow it, and shared memory elsewhere; what a description has is one of
+/// the two, and an `auto` that nobody resolved is refused.
+#[test]
+fn auto_is_registers_where_they_can_be() {
+    let (row, col) = (Order::Row, Order::Col);
+    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let [i8, e4m3, ..] = types();
+    let made = |types, orders, promotion| {
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let tile = Mnk { m: 128, n: 128, k: d.threadblock.k };
+        let knobs = GemmDesc { threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.instruction }, ..d }.user_knobs();
+        let d = d.with_knobs(Knobs { source_a: SourceKind::Auto, schedule: ScheduleKind::Pingpong, promotion, ..knobs });
+        assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
+        (d.source_a, d.layout_c)
+    };
+    let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
+    for orders in orders() {
+        let exchanged = orders[0] == orders[1] && orders[1] == orders[2];
+        assert_eq!(made(i8, orders, never), (SourceKind::Registers, if exchanged { col } else { row }), "{orders:?}");
+    }
+    for (types, orders, promotion) in [
+        (i8, [row, col, row], never),
+        (i8, [row, col, col], never),
+        (bf16, [col, col, row], never),
+        (e4m3, [col, col, row], stage),
+    ] {
+        assert_eq!(made(types, orders, promotion), (SourceKind::Shared, row), "{types:?} {orders:?}");
+    }
+    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
+    let says = GemmDesc { source_a: SourceKind::Auto, ..d }.check().expect_err("not resolved").to_string();
+    assert!(says.starts_with("source_a = auto of a description that was not made of knobs is no choice"), "{says}");
+    let says = GemmDesc { layout_c: col, ..d }.check().expect_err("no such D").to_string();
+    assert!(says.starts_with("layout_c = col beside source_a = shared is no choice"), "{says}");
+}
+
+/// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.
+#[test]
+fn the_spaces_of_registers_are_kernels() {
+    use falchion_lab::explore::{Census, Space};
+    let texts = [
+        include_str!("../../benches/spaces/hopper_registers_8bit.json"),
+        include_str!("../../benches/spaces/hopper_registers_32bit.json"),
+    ];
+    for (types, orders) in types().into_iter().flat_map(|types| orders().into_iter().map(move |orders| (types, orders))) {
+        let base = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)]).expect("a space");
+        let census = Census::of(&space, &|desc| Ok(desc.check()?)).expect("a census");
+        for refused in &census.refused {
+            assert!(refused.first.contains("shared memory"), "{types:?} {orders:?}: {}", refused.first);
+        }
+        assert!(census.legal.iter().all(|&point| space.at(point).a_from_registers()));
+        assert!(census.legal.len() as u64 * 4 >= census.points * 3, "{} of {}", census.legal.len(), census.points);
+    }
+}

@@ -1,0 +1,118 @@
+//! The host executor conforms, and the suite finds what is wrong.
+
+use crate::harness::{
+    asked_for,
+    case::{Runner, judge_one},
+    conformance::{Cases, by_threads, conforms, distinct, with_roles},
+    descriptions::{self, coverage::Coverage},
+    on_host::OnHost,
+    problems::{self, problem},
+};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostMatrices, Shapes, Source, host::Mode},
+};
+use falchion_lab::verify::{Fill, draw};
+
+#[test]
+fn the_fast_host_conforms() {
+    let cases = Cases { descriptions: 360, problems_each: 15, most_work: 3_000_000, wanted: descriptions::Wanted::default() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c410);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 5000 && distinct(&drawn) >= 300);
+        assert_eq!(Coverage::of(&drawn).missing(), Vec::<String>::new());
+        // Something was decided in either lane, and a bound that is never nearly reached is not one to trust.
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[test]
+fn the_fast_host_conforms_where_warpgroups_have_roles() {
+    let cases = Cases { descriptions: 200, problems_each: 6, most_work: 24_000_000, wanted: with_roles() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 900 && distinct(&drawn) >= 150);
+        assert_eq!(Coverage::missing_roles(&drawn), Vec::<String>::new());
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[test]
+fn the_fast_host_conforms_where_threads_multiply() {
+    let cases = Cases { descriptions: 100, problems_each: 6, most_work: 8_000_000, wanted: by_threads() };
+    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4f3);
+    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    if asked_for().is_none() {
+        assert!(tally.cases >= 600 && distinct(&drawn) >= 90);
+        assert_eq!(Coverage::missing_threads(&drawn), Vec::<String>::new());
+        assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
+        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+#[test]
+fn drawn_problems_keep_the_promised_alignments() {
+    for i in 0..2000 {
+        let seed = draw(0xa119, i);
+        let desc = descriptions::description(seed, descriptions::Wanted::default());
+        let Shapes { m, n, k, a, b, c, d, .. } =
+            problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).shapes;
+        let first = problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
+        let (align_a, align_b) = if desc.exchanged { (desc.align_b, desc.align_a) } else { (desc.align_a, desc.align_b) };
+        let of_c = if let Source::Matrix(c) = c { c } else { d };
+        let all = [(a, m, k, align_a), (b, k, n, align_b), (of_c, m, n, desc.align_c), (d, m, n, desc.align_c)];
+        for (which, (shape, rows, columns, align)) in all.into_iter().enumerate() {
+            let numbers = [shape.leading, shape.order.packed(rows, columns), first[which]];
+            assert!(numbers.iter().all(|x| x.is_multiple_of(align as usize)), "{numbers:?} {align} {desc:?}");
+        }
+    }
+}
+
+/// A host executor with something wrong in what it is told.
+struct Misled(&'static str, fn(&mut Shapes, &mut [usize; 4]));
+
+impl Runner for Misled {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn needs_alignment(&self) -> bool {
+        false
+    }
+
+    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let (mut shapes, mut first) = (*shapes, first);
+        (self.1)(&mut shapes, &mut first);
+        OnHost(Mode::Fast).run(desc, &shapes, whole, first)
+    }
+}
+
+#[test]
+fn the_suite_finds_what_is_wrong() {
+    let wrong = [
+        Misled("nothing is written", |shapes, _| shapes.m = 0),
+        Misled("the last product is left out", |shapes, _| shapes.k = shapes.k.saturating_sub(1)),
+        Misled("C counts for nothing", |shapes, _| shapes.scalars[1] = 0.0),
+        Misled("the last row is left out", |shapes, _| shapes.m = shapes.m.saturating_sub(1)),
+        Misled("the last column is left out", |shapes, _| shapes.n = shapes.n.saturating_sub(1)),
+        Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
+        Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
+    ];
+    let wanted = problems::Wanted { most_work: 200_000, aligned: false };
+    for runner in wrong {
+        let mut found = 0;
+        for i in 0..40u64 {
+            let desc =
+                descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, ..descriptions::Wanted::default() });
+            let problem = problem(i, &desc, wanted);
+            found += usize::from(judge_one(&runner, &desc, &problem, Fill::Integers, (i, i)).is_err());
+        }
+        println!("{}: found in {found} of 40 cases", runner.name());
+        assert!(found >= 8, "{}: found in {found} of 40 cases", runner.name());
+    }
+}

@@ -1,0 +1,161 @@
+//! Counters of the executor's own accesses, against formulas and against a count of another kind.
+
+use crate::harness::{
+    drawn::{default_f32, shipped},
+    mutated::bent,
+};
+use falchion::{
+    arch::ArchKind,
+    banks::SECTOR_BYTES,
+    desc::{GemmDesc, OperandKind},
+    device::{
+        Shapes,
+        host::{Counters, Program, count},
+    },
+    layout::Order,
+    shape::Mnk,
+    threadblock::{Along, SmemLayout, SmemTile},
+};
+use falchion_lab::ladder;
+use std::{collections::BTreeSet, sync::Arc};
+
+/// The ladder's descriptions, some defaults, and K in slices.
+fn subjects() -> Vec<GemmDesc> {
+    let rungs = ladder::rungs().expect("the ladder").into_iter();
+    let mut descriptions: Vec<_> = rungs
+        .filter_map(|rung| match rung.program {
+            ladder::Program::Gemm(desc) => Some(desc),
+            ladder::Program::Textbook(_) => None,
+        })
+        .collect();
+    descriptions.extend(shipped().step_by(37));
+    let classic = default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
+    descriptions.push(GemmDesc { threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8), ..classic }.expect());
+    descriptions
+}
+
+/// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those of packed matrices and 32 more.
+fn problem(desc: &GemmDesc, tiles: [usize; 3]) -> Shapes {
+    let Mnk { m, n, k } = desc.threadblock;
+    let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
+    let (m, n) = if desc.exchanged { (n, m) } else { (m, n) };
+    let packed = Shapes::of(desc, (m, n, k), [None; 3], [1.0; 8]);
+    Shapes::of(desc, (m, n, k), [Some(packed.a.leading + 32), Some(packed.b.leading + 32), None], [1.0; 8])
+}
+
+fn counted(desc: &GemmDesc, shapes: &Shapes) -> Counters {
+    count(&Program::of(desc), shapes).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
+}
+
+/// Elements read = `MNK (1/tile_m + 1/tile_n)`, multiplications = `MNK`.
+#[test]
+fn elements_read_are_those_of_the_formula() {
+    for desc in subjects() {
+        let shapes = problem(&desc, [2, 3, 4]);
+        let (turned, Mnk { m, n, .. }) = (shapes.canonical(), desc.threadblock);
+        let mnk = (turned.m * turned.n * turned.k) as u64;
+        let counters = counted(&desc, &shapes);
+        assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
+        // A is read once for each column of tiles, B once for each row of tiles.
+        let (a, b) = (mnk / u64::from(n), mnk / u64::from(m));
+        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
+        assert_eq!((counters.a.elements, counters.b.elements), (a, b), "{desc:?}");
+        assert_eq!(counters.multiply_adds, mnk, "{desc:?}");
+    }
+}
+
+/// The requests and sectors of every block and every tile of an operand, from the thread map alone.
+fn every_block(desc: &GemmDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
+    let (turned, facts) = (shapes.canonical(), desc.operand(operand));
+    let (extent, leading, others) = match operand {
+        OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.threadblock.n as usize),
+        OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.threadblock.m as usize),
+    };
+    let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes()));
+    let (mut requests, mut sectors) = (0, 0);
+    for origin in (0..extent).step_by(facts.smem.mn as usize) {
+        for tile in (0..turned.k).step_by(desc.threadblock.k as usize) {
+            for (warp, access) in (0..map.threads / 32).flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access))) {
+                let touched: Vec<u64> = (0..32)
+                    .filter_map(|lane| map.vector(warp * 32 + lane, access))
+                    .flat_map(|vector| (0..facts.access).map(move |i| facts.coordinate(vector, i)))
+                    .map(|(mn, k)| {
+                        let (mn, k) = (origin + mn as usize, tile + k as usize);
+                        let element = if facts.k_contiguous { mn * leading + k } else { k * leading + mn };
+                        element as u64 * bytes / SECTOR_BYTES
+                    })
+                    .collect();
+                requests += u64::from(!touched.is_empty());
+                sectors += touched.into_iter().collect::<BTreeSet<_>>().len() as u64;
+            }
+        }
+    }
+    (requests * others as u64, sectors * others as u64)
+}
+
+/// Blocks are alike: one block times the blocks is the count over all of them.
+#[test]
+fn one_block_times_the_blocks_is_every_block() {
+    for desc in subjects() {
+        let shapes = problem(&desc, [2, 3, 5]);
+        let counters = counted(&desc, &shapes);
+        let (a, b) = if desc.exchanged { (counters.b, counters.a) } else { (counters.a, counters.b) };
+        for (operand, reads) in [(OperandKind::A, a), (OperandKind::B, b)] {
+            assert_eq!((reads.requests, reads.sectors), every_block(&desc, &shapes, operand), "{} of {desc:?}", operand.name());
+        }
+    }
+}
+
+/// One tile of 128x128x8 with 256 threads, by hand.
+#[test]
+fn a_classic_tile_by_hand() {
+    let desc = GemmDesc { align_a: 4, align_b: 4, ..default_f32(ArchKind::Sm70, [Order::Row; 3]) }.expect();
+    let counters = counted(&desc, &Shapes::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+    // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are 128 sectors.
+    assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
+    assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
+    // A is taken apart: four stores a thread. B is stored whole, in four wavefronts a warp.
+    assert_eq!((counters.stores.accesses, counters.stores.ideal, counters.stores.wavefronts), (8 * 4 + 8, 8 * 4 + 8 * 4, 64));
+    // 8 x 8 a thread: two loads of 16 bytes of each operand, 8 k-groups, 8 warps.
+    assert_eq!(counters.loads.accesses, 8 * 8 * 4);
+}
+
+/// The counters follow the maps: padding taken from A's tile makes its stores collide.
+#[test]
+fn a_changed_map_is_counted() {
+    let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
+    let shapes = problem(&desc, [1, 1, 2]);
+    let program = Program::of(&desc);
+    let mut unpadded = program.clone();
+    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.operand(OperandKind::A).smem });
+    let (padded, unpadded) = (count(&program, &shapes).unwrap(), count(&unpadded, &shapes).unwrap());
+    assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
+    assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
+    // The same from the description's knob.
+    let knob = GemmDesc { smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 }, ..desc };
+    assert_eq!(counted(&knob, &shapes), unpadded);
+    // A map that leaves points out is a fault, not a number.
+    let mut broken = program;
+    broken.maps.smem[0] = bent(&broken.maps.smem[0], |_, _| None);
+    assert!(count(&broken, &shapes).is_err());
+}
+
+#[test]
+fn what_cannot_be_scaled_is_refused() {
+    let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
+    let program = Program::of(&desc);
+    let says = |extents, leading| count(&program, &Shapes::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
+    assert_eq!(
+        says((100, 128, 64), [None; 3]),
+        "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; the nearest is 128"
+    );
+    assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
+    // 128 rows of 17 floats are whole sectors.
+    assert!(count(&program, &Shapes::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
+    let wide = GemmDesc { align_a: 4, ..desc };
+    let shapes = Shapes::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
+    let says = count(&Program::of(&wide), &shapes).unwrap_err().to_string();
+    assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
+    assert!(count(&program, &Shapes::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
+    assert_eq!(count(&program, &Shapes::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());
+}

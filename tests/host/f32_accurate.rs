@@ -1,0 +1,338 @@
+//! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused, and what a wrong program computes.
+
+use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, ran, shapes};
+use falchion::{
+    Error, Refusal,
+    arch::{ArchKind, OpKind},
+    desc::{Auto, Bf16x6, F16x3, GemmDesc, OperandKind, PromotionKind, Request, With},
+    device::{
+        HostSlice,
+        default_gemm_configuration::default_description,
+        host::{Mode, SplitProgram, WarpSpecializedProgram},
+    },
+    layout::{MatrixType, Order},
+    numeric::{
+        Combined, ElementKind, Instruction, SplitKind,
+        split::{LineFacts, shift_of, unscaled},
+    },
+    prelude::*,
+    refusal::SplitRefusal,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::MainloopKind,
+};
+use falchion_lab::verify::{self, Claim, bound::Accumulation};
+
+const SIZES: [usize; 3] = [130, 70, 200];
+
+fn bits(d: &[f32]) -> Vec<u32> {
+    d.iter().map(|x| x.to_bits()).collect()
+}
+
+/// For every element and in both modes, bit by bit: `D[i, j]` is the sum, over blocks of 64 along K and the products of each from the smallest on,
+/// of what the instruction makes of `a_p[i, block] b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
+#[test]
+fn every_element_is_a_sum_of_products_of_parts() {
+    for split in SplitKind::MODES {
+        let (desc, [m, n, k]) = (desc(split, ORDERS[0]), SIZES);
+        let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+        let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
+        let part = split.part().expect("a part");
+        let types = Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+        let own = Instruction::of(types, ArchKind::Sm90).expect("Hopper multiplies it");
+        let widen = |bits: u16| match part {
+            ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
+            _ => F16::from_bits(bits).to_f32(),
+        };
+        let line = |of: &[f32], at: usize| -> (Vec<[f32; 3]>, i32) {
+            let row = &of[at * k..][..k];
+            let shift = if split.scales() { shift_of(LineFacts::of(row.iter().copied()).largest) } else { 0 };
+            let mut parts: Vec<_> = row.iter().map(|&x| split.parts_of(x, shift).map(widen)).collect();
+            parts.resize(k.next_multiple_of(64), [0.0; 3]);
+            (parts, shift)
+        };
+        for (i, j) in (0..m).step_by(7).flat_map(|i| (0..n).step_by(3).map(move |j| (i, j))) {
+            let ((row, of_row), (column, of_column)) = (line(&a, i), line(&b, j));
+            let mut sum = 0.0f32;
+            for block in (0..row.len()).step_by(64) {
+                for &[p, q] in split.products() {
+                    let part = |of: &[[f32; 3]], part: u32| -> Vec<f32> {
+                        of[block..block + 64].iter().map(|x| x[part as usize]).collect()
+                    };
+                    sum += own.step(0.0, &part(&row, p), &part(&column, q));
+                }
+            }
+            let wanted = if split.scales() { unscaled(sum, of_row + of_column) } else { sum };
+            assert_eq!(fast[i * n + j].to_bits(), wanted.to_bits(), "{split:?} D({i}, {j})");
+        }
+        let tile = |m, n| Mnk { m, n, k: 64 };
+        let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..desc };
+        let one_part = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..desc };
+        let shared = GemmDesc { cluster: Mn { m: 2, n: 1 }, ..desc };
+        let narrow = GemmDesc { align_c: 1, ..desc };
+        for other in [desc, turns, one_part, shared, narrow] {
+            let checked =
+                computed(&other, Mode::Checked { seed: 5 }, SIZES, (&a, &b)).unwrap_or_else(|error| panic!("{error}: {other:?}"));
+            assert!(bits(&checked) == bits(&fast), "{other:?}");
+        }
+    }
+}
+
+/// D is the same whatever the layouts of A, B and D: the parts are.
+#[test]
+fn layouts_change_nothing() {
+    for split in SplitKind::MODES {
+        let [m, n, k] = SIZES;
+        let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+        let first = computed(&desc(split, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
+        for orders in ORDERS {
+            for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
+                let other = computed(&desc(split, orders), mode, SIZES, (&a, &b)).expect("it fits");
+                assert!(bits(&other) == bits(&first), "{split:?} {orders:?} {mode:?}");
+            }
+        }
+    }
+}
+
+/// `!(|D - AB| <= bound)` nowhere, for normal, wide, cancelling and hostile data and any K; the bound is no larger than so many units in the last
+/// place of `|A||B|`, and the f16x3 that takes wide data without its window stays within its absolute term.
+#[test]
+fn results_lie_within_the_bound() {
+    let mut largest = [0.0f64; 2];
+    for (which, split) in SplitKind::MODES.into_iter().enumerate() {
+        let desc = desc(split, ORDERS[0]);
+        for data in DATA {
+            for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
+                let [m, n] = [20, 24];
+                let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
+                let mut program = WarpSpecializedProgram::of(&GemmDesc {
+                    threadblock: Mnk { m: 64, n: 128, k: 64 },
+                    warp: Mnk { m: 64, n: 128, k: 64 },
+                    ..desc
+                })
+                .expect("a program");
+                // Without the window the bound holds all the same.
+                program.split.windowed = false;
+                let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
+                let shapes = shapes(ORDERS[0], [m, n, k]);
+                let of = |x| HostSlice::new::<f32>(x);
+                let verdict = verify::check(&Claim { desc: &desc, shapes: &shapes, a: of(&a), b: of(&b), c: None, d: of(&d) })
+                    .expect("slices");
+                assert!(verdict.is_right(), "{split:?} {data:?} {k}: {verdict:?}");
+                largest[which] = largest[which].max(verdict.error_over_bound);
+            }
+        }
+    }
+    println!("largest errors over bound: {largest:?}");
+    assert!(largest.iter().all(|&share| share > 0.02), "{largest:?}");
+}
+
+/// A named change to a program that splits.
+type Named = (&'static str, fn(SplitKind) -> bool, fn(&mut SplitProgram));
+
+fn any(_: SplitKind) -> bool {
+    true
+}
+
+const FAULTS: &[Named] = &[
+    ("the first and the second part change places", any, |p| {
+        p.parts = |split, x, shift| {
+            let [first, second, third] = split.parts_of(x, shift);
+            [second, first, third]
+        };
+    }),
+    ("the second part is of the number, not of the rest", any, |p| {
+        p.parts = |split, x, shift| {
+            let [first, _, third] = split.parts_of(x, shift);
+            [first, first, third]
+        };
+    }),
+    ("the last part is left out", any, |p| {
+        p.parts = |split, x, shift| {
+            let mut parts = split.parts_of(x, shift);
+            parts[split.parts() as usize - 1] = 0;
+            parts
+        };
+    }),
+    ("tiles read the next block", any, |p| p.block = |blocks, operand, tile| blocks.block(operand, tile) + 1),
+    ("products count from one on", any, |p| {
+        p.block = |blocks, operand, tile| blocks.block(operand, (tile + 1) % blocks.tiles());
+    }),
+    ("B's parts are A's", any, |p| p.block = |blocks, _, tile| blocks.block(OperandKind::A, tile)),
+    ("a product is left out", any, |p| {
+        // Beyond the parts there are zeros.
+        p.block = |blocks, operand, tile| if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) };
+    }),
+    ("padding is not zero", any, |p| p.padding = 0x3c00),
+    ("scales are taken back twice", SplitKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, 2 * shift)),
+    ("scales are not taken back", SplitKind::scales, |p| p.unscaled = |sum, _| sum),
+    ("rows are scaled by one binade more", SplitKind::scales, |p| {
+        p.parts = |split, x, shift| split.parts_of(x, shift - 1);
+    }),
+    ("shifts are off by one", SplitKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, shift + 1)),
+];
+
+/// Each change to what a program splits and puts together shows in D; the program unchanged shows nothing. Of data that is finite, within
+/// the window, and no whole number of blocks along K.
+#[test]
+fn every_fault_is_found() {
+    let tile = |m, n| Mnk { m, n, k: 64 };
+    let mut found = 0;
+    for split in SplitKind::MODES {
+        let desc = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..desc(split, ORDERS[0]) };
+        let sizes @ [m, n, k] = [70, 60, 150];
+        let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+        // Neither side's scales are 1.
+        let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
+        let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
+        let right = WarpSpecializedProgram::of(&desc).expect("a program");
+        assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
+        for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(split)) {
+            let mut program = right.clone();
+            change(&mut program.split);
+            match ran(&program, sizes, (&a, &b)) {
+                Ok(d) => assert!(bits(&d) != bits(&wanted), "{split:?}: {name} is not found"),
+                Err(error) => println!("{split:?}: {name}: {error}"),
+            }
+            found += 1;
+        }
+    }
+    println!("{found} faults found");
+    assert_eq!(found, 2 * 8 + 4);
+}
+
+fn refused(result: Result<Vec<f32>, Error>) -> String {
+    let error = result.map(|d| d.len()).expect_err("refused");
+    assert!(matches!(error, Error::Refused(Refusal::Split(_))), "{error}");
+    error.to_string()
+}
+
+/// f16x3 refuses wide data by the user's own row or column, in both modes and all layouts, and writes nothing; bf16x6 takes it. A program
+/// that does not look computes something.
+#[test]
+fn the_window_is_checked() {
+    let [m, n, k] = [9, 11, 128];
+    let (a, mut b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
+    for (step, x) in b[7 * k..8 * k].iter_mut().enumerate().take(5) {
+        *x = 1e-9 * (step + 1) as f32;
+    }
+    let says = "column 7 of B has 5 of 128 numbers more than 18 binades below its largest, and split = f16x3 takes one in 64; take \
+                split = bf16x6";
+    for orders in ORDERS {
+        for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
+            assert_eq!(refused(computed(&desc(SplitKind::F16x3, orders), mode, [m, n, k], (&a, &b))), says, "{orders:?}");
+            assert!(computed(&desc(SplitKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
+        }
+    }
+    let mut program = WarpSpecializedProgram::of(&desc(SplitKind::F16x3, ORDERS[0])).expect("a program");
+    program.split.windowed = false;
+    assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
+    let zeros = vec![0.0; n * k];
+    let mut infinite = a.clone();
+    infinite[3 * k + 1] = f32::INFINITY;
+    let says = "row 3 of A has a number that is not finite, which split = f16x3 cannot scale; take split = bf16x6";
+    assert_eq!(refused(computed(&desc(SplitKind::F16x3, ORDERS[3]), Mode::Fast, [m, n, k], (&infinite, &zeros))), says);
+    let d = computed(&desc(SplitKind::F16x3, ORDERS[0]), Mode::Checked { seed: 2 }, [m, n, k], (&a, &zeros)).expect("zeros fit");
+    assert!(d.iter().all(|&x| x == 0.0));
+}
+
+/// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one part, else as no number.
+#[test]
+fn what_is_not_finite_reaches_d() {
+    let [m, n, k] = [4, 4, 70];
+    let (mut a, mut b) = (vec![1.0f32; m * k], vec![2.0f32; n * k]);
+    a[k + 5] = f32::INFINITY;
+    a[2 * k + 9] = f32::NAN;
+    b[3 * k + 5] = 1.0 / 3.0;
+    let d = computed(&desc(SplitKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
+    assert!(d[..n].iter().all(|x| x.is_finite()) && d[3 * n..].iter().all(|x| x.is_finite()));
+    assert!(d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan()));
+    // Infinity times the zeros that are the second and third parts.
+    assert!(d[n].is_nan() && d[2 * n - 1].is_nan());
+}
+
+fn request(knobs: &[(&str, &str)]) -> Request {
+    let matrix = |order| Some(MatrixType { element: ElementKind::F32, order });
+    let knobs = knobs.iter().map(|&(name, words)| (name.to_owned(), words.to_owned())).collect();
+    Request {
+        a: matrix(Order::Row),
+        b: matrix(Order::Col),
+        c: matrix(Order::Row),
+        op: Some(OpKind::TensorOp),
+        knobs,
+        ..Request::default()
+    }
+}
+
+/// `f32` on tensor cores is bf16x6 unless it is told otherwise, by flags, types and files alike.
+#[test]
+fn requests_types_and_files_name_the_modes() {
+    let resolved = |knobs: &[(&str, &str)]| request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc);
+    assert_eq!(resolved(&[]).expect("a kernel"), desc(SplitKind::Bf16x6, ORDERS[0]));
+    assert_eq!(resolved(&[("split", "f16x3")]).expect("a kernel"), desc(SplitKind::F16x3, ORDERS[0]));
+    let facts = format!("{:?}", desc(SplitKind::F16x3, ORDERS[0]).explain().facts());
+    assert!(
+        facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
+        "{facts}"
+    );
+    type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
+    assert_eq!(Product::<Auto>::new().desc(), desc(SplitKind::Bf16x6, ORDERS[0]));
+    assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(SplitKind::F16x3, ORDERS[0]));
+    assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().promotion, PromotionKind::Stage);
+    assert_eq!(default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row").check(), Ok(()));
+    {
+        let one = desc(SplitKind::F16x3, ORDERS[3]);
+        let json = one.to_json().expect("an expression");
+        assert!(json.contains("\"split\":\"f16x3\""), "{json}");
+        assert_eq!(GemmDesc::from_json(&json).expect("its own"), one);
+        // A file that was written before there was a split.
+        let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
+        let older = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
+        let json = older.to_json().expect("an expression").replace("\"split\":\"none\",", "");
+        assert!(!json.contains("split") && GemmDesc::from_json(&json).expect("older") == older, "{json}");
+    }
+}
+
+/// What cannot be split, and what has to be, is refused in a sentence with a way out.
+#[test]
+fn what_cannot_be_split_is_refused() {
+    let says = |d: GemmDesc| d.check().expect_err("refused").to_string();
+    let f32s = desc(SplitKind::Bf16x6, ORDERS[0]);
+    assert_eq!(
+        says(GemmDesc { split: SplitKind::None, ..f32s }),
+        "tensor cores multiply no f32, and split = none; split = bf16x6 keeps all of it, f16x3 does within a window of exponents, and \
+         elements of tf32 keep 10 bits of fraction"
+    );
+    let error = request(&[("split", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
+    assert!(error.contains("tf32") && error.contains("bf16x6") && error.contains("f16x3"), "{error}");
+    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
+    let bf16 = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
+    assert_eq!(
+        says(GemmDesc { split: SplitKind::F16x3, ..bf16 }),
+        "split = f16x3 makes parts of f32, and the elements are bf16 and bf16; the nearest is none"
+    );
+    let simt = default_description(OpKind::Simt, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row");
+    assert_eq!(simt.mainloop, MainloopKind::Multistage);
+    assert_eq!(
+        says(GemmDesc { split: SplitKind::Bf16x6, ..simt }),
+        "split is no choice of the multistage main loop; the nearest is none"
+    );
+    let mut deep = shapes(ORDERS[0], [1, 1, 1]);
+    (deep.k, deep.a.leading, deep.b.leading) = (1 << 30, 1 << 30, 1 << 30);
+    let refusal = deep.check(&f32s).expect_err("too deep");
+    assert!(matches!(refusal, Refusal::Split(SplitRefusal::TooDeep { most: 715_827_840, .. })), "{refusal}");
+}
+
+/// The bound says something for every K that is taken: below `K 2^-24` of a sum of products in f32 from 1000 on.
+#[test]
+fn the_bound_is_below_that_of_plain_sums() {
+    for split in SplitKind::MODES {
+        for k in [1000usize, 4096, 8192, 1 << 20] {
+            let relative = Accumulation::of(&desc(split, ORDERS[0]), k).relative;
+            assert!(relative > 0.0 && relative < k as f64 * 2f64.powi(-24), "{split:?} {k}: {relative:e}");
+        }
+    }
+    // The number of docs/f32_accurate.md.
+    let units = Accumulation::of(&desc(SplitKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
+    assert_eq!(units.round(), 425.0, "{units}");
+}

@@ -1,0 +1,78 @@
+//! The gate: 500 products keep the bits that `tests/data/gate.jsonl` says. `tests/nvrtc/gate` keeps the kernels.
+
+use crate::harness::{
+    case::Buffers,
+    descriptions::{Wanted, description},
+    gate::{self, DRAWN, Line, digest, each},
+    problems::{self, Problem, problem},
+    sample,
+};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
+};
+use falchion_lab::verify::Fill;
+use serde_json::json;
+
+/// Products that a drawn problem may have, whole tiles counted.
+const MOST_WORK: u64 = 1_000_000;
+
+/// Every product of the record: a description and the seed of its problem.
+fn products() -> Vec<Line> {
+    let drawn = DRAWN.into_iter().flat_map(|(family, first, _, count)| {
+        let largest_tile = 2 * MOST_WORK as u32;
+        (first..first + count).map(move |seed| (seed, description(seed, Wanted { largest_tile, family, ..Wanted::default() })))
+    });
+    drawn.map(|(seed, d)| Line::new("product", &d).with(json!({ "seed": seed }))).collect()
+}
+
+/// D's buffer, guard zones included, after a product in the fast mode.
+fn product(desc: &GemmDesc, problem: &Problem, seed: u64) -> Result<Vec<u8>, Error> {
+    let Problem { shapes, first, .. } = problem;
+    let mut buffers = Buffers::filled(desc, problem, Fill::Random, seed)?;
+    let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;
+    let matrices = HostMatrices {
+        a: buffers.a.slice(range(0, &shapes.a))?,
+        b: buffers.b.slice(range(1, &shapes.b))?,
+        c: match shapes.c {
+            Source::None => Source::None,
+            Source::InPlace => Source::InPlace,
+            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, &shape))?),
+        },
+        d: buffers.d.slice_mut(range(3, &shapes.d))?,
+    };
+    run_on_host(desc, Mode::Fast, shapes, matrices)?;
+    // A NaN may carry any payload.
+    let (d, mut bytes) = (&buffers.d, buffers.d.bytes().to_vec());
+    for (place, element) in bytes.chunks_exact_mut(d.kind().bytes() as usize).enumerate() {
+        if d.get(place)?.is_nan() {
+            element.fill(0xff);
+        }
+    }
+    Ok(bytes)
+}
+
+/// The line, with the bits of its product.
+fn multiplied(line: &Line) -> Line {
+    let (desc, seed) = (line.desc("product"), line.number("seed"));
+    let most_work = if desc.mainloop.has_roles() { 6 * MOST_WORK } else { MOST_WORK };
+    let problem = problem(seed, &desc, problems::Wanted { most_work, aligned: false });
+    let bytes = product(&desc, &problem, seed).unwrap_or_else(|error| panic!("{error}\n{}", line.text()));
+    line.clone().with(json!({ "bits": digest([&bytes[..]]) }))
+}
+
+#[test]
+fn products_have_the_records_bits() {
+    let record = if gate::writes() { products() } else { sample(gate::read("product")) };
+    gate::hold("product", &each(&record, multiplied), &record);
+}
+
+/// The gate can fail: a product of another seed has other bits.
+#[test]
+fn what_changes_is_seen() {
+    let line = &gate::read("product")[0];
+    assert_eq!(multiplied(line).text(), line.text());
+    let other = line.clone().with(json!({ "seed": line.number("seed") + 1 }));
+    assert_ne!(multiplied(&other).text(), line.clone().with(json!({ "seed": line.number("seed") + 1 })).text());
+}

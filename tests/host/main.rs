@@ -1,0 +1,28 @@
+//! The host executor: products, bits, faults and mutants.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod a_operand;
+mod conformance;
+mod contract;
+mod counters;
+mod f32_accurate;
+mod fast_equals_checked;
+mod gate;
+mod missing_libraries;
+mod mutants;
+mod promotion;
+mod roles;
+mod roles_faults;
+mod roles_payload;
+mod same_bits;
+mod tensor_core_claims;
+mod threads_faults;
+mod transpose;
+mod transpose_counters;
+mod transpose_mutants;
+mod types;
+mod warp_specialized;
+mod warp_specialized_faults;
+mod wrong_kernels;

@@ -1,0 +1,192 @@
+//! Sums of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
+
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, Request, With},
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
+        default_gemm_configuration::{default_description, promoted_description},
+        host::{Mode, WarpSpecializedProgram},
+        run_on_host, run_warp_specialized,
+    },
+    layout::{MatrixType, Order},
+    numeric::{Combined, ElementKind, Instruction, Widen},
+    prelude::*,
+    schedule::{Role, RoleStep, ScheduleKind, Section},
+    shape::Mnk,
+};
+use falchion_lab::verify::{bound::Accumulation, draw};
+
+const TYPES: Combined =
+    Combined { a: ElementKind::E4m3, b: ElementKind::E4m3, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
+const SIZES: [usize; 3] = [150, 140, 600];
+
+fn promoted() -> GemmDesc {
+    promoted_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row")
+}
+
+/// Numbers of all magnitudes that sums of fp8 lose bits of.
+fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
+    let number = |i| E4m3::from_f64((draw(seed, i) >> 40) as f64 / f64::from(1 << 20) - 8.0);
+    (0..count as u64).map(number).collect()
+}
+
+fn shapes() -> Shapes {
+    let [m, n, k] = SIZES;
+    let packed =
+        |order: Order, rows, columns| MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns };
+    let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
+    Shapes { m, n, k, a, b, c: Source::None, d, scalars }
+}
+
+fn product(run: impl FnOnce(&Shapes, HostMatrices<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
+    let [m, n, k] = SIZES;
+    let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
+    let d_slice = HostSliceMut::new::<f32>(&mut d);
+    let matrices = HostMatrices { a: HostSlice::new::<E4m3>(&a), b: HostSlice::new::<E4m3>(&b), c: Source::None, d: d_slice };
+    run(&shapes(), matrices).map(|()| d)
+}
+
+fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
+    product(|shapes, matrices| run_on_host(desc, mode, shapes, matrices)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// For every element and in both modes, bit by bit: `D[i, j] = Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, K filled up
+/// with zeros to whole stages. The sum that is not promoted has other bits.
+#[test]
+fn every_element_is_a_sum_of_promoted_stages() {
+    let ([m, n, k], own) = (SIZES, Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies e4m3"));
+    let every = own.promoted_every(128);
+    let (a, b) = (numbers(1, m * k), numbers(2, k * n));
+    let line = |of: &[E4m3], at: usize| {
+        let mut line: Vec<f32> = of[at * k..][..k].iter().map(|x| x.widen()).collect();
+        line.resize(640, 0.0);
+        line
+    };
+    let fast = computed(&promoted(), Mode::Fast);
+    let never = computed(&default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row"), Mode::Fast);
+    let mut others = 0;
+    for (at, (i, j)) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).enumerate() {
+        let (row, column) = (line(&a, i), line(&b, j));
+        assert_eq!(fast[at].to_bits(), every.sum(&row, &column).to_bits(), "D({i}, {j})");
+        assert_eq!(never[at].to_bits(), own.sum(&row, &column).to_bits(), "D({i}, {j})");
+        others += usize::from(fast[at].to_bits() != never[at].to_bits());
+    }
+    println!("{others} of {} sums have other bits without promotion", m * n);
+    assert!(others > m * n / 2);
+
+    let tile = |m, n| Mnk { m, n, k: 128 };
+    let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..promoted() };
+    let narrow = GemmDesc { instruction: Mnk { m: 64, n: 64, k: 32 }, ..promoted() };
+    let one_part = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..promoted() };
+    for desc in [promoted(), turns, narrow, one_part] {
+        assert_eq!(desc.check(), Ok(()));
+        let bits = |d: Vec<f32>| d.into_iter().map(f32::to_bits).collect::<Vec<_>>();
+        assert_eq!(bits(computed(&desc, Mode::Checked { seed: 5 })), bits(fast.clone()), "{desc:?}");
+    }
+}
+
+/// The checked mode promotes as the schedule says: with parts that are promoted as another's, or never, there is a fault; with a
+/// schedule that does not promote, other bits.
+#[test]
+fn a_schedule_that_promotes_otherwise_is_found() {
+    let right = WarpSpecializedProgram::of(&promoted()).expect("a program");
+    let run = |program: &WarpSpecializedProgram| product(|shapes, matrices| run_warp_specialized(program, 3, shapes, matrices));
+    let fast = computed(&promoted(), Mode::Fast);
+    assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
+    let changes: [fn(&mut Vec<RoleStep>); 3] = [
+        |body| body.retain(|step| *step != RoleStep::Promote { part: 1 }),
+        |body| {
+            for step in body {
+                if let RoleStep::Promote { part } = step {
+                    *part = 0;
+                }
+            }
+        },
+        |body| body.retain(|step| !matches!(step, RoleStep::AwaitProducts { .. })),
+    ];
+    for change in changes {
+        let mut program = right.clone();
+        change(program.ring.roles.of_mut(Role::Consumer).steps_mut(Section::Body));
+        println!("{}", run(&program).expect_err("a fault"));
+    }
+    let never = WarpSpecializedProgram::of(&GemmDesc { promotion: PromotionKind::Never, ..promoted() }).expect("a program");
+    assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
+}
+
+/// `|sum - exact| <= (gamma_4(u) + gamma_(K/128 - 1)(2^-24) + ..) |A||B|`: with promotion the bound says something for every K up to
+/// 2^29, without it for none above 3840.
+#[test]
+fn the_bound_of_promoted_sums_holds_for_deep_products() {
+    let never = GemmDesc { promotion: PromotionKind::Never, ..promoted() };
+    for k in [128, 3840, 4096, 16384, 1 << 29] {
+        let (with, without) = (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
+        assert!(with < 0.5 && with > 0.01, "{k}: {with}");
+        assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
+        // The first stage is added to 0, which rounds nothing.
+        assert!(k > 128 || with == without, "{k}: {with} and {without}");
+        assert!(k < 1024 || with < without / 2.0, "{k}: {with} and {without}");
+    }
+}
+
+/// There is nothing to promote but sums of fp8 in f32, and room for partial sums only beside fewer accumulators; the sentences say so.
+#[test]
+fn what_cannot_be_promoted_is_refused_in_a_sentence() {
+    let stage = |types: Combined, op| {
+        let d = default_description(op, ArchKind::Sm90, types, ORDERS).expect("a row");
+        GemmDesc { promotion: PromotionKind::Stage, ..d }.check().expect_err("nothing to promote").to_string()
+    };
+    let of = |ab, c| Combined {
+        a: ab,
+        b: ab,
+        accumulator: if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
+        c,
+    };
+    for types in
+        [of(ElementKind::Bf16, ElementKind::Bf16), of(ElementKind::Tf32, ElementKind::F32), of(ElementKind::I8, ElementKind::I32)]
+    {
+        assert_eq!(
+            stage(types, OpKind::TensorOp),
+            "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
+        );
+    }
+    let simt = stage(of(ElementKind::F32, ElementKind::F32), OpKind::Simt);
+    assert_eq!(simt, "promotion is no choice of the multistage main loop; the nearest is never");
+    let wide = |(m, n)| Mnk { m, n, k: 128 };
+    let instruction = Mnk { m: 64, n: 256, k: 32 };
+    let full = GemmDesc { threadblock: wide((128, 256)), warp: wide((64, 256)), instruction, ..promoted() };
+    let full = full.check().expect_err("no room").to_string();
+    assert!(full.contains("296 registers") && full.contains("240"), "{full}");
+    let tile = |m, n| Mnk { m, n, k: 128 };
+    let tiny =
+        GemmDesc { threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 }, ..promoted() };
+    let tiny = tiny.check().expect_err("512 parts").to_string();
+    assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
+}
+
+/// Types say the same as values: the knob, set in the default.
+#[test]
+fn a_type_promotes() {
+    type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;
+    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row");
+    assert_eq!(Product::new().desc(), GemmDesc { promotion: PromotionKind::Stage, ..default });
+}
+
+/// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.
+#[test]
+fn a_request_for_promotion_resolves_to_its_default() {
+    let matrix = |order| Some(MatrixType { element: ElementKind::E4m3, order });
+    let c = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+    let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
+    let request =
+        Request { a: matrix(Order::Row), b: matrix(Order::Col), c, op: Some(OpKind::TensorOp), knobs, ..Request::default() };
+    let desc = request.resolve(ArchKind::Sm90).expect("a kernel").desc;
+    assert_eq!(desc, promoted());
+    let facts = format!("{:?}", desc.explain().facts());
+    assert!(facts.contains("every 128 of K, from 64 registers"), "{facts}");
+    let mut narrower = request;
+    narrower.knobs.push(("stages".to_owned(), "3".to_owned()));
+    assert_eq!(narrower.resolve(ArchKind::Sm90).expect("a kernel").desc, GemmDesc { stages: 3, ..promoted() });
+}

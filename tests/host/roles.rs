@@ -1,0 +1,175 @@
+//! Producers and consumers over the ring, under schedulers that mean harm: what ships is never accused, and every step left out and
+//! every neighbour exchanged is found. Other faults are in `roles_faults.rs`.
+
+use crate::harness::ring_programs::{
+    A, B, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects,
+};
+use falchion::{
+    device::host::roles::{RingProgram, Tally, Work, check},
+    schedule::{Role, RoleStep, Section},
+    threadblock::Pipeline,
+};
+use std::{collections::BTreeMap, time::Instant};
+
+/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, consumers together and in turns, on tensor cores
+/// and by threads, k tiles 0..=20, 1..=5 tiles of D, C read or not, through staging buffers or not: no fault.
+#[test]
+fn nothing_that_ships_is_accused() {
+    let (mut runs, mut total, start) = (0, Tally::default(), Instant::now());
+    for stages in 2..=7 {
+        for pending in [0, 1] {
+            for shared in [None, Some(A), Some(B)] {
+                let ring = Pipeline { source: pending == 1, ..ring(stages, shared) };
+                let together = RingProgram::of(ring, &options(pending)).expect("a ring");
+                let turns = Pipeline { in_turns: true, ..ring };
+                let turns = RingProgram::of(turns, &options(pending)).expect("a ring");
+                // Of which those that promote wait for all products: `pending` is how many parts they have.
+                let promoted = RingProgram::of(ring, &promoting(1 + pending)).expect("a ring");
+                let in_turns = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
+                let threads = [by_threads(together.ring), by_threads(turns.ring)];
+                let fragments = RingProgram::of(ring, &from_registers(pending)).expect("a ring");
+                let programs = [&together, &turns, &promoted, &in_turns, &threads[0], &threads[1], &fragments];
+                for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
+                    let work = Work { tiles: 1 + seed % 5, k_tiles: seed / 5 % 21, source: seed % 2 == 0 };
+                    let tally = check(program, work, u64::from(seed)).unwrap_or_else(|fault| {
+                        panic!("{stages} stages, {pending} pending, {shared:?}, {work:?}, seed {seed}: {fault}")
+                    });
+                    let blocks = u64::from(program.ring.blocks());
+                    let (tiles, all_k) = (u64::from(work.tiles), u64::from(work.tiles * work.k_tiles));
+                    let readers = 4 * u64::from(program.ring.readers());
+                    assert_eq!(tally.products, blocks * readers * all_k);
+                    assert_eq!(tally.stores, blocks * readers * tiles);
+                    assert_eq!(tally.sources, if program.ring.source && work.source { tally.stores } else { 0 });
+                    // A share lands in each block: one of the operand of one's own, as many as blocks of the other.
+                    assert_eq!(tally.copies, blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks });
+                    assert_eq!(tally.arrivals, if blocks == 1 { 0 } else { blocks * readers * all_k });
+                    runs += 1;
+                    total.steps += tally.steps;
+                    total.copies += tally.copies;
+                    total.most_under_way = total.most_under_way.max(tally.most_under_way);
+                }
+            }
+        }
+    }
+    println!(
+        "{runs} runs, {} steps, {} copies, at most {} things under way, none accused, {:.1} s",
+        total.steps,
+        total.copies,
+        total.most_under_way,
+        start.elapsed().as_secs_f64()
+    );
+    assert_eq!(runs, 6 * 2 * 3 * 7 * 210);
+    assert!(total.most_under_way >= 20);
+}
+
+#[test]
+fn every_step_of_every_role_is_needed() {
+    let (mut table, mut mutants, mut survivors, mut slowest) = (BTreeMap::<_, u32>::new(), 0, Vec::new(), 0);
+    for (name, program) in subjects() {
+        for (role, section, index, step) in program.roles.places() {
+            mutants += 1;
+            let roles = program.roles.without(role, section, index);
+            match caught(&RingProgram { roles, ..program.clone() }) {
+                Some((fault, runs)) => {
+                    slowest = slowest.max(runs);
+                    let step = step.to_string();
+                    let step = step.split('(').next().unwrap_or_default().to_owned();
+                    *table.entry((format!("{} {} without {step}", role.name(), section.name()), kind(&fault))).or_default() += 1;
+                }
+                None => survivors.push(format!("{name}: {role:?} {section:?} without {step}, number {index}")),
+            }
+        }
+    }
+    for ((mutant, finding), count) in &table {
+        println!("{mutant:48} {count:4}  {finding}");
+    }
+    println!("{mutants} mutants, {} survivors; the slowest took {slowest} runs", survivors.len());
+    assert!(survivors.is_empty(), "{survivors:#?}");
+}
+
+/// Whether two neighbouring steps may change places, and why.
+fn commute(ring: &Pipeline, first: RoleStep, second: RoleStep) -> Option<&'static str> {
+    use RoleStep::{
+        AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect, ExpectSource,
+        FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, Release,
+        SkipEarlier, SkipLater, StoreTensor, StoreThreads,
+    };
+    let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
+        (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
+            Some("bytes may land before they are announced: the phase waits for the arrival")
+        }
+        (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own place"),
+        (FetchSource { .. }, FetchSource { .. })
+        | (Deposit { .. }, Deposit { .. })
+        | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
+        (SkipEarlier, AwaitTurn) | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
+            Some("one is about the ring, one about turns")
+        }
+        (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => Some("one is about the ring, one about turns"),
+        (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
+        (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => Some("one is about registers, one about stages"),
+        (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
+        (FenceBarrierInit, MeetBlock) if !ring.source => Some("without a cluster, who sets up is the only one who copies"),
+        (Meet, ExpectSource | AwaitSource) => Some("what is fetched is in order with the stores of who fetches"),
+        _ => None,
+    };
+    one_way(first, second).or_else(|| one_way(second, first))
+}
+
+#[test]
+fn exchanged_neighbours_are_found_or_commute() {
+    let (mut table, mut found, mut harmless) = (BTreeMap::<_, u32>::new(), 0, 0);
+    for (name, program) in subjects() {
+        for role in Role::ALL {
+            for section in [Section::Opening, Section::Body, Section::Epilogue, Section::Closing] {
+                for i in 1..program.roles.of(role).steps(section).len() {
+                    let mut swapped = program.clone();
+                    let steps = swapped.roles.of_mut(role).steps_mut(section);
+                    steps.swap(i - 1, i);
+                    let pair = format!("{} before {}", steps[i - 1], steps[i]);
+                    let reason = commute(&program.ring, steps[i - 1], steps[i]);
+                    match (caught(&swapped), reason) {
+                        (None, Some(reason)) => {
+                            harmless += 1;
+                            *table.entry(format!("harmless, {reason}")).or_default() += 1;
+                        }
+                        (Some((fault, _)), None) => {
+                            found += 1;
+                            *table.entry(kind(&fault)).or_default() += 1;
+                        }
+                        (None, None) => panic!("{name}, {role:?}: {pair} survives"),
+                        (Some((fault, _)), Some(reason)) => panic!("{name}, {role:?}: {pair} ({reason}) is accused: {fault}"),
+                    }
+                }
+            }
+        }
+    }
+    for (finding, count) in &table {
+        println!("{count:4}  {finding}");
+    }
+    println!("{} exchanges: {found} found, {harmless} harmless", found + harmless);
+    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 9);
+}
+
+/// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial sums
+/// are read after each part, and fragments of A written before each stage: there it is not enough.
+#[test]
+fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {
+    for (name, mut program) in subjects() {
+        program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
+        program.roles.consumer.prologue.push(RoleStep::FenceOperands);
+        let found = caught(&program).map(|(fault, _)| kind(&fault));
+        let wanted = (program.promoted_parts + program.fragment_sets > 0).then(|| "OperandsNotFenced".to_owned());
+        assert_eq!(found, wanted, "{name}");
+    }
+}
+
+/// A fault's sentence says who, where and what.
+#[test]
+fn faults_are_sentences() {
+    let mut program = program(2, 0, None);
+    program.roles.consumer.closing.clear();
+    let (fault, _) = caught(&program).expect("a fault");
+    let says = fault.to_string();
+    assert!(says.ends_with("is the last to leave, and a store still reads its block's memory"), "{says}");
+}

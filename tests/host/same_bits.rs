@@ -1,0 +1,133 @@
+//! The fast host and the checked one give the same bits: on random descriptions and problems, with numbers that are hard to
+//! treat alike (infinities, NaN, zeros with a sign, denormals, integers that wrap). NaN may carry any payload.
+
+use crate::harness::{
+    asked_for,
+    case::Buffers,
+    descriptions::{self, coverage::Coverage, description},
+    problems::Problem,
+    reproduce,
+    same_bits::{MOST_WORK, compare, difference, roles, run, threads},
+};
+use falchion::{
+    arch::ArchKind,
+    desc::GemmDesc,
+    device::host::Mode,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::MainloopKind,
+};
+use falchion_lab::verify::draw;
+use rayon::prelude::*;
+
+const DESCRIPTIONS: usize = 700;
+const PROBLEMS_EACH: usize = 4;
+
+fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
+    let checked = |problem: &Problem, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, problem, buffers);
+    compare(desc, seeds, false, &checked)
+        .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
+}
+
+/// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special numbers, which descriptions.
+fn drawn_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descriptions::Wanted) -> (usize, usize, Vec<GemmDesc>) {
+    let drawn: Vec<(u64, GemmDesc)> =
+        (0..descriptions).map(|i| draw(seed, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
+    let (pairs, special) = drawn
+        .par_iter()
+        .map(|(seed, desc)| {
+            (0..problems).fold((0, 0), |(pairs, special), i| {
+                (pairs + 1, special + usize::from(fast_and_checked(desc, (*seed, draw(*seed, i as u64)))))
+            })
+        })
+        .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
+    (pairs, special, drawn.into_iter().map(|(_, desc)| desc).collect())
+}
+
+#[test]
+fn fast_and_checked_give_the_same_bits() {
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, wanted), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
+    let missing = Coverage::of(&drawn).missing();
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 2800 && special >= 1200);
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.
+#[test]
+fn fast_and_checked_give_the_same_bits_where_warpgroups_have_roles() {
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, roles()), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b190, 220, 3, roles());
+    let missing = Coverage::missing_roles(&drawn);
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 450 && special >= 150);
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Threads read what boxes of the copy engine hold, in an order of events that a seed draws; the fast mode knows chains alone.
+#[test]
+fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
+    if let Some(seeds) = asked_for() {
+        fast_and_checked(&description(seeds.0, threads()), seeds);
+        return;
+    }
+    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b1f3, 200, 3, threads());
+    let missing = Coverage::missing_threads(&drawn);
+    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    assert!(pairs >= 600 && special >= 200);
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The same product by threads that all follow one schedule, which copy what they multiply themselves.
+fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
+    let k = d.threadblock.k;
+    GemmDesc {
+        arch: ArchKind::Sm80,
+        mainloop: MainloopKind::Pipelined,
+        threadblock: Mnk::new(64, 32, k),
+        warp: Mnk::new(32, 16, k),
+        instruction: Mnk::new(1, 1, 1),
+        stages: 2,
+        cluster: Mn { m: 1, n: 1 },
+        schedule: ScheduleKind::Cooperative,
+        align_a: 1,
+        align_b: 1,
+        align_c: 1,
+        ..*d
+    }
+}
+
+/// D of a description whose threads multiply what the copy engine brings, run through its ring, has the bits of the main loop that
+/// gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over k of A B, C)`, whatever the tiles.
+#[test]
+fn threads_give_the_bits_of_the_other_main_loops() {
+    let compared: usize = (0..60u64)
+        .into_par_iter()
+        .map(|i| {
+            let seed = draw(0x5a3e_b1f4, i);
+            let desc = description(seed, threads());
+            let other = of_one_schedule(&desc);
+            assert_eq!(other.check(), Ok(()), "{other:?}");
+            let checked = |problem: &Problem, buffers: &Buffers, seed| {
+                let ring = run(&desc, Mode::Checked { seed }, problem, buffers)?;
+                let threads = run(&other, Mode::Checked { seed }, problem, buffers)?;
+                assert_eq!(difference(&ring, &threads)?, None, "{desc:?} {problem:?}");
+                Ok(threads)
+            };
+            for i in 0..3 {
+                compare(&desc, (seed, draw(seed, i)), false, &checked).unwrap_or_else(|error| panic!("{error} {desc:?}"));
+            }
+            3
+        })
+        .sum();
+    println!("{compared} products");
+    assert!(compared >= 180);
+}

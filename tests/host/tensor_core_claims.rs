@@ -1,0 +1,194 @@
+//! Results of tensor cores, as the host's model of them computes, held against the reference: what is right is called right,
+//! what is off by more than the instruction's row explains is called wrong.
+
+use crate::harness::tensor_steps;
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    device::{HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_gemm_configuration},
+    layout::Order,
+    numeric::{self, Combined, ElementKind::*, Instruction, TENSOR_OP_COMBINATIONS},
+};
+use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check};
+
+const M: usize = 6;
+const N: usize = 5;
+
+/// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is how its sums are made.
+fn described(types: Combined, arch: ArchKind) -> GemmDesc {
+    let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
+    let knobs = default_gemm_configuration(OpKind::Simt, arch, f32s).expect("the table has f32");
+    GemmDesc::of_values(OpKind::TensorOp, arch, types, [Order::Row, Order::Col, Order::Row], knobs)
+}
+
+/// A product of numbers that are drawn, its D not yet computed.
+struct Problem {
+    desc: GemmDesc,
+    shapes: Shapes,
+    a: HostBuffer,
+    b: HostBuffer,
+    d: HostBuffer,
+}
+
+impl Problem {
+    fn drawn(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
+        let desc = described(types, arch);
+        let matrix = |order, leading, length| MatrixShape { order, leading, length };
+        let mut scalars = [0.0; 8];
+        scalars[0] = 1.0;
+        let shapes = Shapes {
+            m: M,
+            n: N,
+            k,
+            a: matrix(Order::Row, k, M * k),
+            b: matrix(Order::Col, k, k * N),
+            c: Source::None,
+            d: matrix(Order::Row, N, M * N),
+            scalars,
+        };
+        let buffer = |kind, length| HostBuffer::poisoned(kind, length);
+        let (mut a, mut b, d) = (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
+        let from: Distribution = fill.operands(types, k);
+        from.fill(1, a.slice_mut(0..M * k)?, &shapes.a, (M, k))?;
+        from.fill(2, b.slice_mut(0..k * N)?, &shapes.b, (k, N))?;
+        Ok(Self { desc, shapes, a, b, d })
+    }
+
+    /// The factors of one element of D.
+    fn factors(&self, row: usize, column: usize) -> Result<(Vec<f32>, Vec<f32>), Error> {
+        let k = self.shapes.k;
+        let line = |buffer: &HostBuffer, at: usize| -> Result<Vec<f32>, Error> {
+            (at * k..(at + 1) * k).map(|place| Ok(buffer.get(place)? as f32)).collect()
+        };
+        Ok((line(&self.a, row)?, line(&self.b, column)?))
+    }
+
+    /// D, of sums made by `sum`.
+    fn compute(&mut self, sum: impl Fn(&[f32], &[f32]) -> f64) -> Result<(), Error> {
+        for row in 0..M {
+            for column in 0..N {
+                let (a, b) = self.factors(row, column)?;
+                self.d.set(row * N + column, sum(&a, &b))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(&self) -> Result<Verdict, Error> {
+        let (a, b, d): (HostSlice<'_>, _, _) =
+            (self.a.slice(0..M * self.shapes.k)?, self.b.slice(0..N * self.shapes.k)?, self.d.slice(0..M * N)?);
+        check(&Claim { desc: &self.desc, shapes: &self.shapes, a, b, c: None, d })
+    }
+}
+
+/// Every row of floating-point types, on every architecture that has it: sums by the model, of random numbers, are right; and
+/// with one bit that the bound does not explain, they are not.
+#[test]
+fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> Result<(), Error> {
+    for &types in TENSOR_OP_COMBINATIONS {
+        for arch in ArchKind::ALL {
+            let Some(row) = Instruction::of(types, arch) else { continue };
+            for k in [1, 31, 100, 515] {
+                let mut problem = Problem::drawn(types, arch, k, Fill::Random)?;
+                problem.compute(|a, b| f64::from(row.sum(a, b)))?;
+                let verdict = problem.verdict()?;
+                assert!(verdict.is_right(), "{types:?} {arch} {k}: {verdict}");
+                if types.a.is_fp8() {
+                    problem.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
+                    assert!(problem.verdict()?.is_right(), "{types:?} {arch} {k}");
+                }
+                // An error of several bounds, for K at which the bound is narrow.
+                if k == 100 && types.c == F32 {
+                    let error = if types.a.is_fp8() { 4.0 } else { 1e-2 };
+                    problem.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
+                    assert!(!problem.verdict()?.is_right(), "{types:?} {arch}");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whole numbers are compared with `==` for every row, also where random numbers say nothing: one unit off is wrong.
+#[test]
+fn whole_numbers_decide_every_row() -> Result<(), Error> {
+    for &types in TENSOR_OP_COMBINATIONS {
+        for k in [64, 1000, 5000] {
+            let mut problem = Problem::drawn(types, ArchKind::Sm90, k, Fill::Integers)?;
+            match Instruction::of(types, ArchKind::Sm90) {
+                Some(row) => problem.compute(|a, b| f64::from(row.sum(a, b)))?,
+                None => problem.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
+            }
+            let verdict = problem.verdict()?;
+            assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
+            let was = problem.d.get(7)?;
+            problem.d.set(7, was + if was.abs() < 64.0 { 1.0 } else { was.abs() / 8.0 })?;
+            let verdict = problem.verdict()?;
+            assert_eq!((verdict.elements_wrong, verdict.is_exact()), (1, true), "{types:?} {k}");
+        }
+    }
+    Ok(())
+}
+
+/// Numbers in f32 that tf32 does not hold are cut off by the tensor cores. That is within the bound; and where factors are
+/// tf32 numbers the bound does not allow for it.
+#[test]
+fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result<(), Error> {
+    let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
+    let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
+    let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
+        let mut problem = Problem::drawn(types, ArchKind::Sm90, 1, Fill::Random)?;
+        // As a user's slice holds them: `set` would round to tf32.
+        let raw = vec![x as f32; M];
+        problem.b = HostBuffer::poisoned(Tf32, N)?;
+        (0..N).try_for_each(|place| problem.b.set(place, 1.0))?;
+        problem.compute(|_, _| claimed)?;
+        let a = HostSlice::new::<numeric::Tf32>(&raw);
+        let (b, d) = (problem.b.slice(0..N)?, problem.d.slice(0..M * N)?);
+        check(&Claim { desc: &problem.desc, shapes: &problem.shapes, a, b, c: None, d })
+    };
+    let x = 1.0 + 1.75 * 2f64.powi(-11);
+    let read = f64::from(row.sum(&[x as f32], &[1.0]));
+    assert_eq!((read, f64::from(numeric::Tf32::as_read(x as f32))), (1.0, 1.0));
+    assert!(one(x, read)?.is_right(), "cut off, as wgmma does");
+    assert!(one(x, f64::from(numeric::Tf32::nearest(x as f32)))?.is_right(), "rounded, as a copy to tf32 does");
+    assert!(one(x, x)?.is_right(), "kept");
+    assert!(!one(x, x - 2f64.powi(-8))?.is_right(), "off by four units");
+    // A tf32 number: nothing is cut off, and nothing allowed for.
+    let exact = 1.0 + 2f64.powi(-10);
+    assert!(one(exact, exact)?.is_right() && !one(exact, 1.0)?.is_right());
+    // Whole, but not of 11 bits: not compared with ==.
+    let verdict = one(4097.0, 4096.0)?;
+    assert!(verdict.is_right() && verdict.elements_exact == 0, "{verdict}");
+    assert!(!one(4096.0, 4092.0)?.is_right());
+    Ok(())
+}
+
+/// fp8 that is not promoted decides nothing where `n u >= 1/2`: then whole numbers are asked for.
+#[test]
+fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
+    let types = Combined { a: E4m3, b: E5m2, accumulator: F32, c: Bf16 };
+    let mut problem = Problem::drawn(types, ArchKind::Sm90, 4096, Fill::Random)?;
+    problem.compute(|_, _| 1.0)?;
+    let verdict = problem.verdict()?;
+    assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));
+    assert!(verdict.to_string().contains("take whole numbers"), "{verdict}");
+    Ok(())
+}
+
+/// What an H200 answered to one instruction, its accumulator 0: factors of bf16 and tf32 down to the least, products far below the least
+/// `f32`, sums that are cut off to nothing. The host's step gives the same bits. (`tests/gpu/tensor_steps.rs` asks a device again.)
+#[test]
+fn an_h200s_steps_are_the_hosts() {
+    let (mut compared, mut least) = (0, 0);
+    for line in tensor_steps::recorded() {
+        let types = Combined { a: line.kind, b: line.kind, accumulator: F32, c: F32 };
+        let instruction = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
+        let found = instruction.step(0.0, &line.a, &line.b);
+        assert_eq!(found.to_bits(), line.d.to_bits(), "{}: {:?} and {:?}", line.kind, line.a, line.b);
+        compared += 1;
+        least += usize::from(line.d.is_subnormal());
+    }
+    assert!(compared >= 80 && least >= 20, "{compared} steps, {least} subnormal sums");
+}

@@ -1,0 +1,51 @@
+//! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta B[i][j]`, in every bit and nowhere else.
+
+use crate::harness::transposes::{OnHost, TransposeCase, Transposer, any_extents, drawn, named};
+use falchion::device::{host::Mode, transpose::Choice};
+
+const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
+const FAST: OnHost = OnHost(Mode::Fast);
+
+/// Checks some problems of each description.
+fn check(by: &dyn Transposer, descs: &[falchion::device::TransposeDesc], problems: u64) {
+    let mut cases = 0;
+    for (number, desc) in (0..).zip(descs) {
+        for problem in 0..problems {
+            let case = TransposeCase::drawn(desc, number * 1000 + problem);
+            if let Err(why) = case.check(by, any_extents(*desc), desc.combine) {
+                panic!("{desc} {:?}: {why}\n{desc:?}\n{case:?}", desc.combine);
+            }
+            cases += 1;
+        }
+    }
+    println!("{cases} transposes of {} descriptions", descs.len());
+}
+
+#[test]
+fn the_checked_mode_is_the_definition_for_drawn_descriptions() {
+    check(&CHECKED, &drawn(250, 1), 2);
+}
+
+#[test]
+fn the_fast_mode_is_the_definition_for_drawn_descriptions() {
+    check(&FAST, &drawn(250, 2), 8);
+}
+
+#[test]
+fn both_modes_are_the_definition_for_every_description_that_the_resolver_and_the_ladder_give() {
+    check(&CHECKED, &named(), 3);
+    check(&FAST, &named(), 12);
+}
+
+#[test]
+fn what_the_resolver_chooses_is_the_definition() {
+    let mut cases = 0;
+    for desc in named() {
+        for seed in 0..12 {
+            let case = TransposeCase::drawn(&desc, 77_000 + seed);
+            case.check(&FAST, Choice::Auto, desc.combine).unwrap_or_else(|why| panic!("{why}\n{case:?}"));
+            cases += 1;
+        }
+    }
+    println!("{cases} transposes");
+}

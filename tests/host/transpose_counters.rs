@@ -1,0 +1,224 @@
+//! What transposes cost in accesses, counted in the host executor's own, against formulas and against seed 3.
+
+use crate::harness::transposes::named;
+use falchion::{
+    Error,
+    device::{
+        Source,
+        host::{GlobalAccesses, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
+        transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
+    },
+    numeric::ElementKind,
+    threadblock::SwizzleKind,
+};
+use falchion_lab::ladder::{TransposeClimb, verify_transpose};
+
+fn count(desc: &TransposeDesc, shapes: &TransposeShapes) -> TransposeCounters {
+    count_transpose(&TransposeProgram::of(desc), shapes).expect("it counts")
+}
+
+fn rung(rung: Rung) -> TransposeDesc {
+    rung.desc(Combine::Move, 4)
+}
+
+/// Wavefronts of each store and of each load, when all of a direction take as many.
+fn each(counters: &TransposeCounters) -> [Option<u64>; 2] {
+    [counters.stores, counters.loads].map(|shared: SharedAccesses| {
+        (shared.accesses > 0 && shared.wavefronts.is_multiple_of(shared.accesses)).then(|| shared.wavefronts / shared.accesses)
+    })
+}
+
+/// Seed 3: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of `[32][33]` 1. A wavefront serves at most 32
+/// lanes, so a mean of 32 for accesses of one word a lane is 32 for each, as a mean of 1 is 1 for each.
+#[test]
+fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
+    let shapes = TransposeShapes::packed(256, 192);
+    let (bare, padded) = (count(&rung(Rung::Coalesced), &shapes), count(&rung(Rung::Padded), &shapes));
+    assert_eq!(rung(Rung::Coalesced).smem().pitch(), 32);
+    assert_eq!(rung(Rung::Padded).smem().pitch(), 33);
+    assert_eq!(each(&bare), [Some(32), Some(1)]);
+    assert_eq!(each(&padded), [Some(1), Some(1)]);
+    let accesses = 256 * 192 / 32;
+    assert_eq!((bare.stores.accesses, bare.stores.wavefronts, bare.stores.ideal), (accesses, 32 * accesses, accesses));
+    assert_eq!((padded.stores.accesses, padded.stores.wavefronts), (accesses, accesses));
+}
+
+/// With `n` elements of 4 bytes, whole tiles: neighbours make `n / 8` sectors, and a row of D for each lane makes `n`.
+#[test]
+fn each_rung_saves_what_it_says() {
+    let (rows, columns) = (1024, 512);
+    let (shapes, n) = (TransposeShapes::packed(rows, columns), (rows * columns) as u64);
+    let of = |r: Rung| count(&rung(r), &shapes);
+    for r in Rung::ALL {
+        let counters = of(r);
+        assert_eq!((counters.a.elements, counters.d.elements, counters.b.elements), (n, n, 0), "{r:?}");
+        assert_eq!(counters.a.sectors, n / 8, "{r:?}");
+        let requests = if r == Rung::Vectorized { n / 128 } else { n / 32 };
+        assert_eq!((counters.a.requests, counters.d.requests), (requests, requests), "{r:?}");
+    }
+    let sectors = Rung::ALL.map(|r| of(r).d.sectors);
+    assert_eq!(sectors, [n, n, n / 8, n / 8, n / 8]);
+    let lines = Rung::ALL.map(|r| of(r).d.lines);
+    assert_eq!(lines, [n, n, n / 32, n / 32, n / 32]);
+    assert_eq!(Rung::ALL.map(|r| of(r).stores.wavefronts), [0, n, n, n / 32, n / 32]);
+    assert_eq!(Rung::ALL.map(|r| of(r).loads.wavefronts), [0, n, n / 32, n / 32, n / 32]);
+    // 16 bytes a lane are four wavefronts, and a quarter of the accesses.
+    assert_eq!(each(&of(Rung::Vectorized)), [Some(4), Some(4)]);
+    assert_eq!(of(Rung::Vectorized).stores.accesses, n / 128);
+    assert_eq!(of(Rung::Padded).sectors(), 2 * n / 8);
+    assert_eq!(of(Rung::Padded).wavefronts(), 2 * n / 32);
+}
+
+/// The count over blocks by likeness is the count over every block of its own: of whole tiles, parts, gaps, a batch.
+#[test]
+fn likeness_loses_no_block() {
+    let descs =
+        [rung(Rung::Naive), rung(Rung::Padded), Rung::Coalesced.desc(Combine::Move, 2), Rung::Tiled.desc(Combine::Move, 8)];
+    for desc in descs {
+        for (rows, columns, batch, [gap_a, gap_d]) in
+            [(32, 32, 1, [0, 0]), (45, 70, 1, [0, 0]), (33, 97, 3, [5, 9]), (1, 100, 2, [0, 1]), (100, 1, 1, [3, 0])]
+        {
+            let strided = |rows: usize, columns: usize, gap: usize| Strided {
+                leading: columns + gap,
+                stride: rows * (columns + gap) + gap,
+                length: usize::MAX,
+            };
+            let (a, d) = (strided(rows, columns, gap_a), strided(columns, rows, gap_d));
+            let shapes = TransposeShapes { a, d, batch, ..TransposeShapes::packed(rows, columns) };
+            assert_eq!(global(&desc, &shapes), [count(&desc, &shapes).a, count(&desc, &shapes).d], "{desc} {shapes:?}");
+        }
+    }
+}
+
+/// Accesses to A and D of one element a lane, counted from the description's maps, block by block.
+fn global(desc: &TransposeDesc, shapes: &TransposeShapes) -> [GlobalAccesses; 2] {
+    use std::collections::{BTreeMap, BTreeSet};
+    /// The matrix, the tile, the warp and the step, and the bytes at which its lanes begin.
+    type Requests = BTreeMap<(usize, usize, u32, u32), Vec<u64>>;
+    let mut requests: [Requests; 2] = Default::default();
+    let bytes = u64::from(desc.element_bytes);
+    for matrix in 0..shapes.batch {
+        for tile in 0..shapes.rows.div_ceil(32) * shapes.columns.div_ceil(32) {
+            let (row, column) = (tile / shapes.columns.div_ceil(32) * 32, tile % shapes.columns.div_ceil(32) * 32);
+            for thread in 0..desc.threads {
+                for step in 0..desc.fetch().steps() {
+                    let (i, j) = desc.fetch().place(thread, step);
+                    let (out_j, out_i) = if desc.is_staged() { desc.write().place(thread, step) } else { (j, i) };
+                    for (which, i, j) in [(0, i, j), (1, out_i, out_j)] {
+                        let (i, j) = (row + i as usize, column + j as usize);
+                        if i < shapes.rows && j < shapes.columns {
+                            let element = match which {
+                                0 => matrix * shapes.a.stride + i * shapes.a.leading + j,
+                                _ => matrix * shapes.d.stride + j * shapes.d.leading + i,
+                            };
+                            requests[which].entry((matrix, tile, thread / 32, step)).or_default().push(element as u64 * bytes);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    requests.map(|requests| {
+        let mut counted = GlobalAccesses::default();
+        for lanes in requests.values() {
+            let pieces = |size: u64| lanes.iter().map(|byte| byte / size).collect::<BTreeSet<_>>().len() as u64;
+            counted.elements += lanes.len() as u64;
+            counted.requests += 1;
+            counted.sectors += pieces(32);
+            counted.lines += pieces(128);
+        }
+        counted
+    })
+}
+
+/// B is read where D is written; with alpha 0 no sector of A is read, with beta 0 none of B.
+#[test]
+fn what_is_not_read_costs_nothing() {
+    let packed = TransposeShapes::packed(128, 64);
+    let desc = Rung::Vectorized.desc(Combine::F32, 4);
+    let with = |alpha, beta| count(&desc, &TransposeShapes { alpha, beta, b: Source::Matrix(packed.d), ..packed });
+    let n = 128 * 64 / 8;
+    for ((alpha, beta), sectors) in
+        [((2.0, 3.0), [n, n, n]), ((2.0, 0.0), [n, 0, n]), ((0.0, 3.0), [0, n, n]), ((0.0, 0.0), [0, 0, n])]
+    {
+        let counters = with(alpha, beta);
+        assert_eq!([counters.a.sectors, counters.b.sectors, counters.d.sectors], sectors, "{alpha} {beta}");
+    }
+    let in_place = count(&desc, &TransposeShapes { beta: 1.0, b: Source::InPlace, ..packed });
+    assert_eq!(in_place.b, in_place.d);
+}
+
+/// Every element of D is written once by whatever a kernel is, and every one of A read once, unless rows are gathered: then those
+/// around a tile's are read for each of two tiles.
+#[test]
+fn elements_are_touched_once() {
+    let gathered = TransposeDesc {
+        combine: Combine::Move,
+        element_bytes: 1,
+        rows: 64,
+        columns: 64,
+        threads: 128,
+        access_a: 16,
+        turn: 1,
+        access_d: 16,
+        staging: Staging::Gathered,
+        lanes: Lanes::Along,
+        order: SwizzleKind::Identity(1),
+        read_once: false,
+        write_stream: false,
+        blocks_per_sm: 1,
+    }
+    .expect();
+    for desc in named().into_iter().filter(|desc| !desc.is_gathered()) {
+        let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 32);
+        let shapes = TransposeShapes::packed(rows, columns);
+        let counters = count(&desc, &shapes);
+        assert_eq!([counters.a.elements, counters.d.elements], [(rows * columns) as u64; 2], "{desc}");
+    }
+    // Rows that begin anywhere.
+    let shapes = TransposeShapes::packed(101, 131);
+    let counters = count(&gathered, &shapes);
+    assert_eq!(counters.d.elements, 101 * 131);
+    assert!(counters.a.elements > 101 * 131 && counters.a.elements < 2 * 101 * 131, "{counters:?}");
+    // As few requests as there are accesses of 16 bytes, but for the ends of rows.
+    let single = Rung::Padded.desc(Combine::Move, 1);
+    let [single, whole] = [single, gathered].map(|desc| count(&desc, &TransposeShapes::packed(1001, 1003)).d);
+    assert!(whole.requests <= single.requests / 5 && whole.sectors <= single.sectors, "{single:?} {whole:?}");
+}
+
+#[test]
+fn the_ladder_is_these_counts() -> Result<(), Error> {
+    let climb = TransposeClimb::counted((1024, 512), ElementKind::F32, "the host")?;
+    assert_eq!(climb.rungs.len(), Rung::ALL.len());
+    for (reached, r) in climb.rungs.iter().zip(Rung::ALL) {
+        assert_eq!((reached.name, reached.counters), (r.name(), count(&rung(r), &TransposeShapes::packed(1024, 512))));
+        assert!(reached.measured.is_none());
+        for kind in [ElementKind::F32, ElementKind::U8, ElementKind::Bf16, ElementKind::F64] {
+            let verdict = verify_transpose(r, kind)?;
+            assert!(verdict.is_right() && verdict.elements > 1000, "{r:?} {kind}: {verdict}");
+        }
+    }
+    let table = climb.table();
+    assert_eq!(table[2][4..6], ["32.00 (1.00)", "1.00 (1.00)"]);
+    assert_eq!(table[3][4..6], ["1.00 (1.00)", "1.00 (1.00)"]);
+    assert_eq!(table[4][4..6], ["4.00 (4.00)", "4.00 (4.00)"]);
+    assert_eq!(table[0][4..6], ["–", "–"]);
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    let program = TransposeProgram::of(&rung(Rung::Vectorized));
+    let said = |shapes: &TransposeShapes| count_transpose(&program, shapes).expect_err("refused").to_string();
+    let odd = said(&TransposeShapes::packed(64, 33));
+    assert!(
+        odd.contains("this cannot be measured: lane ") && odd.contains("is not a multiple of the access's 16 bytes"),
+        "{odd}"
+    );
+    let scaled = said(&TransposeShapes { alpha: 2.0, ..TransposeShapes::packed(64, 64) });
+    assert!(scaled.contains("the scalar alpha would change them"), "{scaled}");
+    let nothing = count_transpose(&program, &TransposeShapes::packed(0, 7)).expect("nothing");
+    assert_eq!(nothing, TransposeCounters::default());
+    let desc = Choice::Auto.desc(Combine::Move, 4, &TransposeShapes::packed(64, 33), [0; 3]);
+    assert_eq!(count(&desc, &TransposeShapes::packed(64, 33)).d.elements, 64 * 33);
+}

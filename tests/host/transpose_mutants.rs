@@ -1,0 +1,350 @@
+//! What the host finds in a transpose: a step left out, two steps exchanged, a map or a description changed.
+//!
+//! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are named here, with the reason why
+//! they compute the same transpose.
+
+use crate::harness::mutated::{bend, bent};
+use crate::harness::transposes::{drawn, named};
+use falchion::{
+    device::{
+        Source,
+        host::{Map, Mode, TransposeProgram},
+        transpose::{
+            Combine, Lanes, Rung, Staging, TransposeDesc, TransposeMatrices, TransposeShapes, run_changed_transpose_on_host,
+        },
+    },
+    index::{Coord, IndexMap, at, fingerprint},
+    numeric::ElementKind,
+    schedule::{Schedule, Section, Step},
+    threadblock::{SmemTile, SwizzleKind, TileOrder},
+};
+use falchion_lab::verify::{
+    HostBuffer,
+    transpose::{fill, verdict},
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+const CHECKED: Mode = Mode::Checked { seed: 7 };
+
+/// Three tiles and parts of one, in extents that every access divides.
+fn ragged(d: &TransposeDesc) -> TransposeShapes {
+    let (rows, columns) = (d.rows as usize + 16, 2 * d.columns as usize + 16);
+    let packed = TransposeShapes::packed(rows, columns);
+    if d.combine == Combine::Move {
+        return packed;
+    }
+    TransposeShapes { alpha: 1.5, beta: -0.5, b: Source::Matrix(packed.d), ..packed }
+}
+
+/// Runs a program and says what is wrong, if anything is.
+fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
+    let (d, shapes) = (&program.desc, ragged(&program.desc));
+    let kind = match d.element_bytes {
+        1 => ElementKind::U8,
+        2 => ElementKind::F16,
+        4 => ElementKind::F32,
+        _ => ElementKind::F64,
+    };
+    let buffer = |seed: Option<u64>| {
+        let mut buffer = HostBuffer::poisoned(kind, shapes.d.length).expect("memory");
+        if let Some(seed) = seed {
+            fill(d.combine, &mut buffer, seed).expect("elements");
+        }
+        buffer
+    };
+    let (a, b, before, mut after) = (buffer(Some(1)), buffer(Some(2)), buffer(None), buffer(None));
+    let length = shapes.d.length;
+    let whole = |buffer: &HostBuffer| buffer.slice(0..length).expect("a slice").bytes().len();
+    assert_eq!(whole(&a), whole(&before));
+    let (of_a, of_b) = (a.slice(0..length).expect("a slice"), b.slice(0..length).expect("a slice"));
+    let source = if d.combine == Combine::Move { Source::None } else { Source::Matrix(of_b) };
+    let matrices = TransposeMatrices { a: of_a, b: source, d: after.slice_mut(0..length).expect("a slice") };
+    if let Err(error) = run_changed_transpose_on_host(program, mode, &shapes, matrices) {
+        return Some(error.to_string());
+    }
+    let (of_a, of_b) = (a.slice(0..length).expect("a slice"), b.slice(0..length).expect("a slice"));
+    let (before, after) = (before.slice(0..length).expect("a slice"), after.slice(0..length).expect("a slice"));
+    verdict(d.combine, &shapes, [of_a, of_b, before], after).expect("a verdict").first_wrong
+}
+
+/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a padded one, a gathered one.
+fn subjects() -> Vec<TransposeDesc> {
+    let mut subjects = Vec::new();
+    for (combine, bytes) in
+        [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)]
+    {
+        subjects.extend(Rung::ALL.map(|rung| rung.desc(combine, bytes)));
+    }
+    subjects.extend([gathered(), oblong(), wide()]);
+    subjects
+}
+
+/// Elements of one byte, written 16 at a time wherever rows begin.
+fn gathered() -> TransposeDesc {
+    TransposeDesc {
+        rows: 64,
+        columns: 64,
+        threads: 128,
+        access_a: 16,
+        turn: 1,
+        access_d: 16,
+        staging: Staging::Gathered,
+        ..Rung::Padded.desc(Combine::Move, 1)
+    }
+    .expect()
+}
+
+/// 16 bytes at a time, in swizzled chunks.
+fn wide() -> TransposeDesc {
+    let staging = Staging::Swizzled { bits: 3, base: 2, shift: 2 };
+    let bare = Rung::Coalesced.desc(Combine::Move, 4);
+    TransposeDesc { rows: 64, columns: 64, access_a: 4, turn: 4, access_d: 4, staging, ..bare }.expect()
+}
+
+/// A tile that is no square: what exchanges rows and columns shows.
+fn oblong() -> TransposeDesc {
+    TransposeDesc { rows: 64, columns: 32, threads: 128, turn: 2, access_a: 2, ..Rung::Coalesced.desc(Combine::Move, 4) }.expect()
+}
+
+fn body(program: &TransposeProgram, body: Vec<Step>) -> TransposeProgram {
+    TransposeProgram { schedule: Schedule { body, ..Schedule::default() }, ..program.clone() }
+}
+
+/// Whether each thread takes from shared memory what it put there itself, and so needs no barrier.
+fn keeps_its_own(desc: &TransposeDesc) -> bool {
+    let (fetch, write) = (desc.fetch(), desc.write());
+    let alike = |thread, step| {
+        let ((row, column), (line, piece)) = (fetch.place(thread, step), write.place(thread, step));
+        (row, column) == (piece, line)
+    };
+    [desc.access_a, desc.turn, desc.access_d] == [1; 3]
+        && (0..desc.threads).all(|thread| (0..fetch.steps()).all(|step| alike(thread, step)))
+}
+
+/// The first words of a finding, without its numbers.
+fn kind(finding: &str) -> String {
+    finding.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).take(9).collect::<Vec<_>>().join(" ")
+}
+
+/// But for the barrier of the rung tiled: its threads write the elements that they read.
+#[test]
+fn every_step_of_every_schedule_is_needed() {
+    let (mut table, mut mutants, mut kept) = (BTreeMap::<(String, String), u32>::new(), 0, 0);
+    for desc in subjects() {
+        let program = TransposeProgram::of(&desc);
+        assert_eq!(wrong(&program, CHECKED), None, "{desc} is accused without a change");
+        for (section, index, step) in program.schedule.places() {
+            assert_eq!(section, Section::Body);
+            let mutant = TransposeProgram { schedule: program.schedule.without(section, index), ..program.clone() };
+            for mode in [CHECKED, Mode::Fast] {
+                if step == Step::Barrier && keeps_its_own(&desc) {
+                    assert!(desc.lanes == Lanes::Across && wrong(&mutant, mode).is_none(), "{desc}");
+                    kept += 1;
+                    continue;
+                }
+                let finding = wrong(&mutant, mode).unwrap_or_else(|| panic!("{desc} without {step} survives {mode:?}"));
+                assert!(step != Step::Barrier || finding.contains("no one wrote") || finding.contains("no barrier"), "{finding}");
+                mutants += 1;
+                *table.entry((format!("without {step}"), kind(&finding))).or_default() += 1;
+            }
+        }
+    }
+    for ((mutant, finding), count) in &table {
+        println!("{mutant:18} {count:4}  {finding}");
+    }
+    println!("{mutants} mutants, all caught; {kept} barriers that no thread needs");
+    // The rung tiled, at six widths and in two modes.
+    assert_eq!(kept, 12);
+    assert!(mutants >= 200, "{mutants}");
+}
+
+/// Each step needs the one before it, but for the barrier of the rung tiled; a barrier twice is only slower.
+#[test]
+fn steps_change_places_nowhere() {
+    let mut mutants = 0;
+    for desc in subjects() {
+        let program = TransposeProgram::of(&desc);
+        let steps = program.schedule.body.clone();
+        for i in 1..steps.len() {
+            let mut swapped = steps.clone();
+            swapped.swap(i - 1, i);
+            let harmless = keeps_its_own(&desc) && swapped[i - 1..=i].contains(&Step::Barrier);
+            let finding = wrong(&body(&program, swapped), CHECKED);
+            assert_eq!(finding.is_none(), harmless, "{desc}: {} and {} exchanged: {finding:?}", steps[i - 1], steps[i]);
+            mutants += 1;
+        }
+        if desc.is_staged() && !keeps_its_own(&desc) {
+            let twice = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Barrier, Step::Write];
+            assert_eq!(wrong(&body(&program, twice), CHECKED), None, "{desc}");
+            let early = vec![Step::Fetch, Step::Barrier, Step::Store, Step::Write];
+            let finding = wrong(&body(&program, early), CHECKED).expect("a race");
+            assert!(finding.contains("barrier between") || finding.contains("no one wrote"), "{finding}");
+        }
+        let foreign = wrong(&body(&program, vec![Step::Fetch, Step::Advance]), CHECKED).expect("no such step");
+        assert!(foreign.contains("has no step Advance"), "{foreign}");
+    }
+    println!("{mutants} exchanges, all caught");
+    assert!(mutants >= 80, "{mutants}");
+}
+
+type Place = fn(&mut TransposeProgram) -> &mut Map;
+type Bend = fn(&dyn IndexMap, Coord) -> Option<u32>;
+
+fn changed(of: &TransposeDesc, place: Place, to: Bend) -> TransposeProgram {
+    let mut program = TransposeProgram::of(of);
+    bend(place(&mut program), to);
+    program
+}
+
+/// Wrong maps: each changes D, in both modes. The names say what is wrong.
+fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
+    let ([naive, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let oblong = oblong();
+    fn fetch(p: &mut TransposeProgram) -> &mut Map {
+        &mut p.fetch
+    }
+    fn smem(p: &mut TransposeProgram) -> &mut Map {
+        &mut p.smem
+    }
+    fn write(p: &mut TransposeProgram) -> &mut Map {
+        &mut p.write
+    }
+    vec![
+        ("fetch: the last piece left out", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        (
+            "fetch: the last piece left out, in registers",
+            changed(&naive, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
+        ),
+        ("fetch: a piece by two threads", changed(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
+        ("fetch: a piece by two threads, in registers", changed(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
+        ("fetch: one further", changed(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
+        ("fetch: every step the first", changed(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
+        ("fetch: the other half predicated off", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2))),
+        ("write: the last piece left out", changed(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        ("write: a piece by two threads", changed(&bare, write, |m, p| m.at(p).map(|n| n & !1))),
+        ("write: one further", changed(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
+        ("write: a line too short", changed(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64))),
+        ("write: lanes predicated off by thread", changed(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200))),
+        ("smem: one further", changed(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
+        ("smem: two columns in one place", changed(&padded, smem, |m, p| m.at(at(p.row, p.column & !1)))),
+        ("smem: two rows in one place", changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column)))),
+        (
+            "smem: padding forgotten in half of the columns",
+            changed(&padded, smem, |_, p| Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })),
+        ),
+        ("smem: columns one too close", changed(&bare, smem, |_, p| Some(p.column * 31 + p.row))),
+        ("smem: more padding than memory", changed(&padded, smem, |_, p| Some(p.column * 34 + p.row))),
+        ("smem: rows and columns exchanged under a vector", changed(&oblong, smem, |_, p| Some(p.row * 32 + p.column))),
+        ("smem: pitch of the other extent", changed(&oblong, smem, |_, p| Some(p.column * 32 + p.row))),
+        ("smem: an element left out", changed(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
+        ("smem: a swizzle of elements under a vector", changed(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1))),
+        ("smem: a vector that begins at an odd element", changed(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64))),
+    ]
+}
+
+#[test]
+fn a_wrong_map_goes_wrong_in_both_modes() {
+    let mutants = wrong_maps();
+    let mut survivors = Vec::new();
+    for (name, program) in &mutants {
+        for mode in [CHECKED, Mode::Fast] {
+            match wrong(program, mode) {
+                Some(finding) => println!("{name:50} {mode:?}: {finding}"),
+                None => survivors.push(format!("{name}, {mode:?}")),
+            }
+        }
+    }
+    assert!(survivors.is_empty(), "{survivors:#?}");
+    assert_eq!(mutants.len(), 23);
+}
+
+#[test]
+fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
+    type Reorder = fn(u32, u32, u32) -> Option<u32>;
+    let orders: [(&str, Reorder); 5] = [
+        ("a tile twice", |tile, _, _| Some(tile.max(1))),
+        ("a tile left out", |tile, _, _| (tile != 2).then_some(tile)),
+        ("beyond the last row", |tile, rows, columns| Some(if tile == 0 { rows * columns } else { tile })),
+        ("one further", |tile, _, _| Some(tile + 1)),
+        ("as many columns as rows", |tile, rows, columns| Some(tile / columns * rows + tile % columns)),
+    ];
+    let desc = oblong();
+    for (name, bend) in orders {
+        let mut program = TransposeProgram::of(&desc);
+        program.order = Arc::new(move |rows, columns| {
+            let order: Map = Arc::new(TileOrder { kind: SwizzleKind::Identity(1), rows, columns });
+            bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
+        });
+        for mode in [CHECKED, Mode::Fast] {
+            let finding = wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
+            assert!(finding.contains("is computed by no block, or by two"), "{finding}");
+        }
+    }
+}
+
+/// A description that says something else than its maps do.
+#[test]
+fn a_description_that_departs_from_its_maps_is_caught() {
+    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let oblong = oblong();
+    let departures = [
+        ("half the turn", wide, TransposeDesc { turn: 2, ..wide }),
+        ("half the access to A", wide, TransposeDesc { access_a: 2, ..wide }),
+        ("half the access to D", wide, TransposeDesc { access_d: 2, ..wide }),
+        ("no padding in memory for it", padded, TransposeDesc { staging: Staging::Padded(0), ..padded }),
+        ("rows and columns exchanged", oblong, TransposeDesc { rows: 32, columns: 64, ..oblong }),
+        ("half the rows", bare, TransposeDesc { rows: 16, ..bare }),
+        ("twice the columns", bare, TransposeDesc { columns: 64, ..bare }),
+    ];
+    for (name, desc, other) in departures {
+        let mutant = TransposeProgram { desc: other.expect(), ..TransposeProgram::of(&desc) };
+        for mode in [CHECKED, Mode::Fast] {
+            println!("{name:30} {mode:?}: {}", wrong(&mutant, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}")));
+        }
+    }
+}
+
+/// Maps that change who does it, or where things lie, and not what is computed: D stays, and the fingerprint tells them apart.
+/// What they cost is counted in `transpose_maps.rs`.
+#[test]
+fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
+    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let tile = padded.smem();
+    let mut survivors = Vec::new();
+    for (name, desc, map) in [
+        ("the padding dropped", padded, SmemTile { padding: 0, ..tile }),
+        ("swizzled element by element", bare, SmemTile { padding: 0, bits: 5, base: 0, shift: 0, ..tile }),
+    ] {
+        survivors.push((
+            name,
+            TransposeProgram { smem: Arc::new(map), ..TransposeProgram::of(&desc) },
+            fingerprint(&desc.smem()),
+        ));
+    }
+    let across = falchion::device::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
+    survivors.push((
+        "pieces dealt out the other way",
+        TransposeProgram { write: Arc::new(across), ..TransposeProgram::of(&wide) },
+        fingerprint(&wide.write()),
+    ));
+    for (name, program, own) in survivors {
+        for mode in [CHECKED, Mode::Fast] {
+            assert_eq!(wrong(&program, mode), None, "{name}");
+        }
+        let now = if name.starts_with("pieces") { &program.write } else { &program.smem };
+        assert_ne!(fingerprint(now.as_ref()), own, "{name}");
+    }
+}
+
+#[test]
+fn nothing_that_ships_is_accused_in_any_order_of_threads() {
+    let mut clean = 0;
+    for (seed, desc) in (0..).zip(named().into_iter().chain(subjects()).chain(drawn(60, 9))) {
+        let program = TransposeProgram::of(&desc);
+        assert_eq!(wrong(&program, Mode::Checked { seed }), None, "{desc}");
+        assert_eq!(wrong(&program, Mode::Fast), None, "{desc}");
+        clean += 1;
+    }
+    println!("{clean} descriptions, none accused");
+    assert!(clean > 130, "{clean}");
+}

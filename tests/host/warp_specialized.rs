@@ -1,0 +1,113 @@
+//! Products of kernels whose warpgroups have roles, on host slices: through types, against the instruction's own sums, and where
+//! something is missing: no K, no C, no accumulator.
+
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    device::{
+        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, default_gemm_configuration::default_description,
+        host::Mode, run_on_host,
+    },
+    layout::Order,
+    numeric::{Combined, ElementKind, Instruction},
+    prelude::*,
+};
+use falchion_lab::verify::draw;
+
+const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
+const TYPES: Combined =
+    Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+
+fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
+    (0..count as u64).map(|i| Bf16::from_f32((draw(seed, i) >> 40) as f32 / (1 << 20) as f32 - 8.0)).collect()
+}
+
+fn packed(order: Order, rows: usize, columns: usize) -> MatrixShape {
+    MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns }
+}
+
+/// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] = Instruction::sum(A[i, :], B[:, j])` with K
+/// filled up with zeros to whole stages. With K backwards the bits are others.
+#[test]
+fn types_run_and_every_element_is_the_instruction_s_sum() {
+    let (m, n, k) = (70, 45, 100);
+    let (a, b) = (numbers(1, m * k), numbers(2, k * n));
+    let mut d = vec![0.0f32; m * n];
+    let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::new();
+    gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
+    let instruction = Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies bf16");
+    let mut others = 0;
+    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+        let line = |of: &[Bf16], at: usize| {
+            let mut line: Vec<f32> = of[at * k..][..k].iter().map(|x| x.to_f32()).collect();
+            line.resize(128, 0.0);
+            line
+        };
+        let (mut row, mut column) = (line(&a, i), line(&b, j));
+        assert_eq!(d[i * n + j].to_bits(), instruction.sum(&row, &column).to_bits(), "D({i}, {j})");
+        row.reverse();
+        column.reverse();
+        others += usize::from(d[i * n + j].to_bits() != instruction.sum(&row, &column).to_bits());
+    }
+    println!("{others} of {} sums have other bits backwards", m * n);
+    assert!(others > m * n / 10);
+}
+
+/// One run of a description that is all but square, D and C given.
+fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 2], c: Option<&[f32]>, d: &mut [f32]) {
+    let user = if desc.exchanged { desc.exchange() } else { *desc };
+    let order_c = if desc.exchanged { Order::Col } else { Order::Row };
+    let (a, b) = (numbers(1, m * k), numbers(2, k * n));
+    let mut scalars = [0.0; 8];
+    (scalars[0], scalars[1]) = (alpha, beta);
+    let shapes = Shapes {
+        m,
+        n,
+        k,
+        a: packed(user.layout_a, m, k),
+        b: packed(user.layout_b, k, n),
+        c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(order_c, m, n))),
+        d: packed(order_c, m, n),
+        scalars,
+    };
+    let matrices = HostMatrices {
+        a: HostSlice::new::<Bf16>(&a),
+        b: HostSlice::new::<Bf16>(&b),
+        c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
+        d: HostSliceMut::new::<f32>(d),
+    };
+    run_on_host(desc, mode, &shapes, matrices).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn what_is_not_read_does_not_count() {
+    for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
+        for align_c in [4, 1] {
+            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+            let desc = GemmDesc { align_c, ..default };
+            for mode in MODES {
+                let (sizes, n) = ([131, 67, 40], 131 * 67);
+                let c: Vec<f32> = (0..n).map(|i| i as f32).collect();
+                // beta is 0: C may be full of NaN.
+                let (mut plain, mut poisoned) = (vec![f32::NAN; n], vec![f32::NAN; n]);
+                run(&desc, mode, sizes, [1.0, 0.0], Some(&c), &mut plain);
+                run(&desc, mode, sizes, [1.0, 0.0], Some(&vec![f32::NAN; n]), &mut poisoned);
+                assert!(plain == poisoned && plain.iter().all(|x| x.is_finite()));
+                // C in place is C elsewhere.
+                let (mut beside, mut in_place) = (vec![f32::NAN; n], c.clone());
+                run(&desc, mode, sizes, [1.0, 2.0], Some(&c), &mut beside);
+                run(&desc, mode, sizes, [1.0, 2.0], None, &mut in_place);
+                assert!(beside == in_place && beside != plain);
+                // Without K, and without accumulators in the epilogue, what is left is C.
+                let mut left = vec![f32::NAN; n];
+                run(&desc, mode, [131, 67, 0], [1.0, 2.0], Some(&c), &mut left);
+                assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c));
+                let epilogue = "beta * source + 3".parse().expect("an epilogue");
+                run(&GemmDesc { epilogue, ..desc }, mode, sizes, [1.0, 2.0], Some(&c), &mut left);
+                assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c + 3.0));
+                // Nothing at all.
+                run(&desc, mode, [0, 5, 7], [1.0, 0.0], Some(&[]), &mut []);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The rule that results are accepted by rejects kernels that are wrong: all of these, every time. (Rules in use elsewhere let
+//! some of them pass at these sizes: one global tolerance, or one that grows with K.)
+//!
+//! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either lane rejects it.
+
+use crate::harness::{Random, case::Buffers, problems::Problem};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    device::{
+        HostMatrices, HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_description, host::Mode,
+        run_on_host,
+    },
+    layout::Order,
+    numeric::{
+        Combined,
+        ElementKind::{self, *},
+    },
+    shape::Mnk,
+    threadblock::MainloopKind,
+};
+use falchion_lab::verify::{self, Claim, Fill, HostBuffer, Verdict};
+
+/// Something wrong with a kernel, done to its result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Wrong {
+    /// Nothing was written but zeros.
+    AllZero,
+    /// The last 8 of K were left out.
+    LastOfK,
+    /// Every element 15 percent too large.
+    TooLarge,
+    /// One element is that of the next row.
+    NextRow,
+    /// One element is NaN; where there is none, the least integer.
+    OneNan,
+    /// Nothing is wrong.
+    Nothing,
+}
+
+const TYPES: [[ElementKind; 3]; 9] = [
+    [F32, F32, F32],
+    [F64, F64, F64],
+    [F16, F32, F16],
+    [F16, F32, F32],
+    [F16, F16, F16],
+    [Bf16, F32, Bf16],
+    [Bf16, F32, F32],
+    [I8, I32, I32],
+    [I8, I32, I8],
+];
+
+/// All of a buffer.
+fn all(buffer: &HostBuffer) -> HostSlice<'_> {
+    buffer.slice(0..buffer.length()).expect("these types have a form in host memory")
+}
+
+struct Case {
+    desc: GemmDesc,
+    problem: Problem,
+}
+
+impl Case {
+    fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
+        let types = Combined { a, b: a, accumulator, c };
+        let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]).expect("it is in the table");
+        // Halves add slowly on the host: small tiles waste less.
+        let tile = Mnk::new(32, 32, 16);
+        let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
+        let desc = GemmDesc { threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm, ..desc };
+        let matrix = |rows, columns| MatrixShape { order: Order::Row, leading: columns, length: rows * columns };
+        let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let shapes = Shapes { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars };
+        Self { desc, problem: Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false } }
+    }
+
+    /// What a kernel with something wrong leaves in D; at `at` where it is one element.
+    fn run(&self, buffers: &Buffers, wrong: Wrong, at: usize) -> HostBuffer {
+        let mut shapes = self.problem.shapes;
+        if wrong == Wrong::LastOfK {
+            shapes.k -= 8;
+        }
+        let mut d = buffers.d.clone();
+        let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
+        let matrices = HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before") };
+        run_on_host(&self.desc, Mode::Fast, &shapes, matrices).expect("it fits");
+        let get = |place| d.get(place).expect("as before");
+        let changed: Vec<(usize, f64)> = match wrong {
+            Wrong::Nothing | Wrong::LastOfK => Vec::new(),
+            Wrong::AllZero => (0..d.length()).map(|place| (place, 0.0)).collect(),
+            Wrong::TooLarge => (0..d.length()).map(|place| (place, 1.15 * get(place))).collect(),
+            Wrong::NextRow => vec![(at, get(at + shapes.n))],
+            Wrong::OneNan => vec![(at, if d.kind().is_integer() { -128.0 } else { f64::NAN })],
+        };
+        changed.into_iter().for_each(|(place, x)| d.set(place, x).expect("as before"));
+        d
+    }
+
+    fn claim<'a>(&'a self, buffers: &'a Buffers, d: &'a HostBuffer) -> Claim<'a> {
+        let [a, b, d] = [&buffers.a, &buffers.b, d].map(all);
+        Claim { desc: &self.desc, shapes: &self.problem.shapes, a, b, c: None, d }
+    }
+
+    fn judge(&self, buffers: &Buffers, d: &HostBuffer) -> Verdict {
+        verify::check(&self.claim(buffers, d)).expect("it fits")
+    }
+}
+
+/// In how many of `trials` a kernel was rejected.
+fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u64 {
+    let Shapes { m, n, .. } = case.problem.shapes;
+    (0..trials)
+        .map(|_| {
+            let seed = random.next();
+            let lanes = [Fill::Integers, Fill::Random].map(|fill| {
+                Buffers::filled(&case.desc, &case.problem, fill, seed).expect("these types have a form in host memory")
+            });
+            // An element that is what it should be is not wrong: take one whose neighbour is another whole number.
+            let right = case.run(&lanes[0], Wrong::Nothing, 0);
+            let at = loop {
+                let at = random.below((m - 1) * n);
+                if right.get(at).ok() != right.get(at + n).ok() {
+                    break at;
+                }
+            };
+            let rejected = lanes.iter().any(|buffers| {
+                let verdict = case.judge(buffers, &case.run(buffers, wrong, at));
+                verdict.elements_wrong > 0
+            });
+            u64::from(rejected)
+        })
+        .sum()
+}
+
+#[test]
+fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
+    const TRIALS: u64 = 12;
+    let mut random = Random::new(0x005e_ed00);
+    let mut kernels = 0;
+    for types in TYPES {
+        for size in [(24, 24, 1024), (24, 24, 64), (17, 9, 3000)] {
+            let case = Case::new(types, size);
+            assert_eq!(rejections(&case, Wrong::Nothing, TRIALS, &mut random), 0, "{types:?} {size:?}: the right one");
+            for wrong in [Wrong::AllZero, Wrong::LastOfK, Wrong::TooLarge, Wrong::NextRow, Wrong::OneNan] {
+                let rejected = rejections(&case, wrong, TRIALS, &mut random);
+                assert_eq!(rejected, TRIALS, "{types:?} {size:?}: {wrong:?} passed");
+                kernels += TRIALS;
+            }
+        }
+    }
+    println!("{kernels} wrong kernels rejected");
+}
+
+#[test]
+fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
+    let case = Case::new([F16, F16, F16], (24, 24, 1024));
+    let verdict = |fill| {
+        let buffers = Buffers::filled(&case.desc, &case.problem, fill, 1).expect("these types have a form in host memory");
+        case.judge(&buffers, &case.run(&buffers, Wrong::Nothing, 0))
+    };
+    let (whole, random) = (verdict(Fill::Integers), verdict(Fill::Random));
+    assert!(whole.is_right() && whole.is_exact(), "{whole}");
+    assert!(!random.is_right() && random.elements_undecided == 24 * 24, "{random}");
+}
+
+#[test]
+fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
+    let case = Case::new([F32, F32, F32], (4096, 4096, 64));
+    let buffers = Buffers::filled(&case.desc, &case.problem, Fill::Random, 5).expect("these types have a form in host memory");
+    let mut d = case.run(&buffers, Wrong::Nothing, 0);
+    let sampled = |d: &HostBuffer, seed| verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits");
+    let verdict = sampled(&d, 1);
+    assert!(verdict.is_right() && (64 * 4096..=66 * 4096).contains(&verdict.elements_checked), "{verdict}");
+    // One tile of 128 x 128 is that of its right neighbour.
+    let (row, column) = (17 * 128, 5 * 128);
+    for place in (row..row + 128).flat_map(|i| (column..column + 128).map(move |j| i * 4096 + j)) {
+        let x = d.get(place + 128).expect("as before");
+        d.set(place, x).expect("as before");
+    }
+    for seed in 0..8 {
+        let verdict = sampled(&d, seed);
+        assert!(!verdict.is_right() && verdict.first_wrong.is_some_and(|e| (row..row + 128).contains(&e.row)), "{verdict}");
+    }
+}

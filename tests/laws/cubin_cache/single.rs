@@ -1,0 +1,245 @@
+//! One process: memory, threads, what is not kept, and where the counters stand.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use falchion::Error;
+use falchion::device::cuda::cache::{Cache, CacheDir};
+
+use super::scene::{Random, SOMEBODY, Scene, remove};
+
+fn cold(home: &Path) -> Cache {
+    Cache::new(CacheDir::At(home.join("cache")))
+}
+
+fn counts(cache: &Cache) -> [u64; 4] {
+    [cache.compilations(), cache.disk_hits(), cache.memory_hits(), cache.rejections()]
+}
+
+#[test]
+fn compiled_then_remembered_then_read() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 1);
+    let cache = scene.cache();
+    assert!(!scene.ask(&cache));
+    assert!(!scene.ask(&cache));
+    assert_eq!(counts(&cache), [0, 1, 1, 0]);
+    scene.write(b"junk");
+    let cache = scene.cache();
+    assert!(scene.ask(&cache));
+    assert_eq!(counts(&cache), [1, 0, 0, 1]);
+}
+
+#[test]
+fn off_is_off() {
+    let mut random = Random(2);
+    let (key, compiled) = (random.key(), random.compiled());
+    let cache = Cache::new(CacheDir::Off);
+    for _ in 0..3 {
+        let entry = cache.get_or_compile(&key, || Ok(compiled.clone())).expect("compiled");
+        assert_eq!(entry.cubin, compiled.cubin);
+    }
+    assert_eq!(counts(&cache), [1, 0, 2, 0]);
+    assert!(Cache::new(CacheDir::Off).get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None })).is_err());
+}
+
+#[test]
+fn a_refusal_is_passed_on_and_not_kept() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(3);
+    let (key, compiled) = (random.key(), random.compiled());
+    let cache = cold(home.path());
+    for _ in 0..2 {
+        let refused = cache.get_or_compile(&key, || Err(Error::Compile { log: "no such type".into(), node: None }));
+        assert!(matches!(refused, Err(Error::Compile { log, .. }) if log == "no such type"));
+    }
+    cache.get_or_compile(&key, || Ok(compiled)).expect("compiled");
+    assert_eq!(counts(&cache), [3, 0, 0, 0]);
+}
+
+#[test]
+fn a_compiler_that_panics_leaves_nothing_behind() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(4);
+    let (key, compiled) = (random.key(), random.compiled());
+    let cache = cold(home.path());
+    thread::scope(|scope| assert!(scope.spawn(|| cache.get_or_compile(&key, || panic!("on purpose"))).join().is_err()));
+    let start = Instant::now();
+    cache.get_or_compile(&key, || Ok(compiled)).expect("compiled");
+    assert!(start.elapsed() < Duration::from_secs(10), "the lock was left behind");
+    let names: Vec<_> = fs::read_dir(home.path().join("cache")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(names, [format!("{key}.cubin").as_str()], "neither lock nor temporary file stays");
+}
+
+#[test]
+fn sixteen_threads_compile_one_key_once() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(5);
+    let cache = cold(home.path());
+    for round in 1..=20 {
+        let (key, compiled, gate) = (random.key(), random.compiled(), Barrier::new(16));
+        thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    gate.wait();
+                    let entry = cache.get_or_compile(&key, || {
+                        thread::sleep(Duration::from_millis(2));
+                        Ok(compiled.clone())
+                    });
+                    assert_eq!(entry.expect("compiled").cubin, compiled.cubin);
+                });
+            }
+        });
+        assert_eq!(counts(&cache), [round, 0, round * 15, 0]);
+    }
+}
+
+#[test]
+fn two_keys_compile_at_the_same_time() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(6);
+    let (keys, compiled, cache) = ([random.key(), random.key()], random.compiled(), cold(home.path()));
+    let inside = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for key in &keys {
+            scope.spawn(|| {
+                let both = || {
+                    inside.fetch_add(1, SeqCst);
+                    let start = Instant::now();
+                    while inside.load(SeqCst) < 2 {
+                        assert!(start.elapsed() < Duration::from_secs(30), "the other key waits");
+                        thread::yield_now();
+                    }
+                    Ok(compiled.clone())
+                };
+                cache.get_or_compile(key, both).expect("compiled");
+            });
+        }
+    });
+    assert_eq!(cache.compilations(), 2);
+}
+
+#[test]
+fn readers_never_see_what_writers_and_vandals_do() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Arc::new(Scene::new(home.path(), 7));
+    thread::scope(|scope| {
+        for seed in 0..4 {
+            let scene = &scene;
+            scope.spawn(move || {
+                let mut random = Random(seed);
+                for _ in 0..500 {
+                    scene.ask(&scene.cache());
+                    let bytes = random.bytes(64);
+                    match random.within(0..4) {
+                        0 => drop(fs::write(scene.entry(), bytes)),
+                        1 => drop(fs::remove_file(scene.entry())),
+                        2 => drop(fs::remove_file(scene.lock())),
+                        _ => {}
+                    }
+                }
+            });
+        }
+    });
+    scene.ask(&scene.cache());
+    assert!(!scene.ask(&scene.cache()));
+}
+
+#[test]
+fn an_empty_cubin_is_answered_and_not_kept() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut scene = Scene::new(home.path(), 8);
+    scene.repair();
+    scene.truth.cubin.clear();
+    assert!(scene.ask(&scene.cache()));
+    assert!(scene.ask(&scene.cache()), "nothing was kept");
+}
+
+#[test]
+fn the_folder_and_its_files_are_the_users_alone() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 9);
+    let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!(mode(&scene.folder), 0o700);
+    assert_eq!(mode(&scene.entry()), 0o600);
+}
+
+#[test]
+fn what_dead_writers_left_is_swept_after_an_hour() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut scene = Scene::new(home.path(), 10);
+    let [old, young, foreign] = [".falchion-old.part", ".falchion-young.part", "notes.part"].map(|name| scene.folder.join(name));
+    for path in [&old, &young, &foreign] {
+        let file = fs::File::create(path).expect("a file");
+        if path != &young {
+            file.set_modified(SystemTime::now() - Duration::from_secs(3700)).expect("an older date");
+        }
+    }
+    scene.key = scene.random.key();
+    assert!(scene.ask(&scene.cache()));
+    assert_eq!([old, young, foreign].map(|path| path.exists()), [false, true, true]);
+}
+
+#[test]
+fn why_a_folder_is_not_used_is_a_sentence() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 12);
+    let check = |path: &Path| CacheDir::At(path.into()).check().map_err(|error| error.to_string());
+    assert_eq!(CacheDir::Off.check().ok(), Some(()));
+    assert_eq!(check(&scene.folder), Ok(()));
+    assert_eq!(check(&home.path().join("new/one")), Ok(()));
+    let says = |path: &Path, why: &str| assert_eq!(check(path), Err(format!("{}: {why}", path.display())));
+    says(&scene.entry(), "it is not a folder");
+    scene.mode(&scene.folder, 0o770);
+    says(&scene.folder, "others may write to it, and cubins are code");
+    assert!(check(Path::new("/proc/falchion")).is_err());
+    assert!(check(Path::new("/proc/self/task")).is_err());
+    if std::os::unix::fs::chown(&scene.folder, Some(SOMEBODY), None).is_ok() {
+        says(&scene.folder, "it belongs to another user, and cubins are code");
+    } else {
+        says(Path::new("/"), "it belongs to another user, and cubins are code");
+    }
+}
+
+#[test]
+fn what_is_no_lock_is_not_waited_for() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 13);
+    let socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));
+    let full = |path: &Path| fs::create_dir_all(path.join("full")).expect("folders");
+    let link = |path: &Path| symlink("/dev/full", path).expect("a link");
+    let empty = |path: &Path| fs::create_dir(path).expect("a folder");
+    for make in [socket as fn(&Path), link, empty, full] {
+        let cache = Cache::new(CacheDir::At(scene.folder.clone())).with_lock_wait(Duration::from_secs(60));
+        remove(&scene.entry());
+        make(&home.path().join("s"));
+        fs::rename(home.path().join("s"), scene.lock()).expect("moved");
+        let start = Instant::now();
+        assert!(scene.ask(&cache));
+        assert!(start.elapsed() < Duration::from_secs(20), "it waited");
+        remove(&scene.lock());
+    }
+}
+
+/// Not a promise of speed, which is the machine's; a page of a folder must not take as long as a compilation.
+#[test]
+fn a_hit_on_disk_is_quick() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let scene = Scene::new(home.path(), 11);
+    let mut times: Vec<_> = (0..1000)
+        .map(|_| {
+            let start = Instant::now();
+            assert!(!scene.ask(&scene.cache()));
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    println!("a hit on disk: median {:.1} us, largest {:.1} us", times[500].as_secs_f64() * 1e6, times[999].as_secs_f64() * 1e6);
+    assert!(times[500] < Duration::from_millis(5), "median {:?}", times[500]);
+}

@@ -1,0 +1,301 @@
+//! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at, what is scaled by 0 is not
+//! looked at, and a user's function is a node like any other.
+
+use crate::harness::drawn::{self, any_nodes, cases, default_f32};
+use falchion::{
+    Error, Refusal,
+    arch::ArchKind,
+    desc::{Auto, GemmDesc, WithEpilogueTree},
+    device::{Arguments, Gemm, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, host::Mode, run_on_host},
+    epilogue::{
+        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, Function, LinearCombination,
+        LinearCombinationRelu, Maximum, Minimum, Multiply, Node, NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register,
+        registered,
+    },
+    layout::{ColMajor, Order, RowMajor},
+    prelude::{Simt, Sm80},
+};
+use proptest::prelude::*;
+
+/// Random trees of at most 12 nodes: a leaf, or a node of smaller trees.
+fn tree() -> impl Strategy<Value = EpilogueDesc> {
+    let scalar = || (0u8..8).prop_map(Op::Scalar);
+    let leaf = prop_oneof![Just(Op::Accumulator), Just(Op::Source), scalar(), any::<i32>().prop_map(Op::Constant)];
+    let leaf = leaf.prop_map(EpilogueDesc::leaf);
+    let trees = leaf.prop_recursive(5, 12, 2, move |inner| {
+        let binary = prop_oneof![Just(Op::Add), Just(Op::Multiply), Just(Op::Minimum), Just(Op::Maximum)];
+        let unary = prop_oneof![Just(Op::Relu), any::<u64>().prop_map(|id| Op::User(NodeId(id)))];
+        prop_oneof![
+            3 => (inner.clone(), inner.clone(), binary).prop_map(|(x, y, op)| x.join(y, op)),
+            2 => (scalar(), inner.clone()).prop_map(|(s, x)| EpilogueDesc::leaf(s).join(x, Op::Scale)),
+            1 => (inner, unary).prop_map(|(x, op)| x.then(op)),
+        ]
+    });
+    trees.prop_filter("at most 12 nodes", |desc| desc.ops().len() <= 12)
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    #[test]
+    fn a_printed_tree_reads_back_as_the_same_tree(desc in tree()) {
+        prop_assert_eq!(desc.check(), Ok(()));
+        let text = desc.to_string();
+        prop_assert_eq!(text.parse::<EpilogueDesc>().map_err(|fault| fault.to_string()), Ok(desc), "{}", text);
+        // White space says nothing.
+        prop_assert_eq!(text.replace(' ', "").parse(), Ok(desc), "{}", text);
+        prop_assert_eq!(format!(" ( {} ) ", text.replace('(', " ( ").replace(',', " , ")).parse(), Ok(desc), "{}", text);
+    }
+
+    #[test]
+    fn nodes_in_any_order_are_an_expression_that_reads_back_or_are_refused(desc in any_nodes()) {
+        let text = desc.to_string();
+        if desc.check().is_ok() {
+            prop_assert_eq!(text.parse(), Ok(desc), "{}", text);
+        }
+    }
+
+    #[test]
+    fn no_text_panics_and_every_fault_lies_within_it(text in "[ a-z0-9_+*(),é∑-]{0,60}") {
+        if let Err(fault) = text.parse::<EpilogueDesc>() {
+            prop_assert!(fault.at <= text.len() && text.is_char_boundary(fault.at));
+            prop_assert!(fault.to_string().ends_with('^'));
+        }
+    }
+}
+
+#[test]
+fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
+    for text in [
+        "acc + source + 1",
+        "acc + (source + 1)",
+        "alpha * (beta * acc)",
+        "alpha * (acc + source) + beta * source",
+        "alpha * multiply(acc, source)",
+        "clamp(acc, -2147483648, 2147483647)",
+        "multiply(alpha * acc, s2 + -3)",
+    ] {
+        let desc: EpilogueDesc = text.parse().expect(text);
+        let printed = desc.to_string();
+        assert_eq!(printed.parse(), Ok(desc), "{text} printed as {printed}");
+        assert!(text == printed || text.starts_with("clamp"), "{text} printed as {printed}");
+    }
+    assert_eq!("acc * source".parse(), Ok(<Multiply<Acc, falchion::epilogue::Source> as Node>::DESC));
+    assert_eq!("s7*acc".parse(), Ok(<Scaled<Scalar<7>, Acc> as Node>::DESC));
+    assert_eq!("clamp(acc, 0, 6)".parse(), Ok(<Clamp<Acc, Constant<0>, Constant<6>> as Node>::DESC));
+}
+
+#[test]
+fn a_fault_in_a_text_is_pointed_at() {
+    let deep = format!("{}acc", "(".repeat(70));
+    let wide = vec!["acc"; 17].join("+");
+    let table: [(&str, usize, &str); 14] = [
+        ("alpha * accu + 1", 8, "`accu` is not known"),
+        ("relu(acc", 8, "`)` was expected"),
+        ("relu acc", 5, "`(` was expected"),
+        ("min(acc)", 7, "`,` was expected"),
+        ("min(acc, 1, 2)", 10, "`)` was expected"),
+        ("acc +", 5, "the expression ends"),
+        ("", 0, "the expression ends"),
+        ("acc acc", 4, "nothing was expected"),
+        ("acc + 3000000000", 6, "a whole number from -2147483648 to 2147483647"),
+        ("acc - 1", 4, "nothing was expected"),
+        ("acc + ∑", 6, "a name, a number or `(`"),
+        ("acc + s8", 6, "`s8` is not known"),
+        (&deep, 64, "nested too deeply"),
+        (&wide, 67, "more than 32 nodes"),
+    ];
+    for (text, at, why) in table {
+        let fault: ParseEpilogueError = text.parse::<EpilogueDesc>().expect_err(text);
+        println!("{fault}");
+        assert!(fault.why.contains(why), "{fault}");
+        assert_eq!(fault.at, at, "{fault}");
+        let lines: Vec<_> = fault.to_string().lines().map(str::to_owned).collect();
+        assert_eq!((lines[1].trim_start(), lines[2].chars().count()), (text, 3 + at), "{fault}");
+    }
+    let fault = "∑ + acc".parse::<EpilogueDesc>().expect_err("no name");
+    assert!(fault.to_string().ends_with("\n  ^"), "{fault}");
+    let fault = "acc + relu(é)".parse::<EpilogueDesc>().expect_err("no name");
+    assert_eq!(fault.to_string().lines().next_back().map(|line| line.chars().count()), Some(2 + 12), "columns are characters");
+}
+
+/// `f32` products of one element: D = epilogue(a * b, c), for each (a, b, c).
+fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32>
+where
+    WithEpilogueTree<Auto, E>: falchion::device::default_gemm_configuration::Select<Simt, Sm80, f32, f32, f32, f32>,
+{
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, WithEpilogueTree<Auto, E>>::new();
+    let run = |&(a, b, c): &(f32, f32, f32)| {
+        let mut d = [f32::NAN];
+        let (a, b) = ([a], [b]);
+        let arguments = Arguments::new((1, 1, 1), &a, &b, &mut d);
+        gemm.run(arguments.alpha(scalars[0]).source(scalars[1], &[c]).scalar::<2>(scalars[2])).expect("a product");
+        d[0]
+    };
+    inputs.iter().map(run).collect()
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }).collect()
+}
+
+#[test]
+fn what_is_scaled_by_zero_is_not_looked_at() {
+    use falchion::epilogue::Source as C;
+    const NAN: f32 = f32::NAN;
+    type Deep = Add<Scaled<Scalar<2>, Add<Acc, C>>, Constant<3>>;
+    // beta = 0: no NaN of C reaches D. alpha = 0: none of A or B. A scalar over both: none at all.
+    assert_eq!(each::<LinearCombination>(&[(2.0, 3.0, NAN), (2.0, 3.0, f32::INFINITY)], [1.0, 0.0, 0.0]), [6.0, 6.0]);
+    assert_eq!(each::<LinearCombination>(&[(NAN, 3.0, 5.0), (f32::INFINITY, 0.0, 5.0)], [0.0, 2.0, 0.0]), [10.0, 10.0]);
+    assert_eq!(each::<LinearCombination>(&[(NAN, NAN, NAN)], [0.0, 0.0, 0.0]), [0.0]);
+    assert_eq!(each::<Deep>(&[(NAN, 1.0, NAN)], [0.0, 0.0, 0.0]), [3.0]);
+    assert_eq!(each::<LinearCombination>(&[(NAN, 3.0, 5.0)], [-0.0, 2.0, 0.0]), [10.0], "minus 0 is 0");
+    // Everything else passes NaN on, and a plain product looks at both of its parts.
+    assert!(each::<LinearCombination>(&[(2.0, 3.0, NAN)], [1.0, 1e-30, 0.0])[0].is_nan());
+    assert!(each::<Add<Acc, Multiply<Beta, C>>>(&[(2.0, 3.0, NAN)], [1.0, 0.0, 0.0])[0].is_nan());
+    let reads = LinearCombination::DESC.reads(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert!(reads.accumulator && !reads.source);
+    let reads = Deep::DESC.reads(&[0.0; 8]);
+    assert!(!reads.accumulator && !reads.source);
+}
+
+#[test]
+fn operands_that_are_not_read_need_not_be_there() {
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    let mut d = [7.0f32; 4];
+    gemm.run(Arguments::new((2, 2, 2), &[], &[], &mut d).alpha(0.0).in_place(3.0)).expect("A and B are not read");
+    assert_eq!(d, [21.0; 4]);
+    gemm.run(Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(0.0, &[])).expect("C is not read");
+    assert_eq!(d, [2.0; 4]);
+    assert!(gemm.can_implement(&Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(1.0, &[])).is_err());
+}
+
+#[test]
+fn comparisons_keep_nan_and_the_sign_of_zero_alike_everywhere() {
+    use falchion::epilogue::Source as C;
+    const NAN: f32 = f32::NAN;
+    let inputs = [(NAN, 1.0, 2.0), (2.0, 1.0, NAN), (0.0, 1.0, -0.0), (-3.0, 1.0, 2.0), (9.0, 1.0, 2.0)];
+    // `x < y ? y : x` and `x > y ? y : x`: the left one stands unless it compares. An accumulator begins at 0 and is never -0.
+    let one = [1.0, 1.0, 0.0];
+    type Six<X> = Clamp<X, Constant<0>, Constant<6>>;
+    assert_eq!(bits(&each::<Relu<Acc>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 0.0, 9.0]));
+    assert_eq!(bits(&each::<Relu<C>>(&inputs, one)), bits(&[2.0, NAN, -0.0, 2.0, 2.0]));
+    assert_eq!(bits(&each::<Maximum<Acc, C>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 2.0, 9.0]));
+    assert_eq!(bits(&each::<Maximum<C, Acc>>(&inputs, one)), bits(&[2.0, NAN, -0.0, 2.0, 9.0]));
+    assert_eq!(bits(&each::<Minimum<Acc, C>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, -3.0, 2.0]));
+    assert_eq!(bits(&each::<Minimum<C, Acc>>(&inputs, one)), bits(&[2.0, NAN, -0.0, -3.0, 2.0]));
+    assert_eq!(bits(&each::<Six<Acc>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 0.0, 6.0]));
+    assert_eq!(bits(&each::<Six<C>>(&inputs, one)), bits(&[2.0, NAN, -0.0, 2.0, 2.0]));
+    assert_eq!(bits(&each::<LinearCombinationRelu>(&inputs[3..], [2.0, 0.5, 0.0])), bits(&[0.0, 19.0]));
+}
+
+/// A function of this crate, not of the library's.
+struct Cubed;
+
+impl Function for Cubed {
+    const NAME: &'static str = "cubed";
+    const CUDA: &'static str = "x * x * x";
+    fn host(x: f32) -> f32 {
+        x * x * x
+    }
+}
+
+#[test]
+fn a_function_of_another_crate_is_a_node_through_types() {
+    type Tree = Add<Scaled<Alpha, Apply<Cubed, Acc>>, Constant<1>>;
+    assert_eq!(each::<Tree>(&[(2.0, 1.0, 0.0), (-3.0, 1.0, 0.0)], [2.0, 0.0, 0.0]), [17.0, -53.0]);
+    let known = registered(NodeId::of::<Cubed>()).expect("types register their functions");
+    assert_eq!((known.name, known.cuda, (known.host)(3.0)), ("cubed", "x * x * x", 27.0));
+    assert_eq!(Tree::DESC.to_string().parse(), Ok(Tree::DESC));
+    // Through integers, and for a column-major D.
+    let gemm = Gemm::<i8, ColMajor, i8, ColMajor, i32, ColMajor>::new().epilogue::<Apply<Cubed, Acc>>();
+    let mut d = [0i32; 2];
+    gemm.run(Arguments::new((2, 1, 1), &[3, -4], &[1], &mut d)).expect("a product");
+    assert_eq!(d, [27, -64]);
+}
+
+/// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
+fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
+    let matrix = MatrixShape { order: Order::Row, leading: 1, length: 1 };
+    let shapes = Shapes { m: 1, n: 1, k: 1, a: matrix, b: matrix, c: Source::None, d: matrix, scalars: [1.0; 8] };
+    let mut d = [0.0f32];
+    let one = HostSlice::new::<f32>(&[5.0]);
+    let matrices = HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
+    let desc = GemmDesc { epilogue, ..default_f32(ArchKind::Sm80, [Order::Row; 3]) };
+    run_on_host(&desc, Mode::Fast, &shapes, matrices).map(|()| d[0])
+}
+
+#[test]
+fn a_function_that_no_one_registered_is_refused_until_someone_does() {
+    struct Late;
+    impl Function for Late {
+        const NAME: &'static str = "late";
+        const CUDA: &'static str = "x - 1";
+        fn host(x: f32) -> f32 {
+            x - 1.0
+        }
+    }
+    let id = NodeId::of::<Late>();
+    let epilogue = EpilogueDesc::leaf(Op::Accumulator).then(Op::User(id));
+    assert!(matches!(run(epilogue), Err(Error::Refused(Refusal::UnknownNode { id: unknown })) if unknown == id.0));
+    assert_eq!(register::<Late>(), id);
+    assert!(matches!(run(epilogue), Ok(24.0)));
+}
+
+#[test]
+fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
+    let sum = |terms: usize| {
+        (1..terms).fold(EpilogueDesc::leaf(Op::Accumulator), |sum, _| sum.join(EpilogueDesc::leaf(Op::Accumulator), Op::Add))
+    };
+    assert_eq!(sum(16).ops().len(), CAPACITY - 1);
+    assert!(matches!(run(sum(16)), Ok(400.0)));
+    let refused = run(sum(17)).expect_err("33 nodes").to_string();
+    assert!(refused.contains("more than 32 nodes"), "{refused}");
+}
+mod json {
+    use super::*;
+    use drawn::legal;
+
+    proptest! {
+        #![proptest_config(cases(1_000))]
+
+        #[test]
+        fn a_description_comes_back_from_json_as_it_was(d in legal(), epilogue in tree()) {
+            let d = GemmDesc { epilogue, ..d };
+            let text = d.to_json().expect("an expression");
+            prop_assert_eq!(GemmDesc::from_json(&text).expect("what was written"), d);
+            prop_assert!(!text.contains('\n'));
+        }
+    }
+
+    fn refused(text: &str) -> String {
+        GemmDesc::from_json(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
+        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
+        assert!(text.contains("\"version\":3") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
+        assert!(refused(&text.replace("\"version\":3", "\"version\":1")).contains("its version is 1, and this library reads 3"));
+        assert!(refused(&text.replace("\"version\":3", "\"version\":\"1\"")).contains("its version is \"1\""));
+        assert!(refused(&text.replace("\"version\":3", "\"other\":3")).contains("it has no field `version`"));
+        assert!(refused(&text.replace("\"stages\"", "\"steps\"")).contains("unknown field `steps`"));
+        assert!(refused(&text.replace("\"stages\":4,", "")).contains("missing field `stages`"));
+        assert!(refused(&text.replace("\"m\":32", "\"m\":32,\"depth\":1")).contains("unknown field `depth`"));
+        assert!(refused(&text.replace("\"stages\":4", "\"stages\":-4")).contains("-4"));
+        assert!(refused(&text.replace("\"stages\":4", "\"stages\":4294967296")).contains("4294967296"));
+        assert!(refused(&text.replace("\"arch\":\"sm80\"", "\"arch\":\"sm81\"")).contains("unknown variant `sm81`"));
+        assert!(refused(&text.replace("alpha * acc", "alpha * accu")).contains("`accu` is not known"));
+        assert!(refused("[]").contains("it is not an object"));
+        assert!(refused("{").contains("EOF"));
+    }
+
+    #[test]
+    fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
+        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
+        for (field, flag, meaning) in falchion::desc::Knobs::TABLE {
+            assert!(text.contains(&format!("\"{field}\":")), "{text} lacks {field}");
+            assert!(flag.starts_with("--") && !meaning.is_empty());
+        }
+    }
+}

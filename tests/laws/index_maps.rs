@@ -1,0 +1,357 @@
+//! Every map under law, over descriptions drawn from all that `check` accepts; and every law failing once its mechanism is
+//! taken away.
+
+use crate::harness::{
+    drawn::{self, cases, legal},
+    mutated::bent,
+};
+use falchion::{
+    arch::ArchKind,
+    desc::{GemmDesc, OperandDesc, OperandKind},
+    device::host::{Map, Program},
+    epilogue::tile_store::{AccumulatorMap, DepositMap},
+    index::{
+        Coord, IndexMap, at,
+        laws::{self, Violation},
+        points,
+    },
+    layout::Order,
+    threadblock::{Along, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder, thread_map::WARP},
+    warp::{LaneArrangement, mma_simt::FragmentMap, mma_simt::warp_place},
+};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A map with rows and columns exchanged, so that a law about rows reads columns.
+struct Turned<'m>(&'m dyn IndexMap);
+
+impl IndexMap for Turned<'_> {
+    fn domain(&self) -> Coord {
+        let extent = self.0.domain();
+        at(extent.column, extent.row)
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.at(at(point.column, point.row))
+    }
+}
+
+/// Vectors of a tile in shared memory, along its contiguous index.
+fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Violation> {
+    match tile.along {
+        Along::Mn => laws::vectors_whole(&Turned(tile), vector),
+        Along::K => laws::vectors_whole(tile, vector),
+    }
+}
+
+/// Offsets of a whole map, with how many points go to each.
+fn counts(map: &dyn IndexMap) -> Vec<u32> {
+    let mut counts = vec![0; map.codomain() as usize];
+    points(map).filter_map(|point| map.at(point)).for_each(|offset| counts[offset as usize] += 1);
+    counts
+}
+
+fn each_operand(d: &GemmDesc) -> [OperandDesc; 2] {
+    OperandKind::BOTH.map(|operand| d.operand(operand))
+}
+
+/// Lanes (i, i^1) share B and (i, i^2) share A.
+fn neighbours_share(place: impl Fn(u32) -> (u32, u32)) -> bool {
+    (0..WARP).all(|lane| place(lane).1 == place(lane ^ 1).1 && place(lane).0 == place(lane ^ 2).0)
+}
+
+/// The most words of one bank that the warp's stores of element `element` of access `access` ask for. 1 is free of conflicts.
+fn conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap, warp: u32, access: u32, element: u32) -> usize {
+    let facts = d.operand(operand);
+    let map = facts.thread_map();
+    let mut words: Vec<u32> = (warp * WARP..(warp + 1) * WARP)
+        .filter_map(|thread| map.vector(thread, access))
+        .filter_map(|vector| {
+            let (mn, k) = facts.coordinate(vector, element);
+            smem.at(at(mn, k)).map(|offset| offset * facts.element.bytes() / 4)
+        })
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    (0..32).map(|bank| words.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
+}
+
+/// The worst conflict of the stores of an operand's tile.
+fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> usize {
+    let facts = d.operand(operand);
+    let each = (0..d.threads() / WARP)
+        .flat_map(|warp| (0..facts.thread_map().accesses()).map(move |access| (warp, access)))
+        .flat_map(|(warp, access)| (0..facts.access).map(move |element| (warp, access, element)));
+    each.map(|(warp, access, element)| conflict(d, operand, smem, warp, access, element)).max().unwrap_or(0)
+}
+
+/// An `f32` product through registers, both operands contiguous along K: each tile turns.
+fn turning(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
+    let classic = drawn::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
+    let mut d = GemmDesc { align_a: align, align_b: align, smem_a: smem, smem_b: smem, ..classic };
+    (d.threadblock.k, d.warp.k) = (threadblock_k, threadblock_k);
+    d.expect()
+}
+
+proptest! {
+    #![proptest_config(cases(512))]
+
+    #[test]
+    fn a_tile_in_shared_memory_gives_each_element_a_place_of_its_own(d in legal()) {
+        for facts in each_operand(&d) {
+            prop_assert_eq!(laws::injective(&facts.smem), Ok(()));
+            prop_assert!(facts.smem.elements() * facts.element.bytes() <= facts.stage_bytes());
+        }
+    }
+
+    #[test]
+    fn a_tile_without_padding_has_no_gaps(d in legal()) {
+        for facts in each_operand(&d) {
+            prop_assert_eq!(laws::bijective(&SmemTile { padding: 0, ..facts.smem }), Ok(()));
+        }
+    }
+
+    #[test]
+    fn accesses_to_shared_memory_are_whole_and_aligned_as_wide_as_the_description_says(d in legal()) {
+        for facts in each_operand(&d) {
+            if !facts.turns() {
+                prop_assert_eq!(smem_vectors_whole(&facts.smem, facts.shared_access()), Ok(()));
+            }
+            prop_assert_eq!(smem_vectors_whole(&facts.smem, facts.fragment_access()), Ok(()));
+        }
+    }
+
+    #[test]
+    fn the_threads_copy_every_vector_of_a_tile_exactly_once(d in legal()) {
+        for facts in each_operand(&d) {
+            prop_assert_eq!(laws::bijective(&facts.thread_map()), Ok(()));
+        }
+    }
+
+    #[test]
+    fn the_copied_vectors_hold_every_element_of_a_tile_exactly_once(d in legal()) {
+        for facts in each_operand(&d) {
+            let map = facts.thread_map();
+            let mut copied = vec![0u32; (facts.smem.mn * facts.smem.k) as usize];
+            for point in points(&map) {
+                for (element, vector) in (0..facts.access).filter_map(|i| map.vector(point.row, point.column).map(|v| (i, v))) {
+                    let (mn, k) = facts.coordinate(vector, element);
+                    copied[(mn * facts.smem.k + k) as usize] += 1;
+                }
+            }
+            prop_assert!(copied.iter().all(|&times| times == 1));
+        }
+    }
+
+    #[test]
+    fn every_element_of_a_tile_reaches_the_fragments_of_as_many_threads_as_need_it(d in legal()) {
+        let (lanes, warps) = (d.lanes(), d.warps());
+        for (operand, others) in [(OperandKind::A, lanes.n * warps.n), (OperandKind::B, lanes.m * warps.m)] {
+            let map = FragmentMap::of(d, operand);
+            prop_assert!(counts(&map).iter().all(|&times| times == others * warps.k));
+        }
+    }
+
+    #[test]
+    fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
+        for operand in OperandKind::BOTH {
+            prop_assert_eq!(laws::vectors_whole(&FragmentMap::of(d, operand), d.operand(operand).interleave()), Ok(()));
+        }
+    }
+
+    #[test]
+    fn every_slice_of_warps_walks_its_own_share_of_the_depth(d in legal()) {
+        let map = Program::of(&d).maps.depth;
+        for thread in 0..d.threads() {
+            let slice = warp_place(&d, thread / WARP).2;
+            for group in 0..d.warp.k {
+                prop_assert_eq!(map.at(at(thread, group)), Some(slice * d.warp.k + group));
+            }
+        }
+        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.threads_per_slice()));
+    }
+
+    #[test]
+    fn the_accumulators_of_a_slice_are_the_tile_of_c(d in legal()) {
+        prop_assert_eq!(laws::bijective(&AccumulatorMap(d)), Ok(()));
+        prop_assert_eq!(laws::vectors_whole(&AccumulatorMap(d), d.store_access()), Ok(()));
+    }
+
+    #[test]
+    fn every_accumulator_is_deposited_in_a_place_of_its_own(d in legal()) {
+        prop_assert_eq!(laws::bijective(&DepositMap(d)), Ok(()));
+        prop_assert!(d.warps().k == 1 || DepositMap(d).codomain() * d.accumulator.bytes() == d.deposit_bytes());
+    }
+
+    #[test]
+    fn every_warp_has_a_place_of_its_own(d in legal()) {
+        let warps = d.warps();
+        let numbers = (0..d.threads() / WARP).map(|warp| {
+            let (m, n, k) = warp_place(&d, warp);
+            (m < warps.m && n < warps.n && k < warps.k).then_some((k * warps.n + n) * warps.m + m)
+        });
+        prop_assert!(numbers.eq((0..d.threads() / WARP).map(Some)));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(4096))]
+
+    #[test]
+    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, abreast in 1u32..=64, which in 0usize..4) {
+        let kind = [SwizzleKind::Horizontal, SwizzleKind::Identity(abreast), SwizzleKind::Grouped(abreast), SwizzleKind::Hilbert][which];
+        prop_assert_eq!(laws::bijective(&TileOrder { kind, rows, columns }), Ok(()));
+    }
+
+    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve, and the first `n` tiles of a square touch
+    /// `O(sqrt n)` rows and columns: at most 2 sqrt(n) + 2 of both, where a walk along rows touches a row's whole length of columns.
+    #[test]
+    fn hilberts_curve_goes_to_neighbours(rows in 1u32..40, columns in 1u32..40) {
+        let order = TileOrder { kind: SwizzleKind::Hilbert, rows, columns };
+        let mut side = falchion::threadblock::HILBERT_SIDE;
+        while side > rows.min(columns) {
+            side /= 2;
+        }
+        for square in 0..rows / side * (columns / side) {
+            let walk: Vec<_> = (0..side * side).map(|step| order.tile(square * side * side + step)).collect();
+            for pair in walk.windows(2) {
+                prop_assert_eq!(pair[0].0.abs_diff(pair[1].0) + pair[0].1.abs_diff(pair[1].1), 1);
+            }
+            for n in [4, 16, 64].map(|n: usize| n.min(walk.len())) {
+                let distinct = |of: fn(&(u32, u32)) -> u32| walk[..n].iter().map(of).collect::<std::collections::BTreeSet<_>>().len();
+                prop_assert!(distinct(|tile| tile.0) + distinct(|tile| tile.1) <= 2 * n.isqrt() + 2);
+            }
+        }
+    }
+
+    #[test]
+    fn the_lanes_of_a_warp_form_a_grid_and_neighbours_share_fragments(m in 3u32..=7, n in 3u32..=7) {
+        let (m, n) = (1 << m, 1 << n);
+        let lanes = LaneArrangement::of(m, n);
+        prop_assert_eq!(lanes.m * lanes.n, WARP);
+        prop_assert!(m % lanes.m == 0 && n % lanes.n == 0);
+        let mut places: Vec<_> = (0..WARP).map(|lane| lanes.place(lane)).collect();
+        prop_assert!(places.iter().all(|&(i, j)| i < lanes.m && j < lanes.n));
+        prop_assert_eq!(neighbours_share(|lane| lanes.place(lane)), lanes.m > 1 && lanes.n > 1);
+        places.sort_unstable();
+        places.dedup();
+        prop_assert_eq!(places.len(), WARP as usize);
+    }
+}
+
+#[test]
+fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
+    for (m, n) in (3..=7).flat_map(|m| (3..=7).map(move |n| (1u32 << m, 1u32 << n))).filter(|(m, n)| m * n >= 128) {
+        let lanes = LaneArrangement::of(m, n);
+        let sum = |a: u32| m / a + n / (WARP / a);
+        let least = (0..=5).map(|bit| 1 << bit).filter(|&a| m % a == 0 && n % (WARP / a) == 0).map(sum).min();
+        assert_eq!(Some(sum(lanes.m)), least, "{m} x {n}");
+    }
+}
+
+#[test]
+fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
+    for (k, align) in [8, 16, 32].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
+        let padded = turning(k, align, SmemLayout::Auto);
+        for operand in OperandKind::BOTH {
+            let facts = padded.operand(operand);
+            assert!(facts.turns() && facts.smem.padding == 4);
+            assert_eq!(worst_conflict(&padded, operand, &facts.smem), 1, "k {k}, alignment {align}");
+            let bare = SmemTile { padding: 0, ..facts.smem };
+            // Without padding all k's of a store fall on the banks of one: as many as a warp has along K.
+            assert_eq!(worst_conflict(&padded, operand, &bare), 8 / align as usize, "k {k}, alignment {align}");
+        }
+    }
+}
+
+#[test]
+fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
+    let swizzled = SmemLayout::Swizzled { along: Along::Mn, bits: 3, base: 2, shift: 0 };
+    for (k, align) in [8, 16].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
+        let d = turning(k, align, swizzled);
+        for operand in OperandKind::BOTH {
+            let tile = d.operand(operand).smem;
+            assert_eq!(worst_conflict(&d, operand, &tile), 1, "k {k}, alignment {align}");
+            assert_eq!(
+                worst_conflict(&d, operand, &SmemTile { bits: 0, ..tile }),
+                8 / align as usize,
+                "k {k}, alignment {align}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_law_fails_on_a_bent_map() {
+    let d = turning(8, 4, SmemLayout::Auto);
+    let facts = d.operand(OperandKind::A);
+    let sliced = {
+        let mut d = GemmDesc { align_a: 1, align_b: 1, ..d };
+        (d.threadblock.m, d.threadblock.n, d.threadblock.k) = (64, 64, 16);
+        d.expect()
+    };
+    let maps = Program::of(&d).maps;
+    let (tile, threads) = (facts.smem, facts.thread_map());
+    let order = TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 10 };
+    let order: Map = Arc::new(order);
+    let bend = |map: &Map, f: fn(&dyn IndexMap, Coord) -> Option<u32>| bent(map, f);
+
+    let bijective: Vec<(&str, Map)> = vec![
+        ("a thread map with twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
+        ("a thread map with two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
+        ("a thread map that misses its last vector", bend(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain()))),
+        ("a thread map that copies a vector twice", bend(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
+        (
+            "a tile order whose last group is not cut",
+            bend(&order, |_, p| {
+                let (group, within) = (p.column / 20, p.column % 20);
+                Some(within / 4 * 10 + group * 4 + within % 4)
+            }),
+        ),
+        ("a tile order that forgets its rows", bend(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
+        ("accumulators with a row too short", bend(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
+        (
+            "accumulators whose columns are those of the lane before",
+            bend(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column))),
+        ),
+        ("deposits one too close", bend(&maps.deposit, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
+    ];
+    for (name, map) in &bijective {
+        let violation = laws::bijective(map.as_ref()).expect_err(name);
+        println!("{name}: {violation}");
+    }
+    let injective: Vec<(&str, SmemTile)> = vec![
+        ("a swizzle that leaves its row", SmemTile { along: Along::Mn, mn: 24, k: 8, padding: 0, bits: 3, base: 2, shift: 0 }),
+        (
+            "a swizzle within a row it does not divide",
+            SmemTile { along: Along::K, mn: 64, k: 12, padding: 0, bits: 2, base: 1, shift: 0 },
+        ),
+    ];
+    for (name, map) in &injective {
+        println!("{name}: {}", laws::injective(map).expect_err(name));
+    }
+    let short = bend(&maps.smem[0], |_, p| Some(p.column * 127 + p.row));
+    println!("rows one element too short: {}", laws::injective(short.as_ref()).expect_err("shared"));
+
+    let odd = SmemTile { padding: 1, ..tile };
+    println!("an odd padding: {}", smem_vectors_whole(&odd, 4).expect_err("apart"));
+    assert_eq!(odd.vector(4), 1, "and the description claims no such width");
+    let fine = SmemTile { bits: 3, base: 1, padding: 0, ..tile };
+    println!("a swizzle finer than a vector: {}", smem_vectors_whole(&fine, 4).expect_err("apart"));
+    assert_eq!(fine.vector(4), 2);
+    let apart = bend(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
+    println!("fragments with neighbours exchanged: {}", laws::vectors_whole(apart.as_ref(), 4).expect_err("apart"));
+    let apart = bend(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
+    println!("accumulators out of order: {}", laws::vectors_whole(apart.as_ref(), 4).expect_err("apart"));
+
+    let depth = Program::of(&sliced).maps.depth;
+    assert!(sliced.warps().k == 2 && counts(depth.as_ref()).iter().all(|&times| times == sliced.threads_per_slice()));
+    let first_only = bend(&depth, |_, p| Some(p.column));
+    assert!(counts(first_only.as_ref()).contains(&0), "slices that forget their number leave a share undone");
+    let doubled = bend(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));
+    assert!(counts(doubled.as_ref()).contains(&0), "a fragment that forgets a bit leaves elements out");
+    assert!(!neighbours_share(|lane| (lane % 4, lane / 4)), "lanes whose bits do not alternate share no A with i^2");
+    assert!(!neighbours_share(|lane| (lane / 8, lane % 8)), "nor B with i^1, when N comes first");
+}

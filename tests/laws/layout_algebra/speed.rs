@@ -1,0 +1,42 @@
+//! How fast the algebra is: `cargo test --test laws layout_algebra speed -- --ignored --nocapture`.
+
+use falchion::layout::algebra::{Layout, LayoutError, Tiler};
+use falchion_lab::verify::draw;
+use std::time::Instant;
+
+/// Layouts of two modes, of which half are nested, whose strides are multiples of powers of two.
+fn drawn(i: u64) -> Layout {
+    let pick = |n: u64, from: &[u64]| from[(draw(n, i) % from.len() as u64) as usize];
+    let (s, t, u) = (pick(1, &[2, 4, 6, 8]), pick(2, &[2, 3, 4, 8]), pick(3, &[2, 4]));
+    let text = if draw(4, i).is_multiple_of(2) {
+        format!("({s},({t},{u})):(1,({},{}))", s * t * u, s * 2)
+    } else {
+        format!("({s},{t}):({t},1)")
+    };
+    text.parse().expect("a layout")
+}
+
+/// Two layouts and a tiler.
+type Operands = (Layout, Layout, Tiler);
+/// What is timed.
+type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
+
+/// 100,000 random compositions, divides and products a second on one core: all three of each pair, drawn before the clock starts.
+#[test]
+#[ignore = "needs a core for itself"]
+fn a_hundred_thousand_operations_a_second() {
+    const PAIRS: u64 = 100_000;
+    let operands: Vec<Operands> = (0..PAIRS).map(|i| (drawn(i), drawn(i + PAIRS), Tiler::from(drawn(i + 2 * PAIRS)))).collect();
+    let operations: [(&str, Operation); 3] = [
+        ("compositions", |(a, b, _)| a.compose(b)),
+        ("divides", |(a, _, tiler)| a.logical_divide(tiler)),
+        ("products", |(a, _, tiler)| a.logical_product(tiler)),
+    ];
+    for (name, operation) in operations {
+        let start = Instant::now();
+        let done = operands.iter().filter(|operands| operation(operands).is_ok()).count();
+        let rate = PAIRS as f64 / start.elapsed().as_secs_f64();
+        println!("{rate:.0} {name} a second, {done} of {PAIRS} layouts");
+        assert!(rate >= 100_000.0 && done as u64 * 10 > PAIRS, "{rate} {name} a second, {done} layouts");
+    }
+}

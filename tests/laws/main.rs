@@ -1,0 +1,26 @@
+//! Laws of maps, of the algebra, of refusals, of the house: no product is multiplied.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod compile_errors;
+mod cubin_cache;
+mod emulation_layout;
+mod epilogues;
+mod fragments;
+mod index_maps;
+mod layout_algebra;
+mod mirror;
+mod numeric_types;
+mod refusals;
+mod repack;
+mod routes;
+mod tensor_core_bound;
+mod tensor_map;
+mod tensor_map_refusals;
+mod transpose_garbage;
+mod transpose_maps;
+mod transpose_refusals;
+mod warp_specialized_refusals;
+mod warpgroup;
+mod warpgroup_descriptors;

@@ -1,0 +1,152 @@
+//! A matrix laid out again: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
+
+use crate::harness::Random;
+use falchion::{
+    device::{RELAY, Realignment, RelayMap, RelayProgram, RelayShapes},
+    index::{IndexMap, Tabled, at, laws},
+};
+use std::sync::Arc;
+
+/// What a byte of the matrix is, and what lies where there is none of it.
+const fn byte(row: u64, column: u64) -> u8 {
+    (row.wrapping_mul(131).wrapping_add(column.wrapping_mul(7)) % 251) as u8
+}
+const BETWEEN: u8 = 252;
+const POISON: u8 = 255;
+
+/// A problem, and where its first byte lies.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    rows: u64,
+    row_bytes: u64,
+    stride: u64,
+    pitch: u64,
+    address: u64,
+}
+
+impl Case {
+    fn drawn(random: &mut Random) -> Self {
+        let rows = random.pick(&[1, 2, 3, 7, 33, 130]);
+        let row_bytes: u64 = random.pick(&[1, 2, 15, 16, 17, 31, 100, 128, 255, 1000, 4095, 16_390, 20_001]);
+        let stride = row_bytes + random.pick(&[0, 1, 2, 3, 8, 16, 30]);
+        let pitch = row_bytes.next_multiple_of(16) + 16 * random.below(3) as u64;
+        Self { rows, row_bytes, stride, pitch, address: random.below(16) as u64 }
+    }
+
+    fn shapes(&self) -> RelayShapes {
+        RelayShapes::new(self.rows, self.row_bytes, self.stride, self.pitch).expect("something to copy")
+    }
+
+    /// The source's bytes: those of the matrix, and not one more.
+    fn source(&self) -> Vec<u8> {
+        let mut source = vec![BETWEEN; ((self.rows - 1) * self.stride + self.row_bytes) as usize];
+        for (row, column) in (0..self.rows).flat_map(|row| (0..self.row_bytes).map(move |column| (row, column))) {
+            source[(row * self.stride + column) as usize] = byte(row, column);
+        }
+        source
+    }
+
+    /// Whether a program copies the matrix: every byte of each row at its place, and nothing between the rows beyond its last access.
+    fn is_copied_by(&self, program: &RelayProgram) -> bool {
+        let mut copy = vec![POISON; (self.rows * self.pitch) as usize];
+        if program.run(&self.source(), self.address, &mut copy).is_err() {
+            return false;
+        }
+        let written = self.row_bytes.next_multiple_of(16);
+        (0..self.rows).all(|row| {
+            let line = &copy[(row * self.pitch) as usize..][..self.pitch as usize];
+            (0..self.row_bytes).all(|column| line[column as usize] == byte(row, column))
+                && line[written as usize..].iter().all(|&byte| byte == POISON)
+        })
+    }
+}
+
+/// `relay: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and injective where rows of the copy are
+/// further apart than that.
+#[test]
+fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
+    for log_pieces in 0..=RELAY.tile().ilog2() {
+        let map = RelayMap::new(RELAY, log_pieces, 0);
+        assert_eq!(laws::bijective(&map), Ok(()));
+        assert_eq!(map.codomain(), RELAY.tile());
+        assert_eq!(laws::injective(&RelayMap::new(RELAY, log_pieces, 3)), Ok(()));
+    }
+}
+
+/// Byte `i` of a piece that begins `b` bytes behind an access is byte `b + i` of that access and the next.
+#[test]
+fn a_piece_is_sixteen_bytes_of_two_accesses() {
+    for (beyond, byte) in (0..16).flat_map(|beyond| (0..16).map(move |byte| (beyond, byte))) {
+        assert_eq!(Realignment.at(at(beyond, byte)), Some(beyond + byte));
+    }
+}
+
+/// `copy[r * pitch + c] = source[r * stride + c]` for all rows r and bytes c of a row, wherever the source begins; accesses touch
+/// no byte before its first or behind its last.
+#[test]
+fn the_copy_is_the_matrix() {
+    let mut random = Random::new(11);
+    for _ in 0..400 {
+        let case = Case::drawn(&mut random);
+        assert!(case.is_copied_by(&RelayProgram::of(RELAY, case.shapes())), "{case:?}");
+    }
+}
+
+/// The law fails where a thread takes another's piece, where the access behind a piece's first is not made, and where accesses at the
+/// matrix's ends are made whole.
+#[test]
+fn the_law_fails_without_what_it_rests_on() {
+    let mut random = Random::new(12);
+    let mut failed = [0; 3];
+    for _ in 0..100 {
+        let case = Case::drawn(&mut random);
+        let right = RelayProgram::of(RELAY, case.shapes());
+        let [mut twice, mut first_alone, mut unguarded] = [right.clone(), right.clone(), right];
+        twice.map = Arc::new(Tabled::of(&ZeroTwice(twice.map.clone())));
+        first_alone.second = false;
+        unguarded.guarded = false;
+        let wrong = [twice, first_alone, unguarded];
+        for (failed, wrong) in failed.iter_mut().zip(&wrong) {
+            *failed += u32::from(!case.is_copied_by(wrong));
+        }
+    }
+    assert_eq!(failed[0], 100, "the first piece of each tile belongs to nobody");
+    // Pieces of rows that begin aligned lie in one access; ends that are aligned need no care.
+    assert!(failed[1..].iter().all(|&failed| failed > 60), "{failed:?}");
+}
+
+/// A map whose thread 0 takes thread 1's pieces.
+struct ZeroTwice(Arc<dyn IndexMap>);
+
+impl IndexMap for ZeroTwice {
+    fn domain(&self) -> falchion::index::Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: falchion::index::Coord) -> Option<u32> {
+        self.0.at(at(point.row.max(1), point.column))
+    }
+}
+
+#[test]
+fn what_is_no_copy_is_none() {
+    let fine = (3, 100, 101, 112);
+    let of = |(rows, row_bytes, stride, pitch)| RelayShapes::new(rows, row_bytes, stride, pitch);
+    assert!(of(fine).is_some());
+    for wrong in [
+        (0, 100, 101, 112),
+        (3, 0, 101, 112),
+        (3, 100, 99, 112),
+        (3, 100, 101, 104),
+        (3, 113, 114, 112),
+        (u64::MAX, 100, 101, 112),
+        (1 << 32, 100, 1 << 33, 112),
+        (1 << 32, 16, 16, 1 << 32),
+    ] {
+        assert_eq!(of(wrong), None, "{wrong:?}");
+    }
+    // A single row has no next.
+    assert!(of((1, 100, 0, 112)).is_some());
+}

@@ -1,0 +1,232 @@
+//! How operands reach a kernel: the table of routes, the law that each detour ends where the copy engine can read, and what a workspace
+//! takes. No GPU is needed.
+
+use crate::harness::{Random, descriptions};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, OperandKind},
+    device::{
+        Route::{self, Direct, Relaid, Transposed},
+        Routes, Shapes, WORKSPACE_ALIGNMENT, Way,
+        default_gemm_configuration::default_description,
+    },
+    layout::{
+        MatrixType,
+        Order::{self, Col, Row},
+    },
+    numeric::{Combined, ElementKind},
+    prelude::*,
+    refusal::Refusal,
+    threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
+};
+
+const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+
+fn on_tensor_cores(a: ElementKind, c: ElementKind, orders: [Order; 3]) -> GemmDesc {
+    let types = Combined { a, b: a, accumulator: a.accumulator(), c };
+    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row of the table")
+}
+
+fn bf16(orders: [Order; 3]) -> GemmDesc {
+    on_tensor_cores(ElementKind::Bf16, ElementKind::Bf16, orders)
+}
+
+fn i8(orders: [Order; 3]) -> GemmDesc {
+    on_tensor_cores(ElementKind::I8, ElementKind::I32, orders)
+}
+
+fn routes(desc: &GemmDesc, extents: (usize, usize, usize), leading: [Option<usize>; 2], addresses: [u64; 2]) -> Routes {
+    let shapes = Shapes::of(desc, extents, [leading[0], leading[1], None], SCALARS);
+    Routes::of(desc, &shapes, addresses).expect("the description's layouts")
+}
+
+#[test]
+fn the_table_of_routes() {
+    type Line = (GemmDesc, (usize, usize, usize), [Option<usize>; 2], [u64; 2], [Route; 2]);
+    let (none, odd) = ([None; 2], (4095, 4095, 4095));
+    let table: [Line; 17] = [
+        // Whole rows, in each order that tensor cores read.
+        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Direct, Direct]),
+        (bf16([Col, Row, Row]), (4096, 4096, 4096), none, [512, 16], [Direct, Direct]),
+        (i8([Row, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Direct, Direct]),
+        // 4095 x 2 bytes are no multiple of 16, and 4096 x 2 are.
+        (bf16([Row, Col, Row]), odd, none, [0, 0], [Relaid, Relaid]),
+        (bf16([Row, Col, Row]), odd, [Some(4096), Some(4104)], [0, 0], [Direct, Direct]),
+        (bf16([Row, Col, Row]), odd, [Some(4096), None], [0, 0], [Direct, Relaid]),
+        (bf16([Col, Row, Row]), (4096, 4095, 77), none, [0, 0], [Direct, Relaid]),
+        // Addresses.
+        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [2, 0], [Relaid, Direct]),
+        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [4096, 8], [Direct, Relaid]),
+        // One row has no next; it still begins somewhere.
+        (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [0, 0], [Direct, Direct]),
+        (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [2, 0], [Relaid, Direct]),
+        // Bytes are read along K alone: along M or N, nothing else matters.
+        (i8([Col, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
+        (i8([Row, Row, Row]), (4096, 4096, 4095), none, [0, 0], [Relaid, Transposed]),
+        (i8([Col, Row, Row]), odd, none, [3, 5], [Transposed, Transposed]),
+        // A column-major D exchanges the operands, and the user's names stay.
+        (i8([Col, Col, Col]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
+        (bf16([Row, Col, Col]), (4096, 4096, 4095), [Some(4096), None], [0, 0], [Direct, Relaid]),
+        (bf16([Row, Col, Col]), (4096, 4096, 4096), none, [0, 6], [Direct, Relaid]),
+    ];
+    for (desc, extents, leading, addresses, wanted) in table {
+        assert_eq!(desc.check(), Ok(()));
+        let found = routes(&desc, extents, leading, addresses);
+        assert_eq!([found.a.route, found.b.route], wanted, "{extents:?} {leading:?} {addresses:?} {found}");
+    }
+}
+
+#[test]
+fn what_is_not_read_makes_no_detour() {
+    let desc = i8([Col, Row, Row]);
+    for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)] {
+        let shapes = Shapes::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let routes = Routes::of(&desc, &shapes, [1, 1]).expect("the description's layouts");
+        assert_eq!((routes.to_string().as_str(), routes.workspace_bytes()), ("direct", 0), "{extents:?} {alpha}");
+    }
+    // The CUDA cores read everything where it lies.
+    let types = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
+    let simt = default_description(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]).expect("a row of the table");
+    assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
+}
+
+/// An operand is read where it lies if, and only if, it is contiguous along the index that the kernel reads along, its address is a
+/// multiple of 16, and the copy engine has a map of it; where a detour ends, the engine has one, rows do not overlap, and both
+/// operands' parts of the workspace are apart and in it.
+#[test]
+fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
+    let mut random = Random::new(5);
+    let mut seen = [0; 3];
+    for _ in 0..4000 {
+        let orders = [0, 1, 2].map(|_| random.pick(&[Row, Col]));
+        let (kind, c) = random.pick(&[
+            (ElementKind::Bf16, ElementKind::Bf16),
+            (ElementKind::F16, ElementKind::F32),
+            (ElementKind::I8, ElementKind::I32),
+        ]);
+        let desc = on_tensor_cores(kind, c, orders);
+        let mut extent = || random.pick(&[1, 2, 7, 8, 16, 100, 128, 1000, 4095, 4096]);
+        let (m, n, k) = (extent(), extent(), extent());
+        let mut leading = |order: Order, rows, columns| {
+            (order.packed(rows, columns) + random.pick(&[0, 0, 1, 7, 8, 16])).next_multiple_of(random.pick(&[1, 1, 8, 16]))
+        };
+        let given = [Some(leading(orders[0], m, k)), Some(leading(orders[1], k, n))];
+        let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes()) * random.pick(&[0, 0, 0, 1, 3, 8]));
+        let routes = routes(&desc, (m, n, k), given, addresses);
+        let canonical = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
+        let of_user = |operand: OperandKind| if desc.exchanged { operand.other() } else { operand };
+        for (operand, way) in OperandKind::BOTH.into_iter().zip(canonical) {
+            let user = of_user(operand).index();
+            let mn = if (operand == OperandKind::A) != desc.exchanged { m } else { n };
+            let along_k = WarpSpecialized::along(&desc, operand).is(Along::K);
+            let map = |leading: usize| {
+                let order = if along_k { Row } else { Col };
+                let matrix = TensorMatrix::new("it", kind, order, (mn as u64, k as u64), leading as u64);
+                let row = 128 / kind.bytes();
+                matrix.map(if along_k { (8, row) } else { (row, 8) }, TensorSwizzle::Bytes128).is_ok()
+            };
+            let same_order = along_k == desc.operand(operand).k_contiguous;
+            let can = same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));
+            let wanted = if !same_order {
+                Transposed
+            } else if can {
+                Direct
+            } else {
+                Relaid
+            };
+            assert_eq!(way.route, wanted, "{operand:?} of {desc:?}, {m} {n} {k} {given:?} {addresses:?}");
+            assert!(map(way.leading), "{way:?}");
+            seen[way.route as usize] += 1;
+            let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
+            if way.route != Direct {
+                assert!(way.leading >= length);
+                assert!(way.bytes >= (way.leading * lines) as u64 * u64::from(kind.bytes()));
+                assert!(way.offset.is_multiple_of(WORKSPACE_ALIGNMENT));
+            }
+        }
+        let ends = |way: Way| way.offset + way.bytes;
+        assert!(routes.b.route == Direct || routes.b.offset >= ends(routes.a));
+        let reached = ends(routes.a).max(ends(routes.b));
+        // Wherever it begins, there is room from the first multiple of the alignment on.
+        assert!(reached == 0 && routes.workspace_bytes() == 0 || routes.workspace_bytes() >= reached + WORKSPACE_ALIGNMENT - 1);
+    }
+    assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
+}
+
+#[test]
+fn the_size_of_a_workspace() {
+    // 4096 rows of 8192 bytes, and of A 4095 rows; 256 more, so that it may begin anywhere.
+    let routes = routes(&bf16([Row, Col, Row]), (4095, 4096, 4095), [None; 2], [0, 0]);
+    assert_eq!(routes.workspace_bytes(), (4095 + 4096) * 8192 + 256);
+    assert_eq!((routes.a.offset, routes.b.offset), (0, 4095 * 8192));
+    assert_eq!(routes.to_string(), "A relaid, B relaid");
+}
+
+#[test]
+fn sizes_beyond_64_bits_are_the_largest_number() {
+    let desc = bf16([Row, Col, Row]);
+    let largest = i32::MAX as usize;
+    let shapes = Shapes::of(&desc, (largest, largest, largest), [None; 3], SCALARS);
+    assert!(Routes::of(&desc, &shapes, [2, 2]).expect("the layouts").workspace_bytes() > 1 << 62);
+    let garbage = Shapes { m: usize::MAX, n: usize::MAX, k: usize::MAX, ..shapes };
+    assert_eq!(Routes::of(&desc, &garbage, [2, 2]).expect("the layouts").workspace_bytes(), u64::MAX);
+}
+
+#[test]
+fn other_layouts_are_refused() {
+    let desc = bf16([Row, Col, Row]);
+    let shapes = Shapes::of(&bf16([Row, Row, Row]), (8, 8, 8), [None; 3], SCALARS);
+    assert!(matches!(Routes::of(&desc, &shapes, [0, 0]), Err(Refusal::Layouts { .. })));
+}
+
+#[test]
+fn a_missing_workspace_says_what_the_call_would_do_with_it() {
+    let said = |given, a, b| Refusal::Workspace { given, a, b, needed: 134_348_800 }.to_string();
+    assert_eq!(said(0, Relaid, Direct), "workspace = 0 bytes; this call lays A out again and takes 134348800");
+    assert_eq!(said(7, Direct, Transposed), "workspace = 7 bytes; this call transposes B and takes 134348800");
+    assert_eq!(said(0, Transposed, Relaid), "workspace = 0 bytes; this call transposes A, lays B out again and takes 134348800");
+}
+
+/// The types of a kernel and the words of a flag lead to the same description, in each layout.
+#[test]
+fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
+    type Bytes<LA, LB, LC> = Gemm<i8, LA, i8, LB, i32, LC, i32, TensorOp, Sm90>;
+    let by_words = |words: [&str; 3]| {
+        let [a, b, c] = words.map(|word| Some(word.parse::<MatrixType>().expect("a type and an order")));
+        let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
+        let request = falchion::desc::Request { a, b, c, op, arch, ..Default::default() };
+        request.resolve(ArchKind::Sm90).expect("a kernel").desc
+    };
+    assert_eq!(Bytes::<ColMajor, RowMajor, RowMajor>::DESC, by_words(["i8:col", "i8:row", "i32:row"]));
+    assert_eq!(Bytes::<ColMajor, ColMajor, ColMajor>::DESC, by_words(["i8:col", "i8:col", "i32:col"]));
+    assert_eq!(Bytes::<RowMajor, RowMajor, RowMajor>::DESC, by_words(["i8:row", "i8:row", "i32:row"]));
+    // On the host nothing is laid out again, and a workspace may be given.
+    let (a, b, mut d, mut none) = ([1i8; 6], [1i8; 6], [0; 4], [0u8; 0]);
+    let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
+    assert_eq!(gemm.workspace_size(&Arguments::new((2, 2, 3), &a, &b, &mut d)), Ok(0));
+    gemm.run(Arguments::new((2, 2, 3), &a, &b, &mut d).workspace(&mut none)).expect("it runs");
+    assert_eq!(d, [3; 4]);
+}
+
+/// Threads read f32 along M and N: what is contiguous along K is transposed, to rows of M or N.
+#[test]
+fn what_threads_multiply_lies_along_m_and_n() {
+    let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
+    let extents = (1000, 3000, 200);
+    for (orders, wanted) in [
+        ([Col, Row, Row], [Direct, Direct]),
+        ([Row, Row, Row], [Transposed, Direct]),
+        ([Col, Col, Row], [Direct, Transposed]),
+        ([Row, Col, Col], [Transposed, Transposed]),
+    ] {
+        let routes = routes(&of(orders), extents, [None; 2], [0, 0]);
+        assert_eq!([routes.a.route, routes.b.route], wanted, "{orders:?}");
+        for (way, mn) in [(routes.a, 1000), (routes.b, 3000)] {
+            let bytes = if way.route == Direct { 0 } else { 200 * way.leading as u64 * 4 };
+            assert!(way.leading >= mn && way.leading.is_multiple_of(4) && way.bytes >= bytes, "{way:?}");
+        }
+    }
+    // Rows of 1001 floats are no multiple of 16 bytes.
+    let odd = routes(&of([Col, Row, Row]), (1001, 3000, 200), [None; 2], [0, 4]);
+    assert_eq!([odd.a.route, odd.b.route], [Relaid, Relaid]);
+}

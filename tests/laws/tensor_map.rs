@@ -1,0 +1,271 @@
+//! What the host's model of the copy engine does with a box: every law drawn, and every law failing once its mechanism is taken away.
+
+use crate::harness::tensors::{POISON, bytes, copies, packed};
+use falchion::{
+    arch::PORTABLE_CLUSTER,
+    banks::{Direction, WarpAccess, wavefronts},
+    index::{
+        Coord, IndexMap, at,
+        laws::{self, Violation},
+        points,
+    },
+    numeric::ElementKind,
+    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+};
+use proptest::prelude::*;
+
+/// Boxes of 128 rows of 64 halves.
+fn halves() -> TensorMapDesc {
+    packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, TensorSwizzle::Bytes128)
+}
+
+/// A box whose bytes go elsewhere than `swizzle` says: `bend(byte of the box)`.
+struct Bent {
+    tile: SharedBox,
+    bend: fn(u32) -> u32,
+}
+
+impl IndexMap for Bent {
+    fn domain(&self) -> Coord {
+        self.tile.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.tile.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        let bytes = self.tile.map().element.bytes();
+        Some((self.bend)((point.row * self.tile.domain().column + point.column) * bytes) / bytes)
+    }
+}
+
+/// The address that `TensorSwizzle::apply` takes `address` to, said otherwise: as a list of bits.
+fn by_bits(swizzle: TensorSwizzle, address: u32) -> u32 {
+    (0..swizzle.bits()).fold(address, |to, bit| to ^ (address >> (7 + bit) & 1) << (4 + bit))
+}
+
+/// The worst wavefronts of reading a column of chunks, eight rows of a box at a time.
+fn wavefronts_of_a_column(map: &dyn IndexMap, element_bytes: u32) -> u32 {
+    let (extent, chunk) = (map.domain(), 16 / element_bytes);
+    let columns = (0..extent.column / chunk).flat_map(|column| (0..extent.row / 8).map(move |rows| (rows, column)));
+    let access = |(rows, column): (u32, u32)| {
+        let address = |row| map.at(at(rows * 8 + row, column * chunk)).map(|offset| u64::from(offset * element_bytes));
+        wavefronts(&WarpAccess::new(Direction::Load, 16, (0..8).map(address)).expect("an access")).wavefronts
+    };
+    columns.map(access).max().unwrap_or(0)
+}
+
+#[test]
+fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
+    for swizzle in TensorSwizzle::ALL {
+        for address in 0..4096 {
+            let to = swizzle.apply(address);
+            assert_eq!(to, by_bits(swizzle, address));
+            assert_eq!(swizzle.apply(to), address);
+            assert_eq!((to / 128, to % 16), (address / 128, address % 16), "within the line, chunks whole");
+            assert!(swizzle.span_bytes().is_none_or(|span| to / span == address / span), "within the span");
+            assert_eq!(swizzle.apply(address + swizzle.repeat_bytes()), to + swizzle.repeat_bytes());
+        }
+        // No shorter distance repeats it.
+        let half = swizzle.repeat_bytes() / 2;
+        assert!(half < 128 || (0..4096).any(|a| swizzle.apply(a + half) != swizzle.apply(a) + half));
+    }
+    // Turning chunks round instead is no involution, and another pattern.
+    let turned = |address: u32| address / 128 * 128 + (address + address / 128 % 8 * 16) % 128;
+    assert!((0..1024).any(|address| turned(turned(address)) != address));
+}
+
+#[test]
+fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
+    for (swizzle, inner, without) in
+        [(TensorSwizzle::Bytes32, 32, 2), (TensorSwizzle::Bytes64, 64, 4), (TensorSwizzle::Bytes128, 128, 8)]
+    {
+        for element in ElementKind::ALL {
+            let desc = packed(element, &[300, 300], &[inner / element.bytes(), 64], 0, swizzle);
+            for address in [0, 128, 640, 1024] {
+                let tile = SharedBox::new(&desc, address).expect("a tile");
+                assert_eq!(wavefronts_of_a_column(&tile, element.bytes()), 1, "{element} {swizzle:?} at {address}");
+                let plain = SharedBox::new(&TensorMapDesc { swizzle: TensorSwizzle::None, ..desc }, address).expect("a tile");
+                assert_eq!(wavefronts_of_a_column(&plain, element.bytes()), without);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_that_is_no_swizzle_breaks_a_law() {
+    let tile = SharedBox::new(&halves(), 0).expect("a tile");
+    let bent = |bend| Bent { tile, bend };
+    assert_eq!(laws::bijective(&bent(|byte| TensorSwizzle::Bytes128.apply(byte))), Ok(()));
+    let merged = laws::injective(&bent(|byte| byte | (byte / 128 % 8 * 16)));
+    assert!(matches!(merged, Err(Violation::Shared { .. })), "{merged:?}");
+    let narrow = laws::vectors_whole(&bent(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
+    assert!(matches!(narrow, Err(Violation::Apart { .. })), "{narrow:?}");
+    let beyond = laws::injective(&bent(|byte| byte + 128));
+    assert!(matches!(beyond, Err(Violation::Outside { .. })), "{beyond:?}");
+    // The line's number in the wrong bits, and one row of the box taken for two lines: conflicts.
+    for bend in [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)] {
+        assert!(wavefronts_of_a_column(&bent(bend), 2) > 1);
+    }
+}
+
+/// How many elements of the box lie in the tensor: the product over dimensions of the lengths of what two intervals share.
+fn elements_inside(map: &TensorMapDesc, corner: [i32; 5]) -> u64 {
+    let shared = |d: usize| {
+        let (low, high) = (i64::from(corner[d]), i64::from(corner[d]) + i64::from(map.box_dims[d]));
+        (high.min(map.dims[d] as i64) - low.max(0)).max(0) as u64
+    };
+    (0..map.rank as usize).map(shared).product()
+}
+
+/// Byte `shared` of a tile comes from this byte of the tensor (`Some(None)`: is zero), or is left alone (`None`). From the other
+/// side: what the swizzle would move here lies where the swizzle moves this.
+fn source_of(map: &TensorMapDesc, address: u32, corner: [i32; 5], shared: u32) -> Option<Option<u64>> {
+    let byte = u64::from(by_bits(map.swizzle, address + shared).checked_sub(address)?);
+    if byte >= map.box_bytes() {
+        return None;
+    }
+    let element = u64::from(map.element.bytes());
+    let (mut rest, mut offset) = (byte / element, byte % element);
+    for (d, &corner) in corner.iter().enumerate().take(map.rank as usize) {
+        let index = i128::from(corner) + i128::from(rest % u64::from(map.box_dims[d]));
+        rest /= u64::from(map.box_dims[d]);
+        if index < 0 || index >= i128::from(map.dims[d]) {
+            return Some(None);
+        }
+        offset += index as u64 * if d == 0 { element } else { map.strides_bytes[d - 1] };
+    }
+    Some(Some(offset))
+}
+
+/// The tile and the corner of a copy, from what it shows of itself.
+struct Facts {
+    map: TensorMapDesc,
+    address: u32,
+    corner: [i32; 5],
+}
+
+fn facts(copy: &TensorCopy) -> Facts {
+    Facts { map: *copy.tile().map(), address: copy.tile().address(), corner: copy.corner() }
+}
+
+/// What a load should leave in a poisoned tile.
+fn expected(facts: &Facts, footprint: u32, global: &[u8]) -> Vec<u8> {
+    let byte = |shared| match source_of(&facts.map, facts.address, facts.corner, shared) {
+        None => POISON,
+        Some(None) => 0,
+        Some(Some(offset)) => global[offset as usize],
+    };
+    (0..footprint).map(byte).collect()
+}
+
+fn loaded(copy: &TensorCopy, global: &[u8]) -> Vec<u8> {
+    let mut shared = vec![POISON; copy.tile().footprint_bytes() as usize];
+    copy.load(global, &mut shared).expect("it fits");
+    shared
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// |box| = |tile|: each element has a place of its own, no chunk of 16 bytes is torn, and whole lines are filled.
+    #[test]
+    fn a_box_is_a_bijection_onto_its_tile(copy in copies()) {
+        let (tile, map) = (copy.tile(), copy.tile().map());
+        prop_assert_eq!(laws::injective(tile), Ok(()));
+        prop_assert_eq!(laws::vectors_whole(tile, 16 / map.element.bytes()), Ok(()));
+        if u64::from(tile.footprint_bytes()) == map.box_bytes() {
+            prop_assert_eq!(laws::bijective(tile), Ok(()));
+        }
+        let aligned = SharedBox::new(map, tile.address().next_multiple_of(map.swizzle.repeat_bytes())).expect("a tile");
+        let at_zero = SharedBox::new(map, 0).expect("a tile");
+        prop_assert!(points(tile).all(|point| aligned.at(point) == at_zero.at(point)));
+    }
+
+    /// tile[s] = tensor[corner + unswizzle(s)], 0 outside of the tensor, and nothing else is written.
+    #[test]
+    fn a_load_is_its_inverse_read_backwards(copy in copies(), seed in any::<u64>()) {
+        let facts = facts(&copy);
+        let global = bytes(seed, facts.map.reach_bytes() as usize);
+        prop_assert_eq!(loaded(&copy, &global), expected(&facts, copy.tile().footprint_bytes(), &global));
+        prop_assert_eq!(u64::from(copy.transaction_bytes()), facts.map.box_bytes());
+    }
+
+    /// |{bytes that are not zero}| = bytes of (box within tensor), for a tensor without zeros; the others of the box are zeros.
+    #[test]
+    fn zeros_fill_exactly_what_lies_outside(copy in copies()) {
+        let facts = facts(&copy);
+        let shared = loaded(&copy, &vec![0xff; facts.map.reach_bytes() as usize]);
+        let count = |wanted| shared.iter().filter(|&&byte| byte == wanted).count() as u64;
+        let inside = elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes());
+        prop_assert_eq!(count(0xff), inside);
+        prop_assert_eq!(count(0), facts.map.box_bytes() - inside);
+        prop_assert_eq!(count(POISON), u64::from(copy.tile().footprint_bytes()) - facts.map.box_bytes());
+    }
+
+    /// store(load(x)) is x within box and tensor, and leaves everything else alone.
+    #[test]
+    fn a_store_of_what_was_loaded_is_the_identity_where_the_box_is(copy in copies(), seed in any::<u64>()) {
+        let facts = facts(&copy);
+        let global: Vec<u8> = bytes(seed, facts.map.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
+        let mut stored = vec![0; global.len()];
+        copy.store(&loaded(&copy, &global), &mut stored).expect("it fits");
+        let written = stored.iter().filter(|&&byte| byte != 0).count() as u64;
+        prop_assert_eq!(written, elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes()));
+        prop_assert!(stored.iter().zip(&global).all(|(&to, &from)| to == 0 || to == from));
+    }
+
+    /// tile[r] = load if bit r of the mask, else untouched; a barrier expects the whole box or nothing.
+    #[test]
+    fn a_multicast_reaches_the_ranks_of_its_mask(copy in copies(), cluster in 1..=PORTABLE_CLUSTER, draw in any::<u16>()) {
+        let mask = draw % ((1 << cluster) - 1) + 1;
+        let to = Multicast::new(mask, cluster).expect("a mask");
+        let global = bytes(3, facts(&copy).map.reach_bytes() as usize);
+        let (one, untouched) = (loaded(&copy, &global), vec![POISON; copy.tile().footprint_bytes() as usize]);
+        let mut tiles = vec![untouched.clone(); cluster as usize];
+        let told = copy.load_multicast(to, &global, &mut tiles).expect("it fits");
+        for rank in 0..cluster {
+            let receives = mask & 1 << rank != 0;
+            prop_assert_eq!(to.reaches(rank), receives);
+            prop_assert_eq!(&tiles[rank as usize], if receives { &one } else { &untouched });
+            prop_assert_eq!(told[rank as usize], if receives { copy.transaction_bytes() } else { 0 });
+        }
+        prop_assert_eq!(to.receivers().count() as u32, mask.count_ones());
+    }
+}
+
+/// A copy with one fact changed is another copy: each mechanism of the model is seen by the law above.
+#[test]
+fn a_copy_with_one_mechanism_changed_is_found() {
+    // Across the last row and the last column, in a tile that does not start with the pattern.
+    let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, TensorSwizzle::Bytes128);
+    let copy_of = |desc: &TensorMapDesc, address, corner| TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner);
+    let corner = [72, 45, 2, 0, 0];
+    let right = copy_of(&desc, 384, corner);
+    let global: Vec<u8> = bytes(1, 2 * desc.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
+    let wanted = expected(&facts(&right), right.tile().footprint_bytes(), &global);
+    assert_eq!(loaded(&right, &global), wanted);
+    let with = |change: fn(&mut TensorMapDesc)| {
+        let mut mutant = desc;
+        change(&mut mutant);
+        copy_of(&mutant, 384, corner)
+    };
+    let mutants = [
+        ("no swizzle", with(|d| d.swizzle = TensorSwizzle::None)),
+        ("the swizzle of the tile, not of the address", copy_of(&desc, 0, corner)),
+        ("no zeros behind the last column", with(|d| d.dims[0] += 1)),
+        ("no zeros behind the last row", with(|d| d.dims[1] += 1)),
+        ("no zeros behind the last matrix", with(|d| d.dims[2] += 1)),
+        ("zeros too early", with(|d| d.dims[0] -= 1)),
+        ("another stride", with(|d| d.strides_bytes[0] += 16)),
+        ("another column", copy_of(&desc, 384, [64, 45, 2, 0, 0])),
+        ("another row", copy_of(&desc, 384, [72, 44, 2, 0, 0])),
+        ("rows and matrices exchanged", with(|d| d.box_dims.swap(1, 2))),
+    ];
+    for (name, mutant) in mutants {
+        assert_ne!(loaded(&mutant, &global), wanted, "{name}");
+    }
+    // Left of the first column a coordinate is negative, and a wrapped one would lie behind the last: both are zeros.
+    assert!(loaded(&copy_of(&desc, 0, [-64, 0, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
+    assert!(loaded(&copy_of(&desc, 0, [i32::MAX - 7, i32::MIN, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
+    assert!(loaded(&copy_of(&desc, 0, [-56, 0, 0, 0, 0]), &global).iter().any(|&byte| byte != 0));
+}

@@ -1,0 +1,226 @@
+//! Tensor maps as values: what a matrix becomes, and every rule of the copy engine read as a sentence whose nearest value is legal.
+
+use crate::harness::tensors::packed;
+use falchion::{
+    Refusal,
+    layout::Order,
+    numeric::ElementKind,
+    threadblock::{L2Promotion, Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorMatrix, TensorSwizzle},
+};
+
+/// A matrix of 1000 x 500 halves in rows of 512.
+const A: TensorMatrix = TensorMatrix::new("A", ElementKind::F16, Order::Row, (1000, 500), 512);
+
+/// Checked while compiling.
+const MAP: TensorMapDesc = match A.map((128, 64), TensorSwizzle::Bytes128) {
+    Ok(map) => map,
+    Err(_) => panic!("128 rows of 128 bytes are a box"),
+};
+
+/// Spoils a description, or mends it.
+type Change = fn(&mut TensorMapDesc);
+
+/// A description of five dimensions, changed.
+fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
+    let mut desc = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, TensorSwizzle::Bytes128);
+    assert_eq!(desc.check(), Ok(()));
+    change(&mut desc);
+    desc
+}
+
+#[test]
+fn a_matrix_and_a_batch_as_descriptions() {
+    assert_eq!((MAP.rank, MAP.dims, MAP.box_dims), (2, [500, 1000, 1, 1, 1], [64, 128, 1, 1, 1]));
+    assert_eq!((MAP.strides_bytes, MAP.promotion), ([1024, 0, 0, 0], L2Promotion::Bytes256));
+    assert_eq!((MAP.inner_box_bytes(), MAP.box_rows(), MAP.box_bytes()), (128, 128, 16_384));
+    assert_eq!(MAP.reach_bytes(), 999 * 1024 + 500 * 2);
+    // By columns, rows and columns change places, and so do those of the box.
+    let by_columns = TensorMatrix { order: Order::Col, rows: 500, columns: 1000, ..A };
+    assert_eq!(by_columns.map((64, 128), TensorSwizzle::Bytes128), Ok(MAP));
+    let batch = TensorMatrix { batch: 4, batch_stride: 1000 * 512 + 8, ..A }.map((128, 64), TensorSwizzle::Bytes128);
+    let expected = TensorMapDesc { rank: 3, dims: [500, 1000, 4, 1, 1], strides_bytes: [1024, 1_024_016, 0, 0], ..MAP };
+    assert_eq!(batch, Ok(expected));
+    // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next multiple of 16 is 1008.
+    let row = TensorMatrix { rows: 1, leading: 500, ..A }.map((1, 64), TensorSwizzle::Bytes128).expect("a map");
+    assert_eq!(row.strides_bytes[0], 1008);
+    assert_eq!(MAP.promoted(L2Promotion::None), TensorMapDesc { promotion: L2Promotion::None, ..MAP });
+}
+
+#[test]
+fn every_rule_of_the_engine_is_a_sentence_whose_nearest_value_is_legal() {
+    let most = (1u64 << 40) - 16;
+    let cases: &[(Change, &str, Change)] = &[
+        (|d| d.rank = 0, "rank of the tensor map = 0 is not from 1 to 5; the nearest is 1", |d| d.rank = 1),
+        (|d| d.rank = 6, "rank of the tensor map = 6 is not from 1 to 5; the nearest is 5", |d| d.rank = 5),
+        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is not from 1 to 4294967296; the nearest is 1", |d| d.dims[0] = 1),
+        (
+            |d| d.dims[4] = (1 << 32) + 1,
+            "extent of dimension 4 = 4294967297 is not from 1 to 4294967296; the nearest is 4294967296",
+            |d| d.dims[4] = 1 << 32,
+        ),
+        (
+            |d| d.strides_bytes[1] = 1 << 40,
+            "stride of dimension 2 in bytes = 1099511627776 is not from 0 to 1099511627760; the nearest is 1099511627760",
+            |d| d.strides_bytes[1] = (1 << 40) - 16,
+        ),
+        (
+            |d| d.strides_bytes[3] = 264,
+            "stride of dimension 4 in bytes = 264 is no multiple of 16; the nearest is 272",
+            |d| d.strides_bytes[3] = 272,
+        ),
+        (
+            |d| d.box_dims[2] = 257,
+            "box extent of dimension 2 = 257 is not from 1 to 256; the nearest is 256",
+            |d| (d.box_dims[1], d.box_dims[2]) = (1, 256),
+        ),
+        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is not from 1 to 256; the nearest is 1", |d| d.box_dims[1] = 1),
+        (
+            |d| d.box_dims[0] = 36,
+            "inner box bytes under the swizzle of 128 bytes = 144 is not from 128 to 128; the nearest is 128",
+            |d| d.box_dims[0] = 32,
+        ),
+        (
+            |d| d.box_dims[0] = 16,
+            "inner box bytes under the swizzle of 128 bytes = 64 is not from 128 to 128; the nearest is 128",
+            |d| d.box_dims[0] = 32,
+        ),
+        (
+            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes64, 32),
+            "inner box bytes under the swizzle of 64 bytes = 128 is not from 64 to 64; the nearest is 64",
+            |d| d.box_dims[0] = 16,
+        ),
+        (
+            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes32, 12),
+            "inner box bytes under the swizzle of 32 bytes = 48 is not from 32 to 32; the nearest is 32",
+            |d| d.box_dims[0] = 8,
+        ),
+        (
+            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 3),
+            "inner box bytes = 12 is not from 16 to 1024; the nearest is 16",
+            |d| d.box_dims[0] = 4,
+        ),
+        (
+            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 129),
+            "inner box bytes = 516 is no multiple of 16; the nearest is 528",
+            |d| d.box_dims[0] = 132,
+        ),
+        (
+            |d| (d.box_dims[1], d.box_dims[2]) = (256, 8),
+            "box bytes = 524288 is not from 16 to 232448; the nearest is 232448",
+            // 1816 rows of 128 bytes.
+            |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1),
+        ),
+        // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits hold.
+        (
+            |d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16),
+            "bytes that the tensor reaches = 18446744073709551615 is not from 1 to 9223372036854775807; the nearest is \
+             9223372036854775807",
+            |d| d.dims[4] = 1 << 23,
+        ),
+    ];
+    for (spoil, said, mend) in cases {
+        assert_eq!(changed(spoil).check().expect_err(said).to_string(), *said);
+        let mended = changed(|d| {
+            spoil(d);
+            mend(d);
+        });
+        assert_eq!(mended.check(), Ok(()), "{said}");
+    }
+    let largest = changed(|d| d.strides_bytes[3] = most);
+    assert_eq!(largest.check(), Ok(()));
+}
+
+#[test]
+fn an_address_is_aligned_and_has_room_behind_it() {
+    assert_eq!(MAP.check_at(0x7000_0000), Ok(()));
+    let said = |address| MAP.check_at(address).expect_err("refused").to_string();
+    assert_eq!(said(1000), "address of the tensor = 1000 is no multiple of 16; the nearest is 1008");
+    assert_eq!(
+        said(u64::MAX - 15),
+        "address of the tensor = 18446744073709551600 is not from 0 to 18446744073708527632; the nearest is 18446744073708527632"
+    );
+    for nearest in [1008, 18_446_744_073_708_527_632] {
+        assert_eq!(MAP.check_at(nearest), Ok(()));
+    }
+    assert!(changed(|d| d.rank = 9).check_at(0).is_err());
+}
+
+#[test]
+fn strides_of_matrices_are_refused_in_elements() {
+    let said = |matrix: TensorMatrix| matrix.map((16, 16), TensorSwizzle::Bytes32).expect_err("refused").to_string();
+    assert_eq!(
+        said(TensorMatrix { leading: 499, ..A }),
+        "the leading dimension of A = 499 is below its number of columns; the nearest is 500"
+    );
+    assert_eq!(
+        said(TensorMatrix { leading: 999, order: Order::Col, ..A }),
+        "the leading dimension of A = 999 is below its number of rows; the nearest is 1000"
+    );
+    let odd = TensorMatrix { leading: 505, operand: "B", ..A };
+    assert_eq!(
+        said(odd),
+        "the leading dimension of B = 505 is no multiple of 8 elements, which are the 16 bytes of which the copy engine's \
+         strides are multiples; the nearest is 512"
+    );
+    assert_eq!(
+        said(TensorMatrix { batch: 2, batch_stride: 3, element: ElementKind::F64, ..A }),
+        "the stride of the batch of A = 3 is no multiple of 2 elements, which are the 16 bytes of which the copy engine's \
+         strides are multiples; the nearest is 4"
+    );
+    assert_eq!(
+        said(TensorMatrix { leading: 1 << 39, ..A }),
+        "leading dimension = 549755813888 is not from 0 to 549755813880; the nearest is 549755813880"
+    );
+    assert_eq!(said(TensorMatrix { batch: 0, ..A }), "extent of dimension 2 = 0 is not from 1 to 4294967296; the nearest is 1");
+    let huge = TensorMatrix { rows: 1, columns: u64::MAX, leading: u64::MAX, ..A };
+    assert!(said(huge).starts_with("extent of dimension 0 = 18446744073709551615 is not from"));
+}
+
+#[test]
+fn tiles_and_masks_are_refused() {
+    let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
+    assert_eq!(said(1000), "shared memory address = 1000 is no multiple of 128; the nearest is 896");
+    assert_eq!(said(1 << 30), "shared memory address = 1073741824 is not from 0 to 233472; the nearest is 233472");
+    assert!(SharedBox::new(&changed(|d| d.rank = 0), 0).is_err());
+    let said = |mask, cluster| Multicast::new(mask, cluster).expect_err("refused").to_string();
+    assert_eq!(said(0, 2), "multicast mask = 0 is not from 1 to 3; the nearest is 1");
+    assert_eq!(said(4, 2), "multicast mask = 4 is not from 1 to 3; the nearest is 3");
+    assert_eq!(said(1, 9), "blocks of a cluster = 9 is not from 1 to 8; the nearest is 8");
+    assert_eq!(said(1, 0), "blocks of a cluster = 0 is not from 1 to 8; the nearest is 1");
+
+    let tile = SharedBox::new(&MAP, 0).expect("a tile");
+    let copy = TensorCopy::new(tile, [0; 5]);
+    let (global, mut shared) = (vec![0; 1_023_976], vec![0; 16_384]);
+    assert_eq!(copy.load(&global, &mut shared), Ok(16_384));
+    let short = copy.load(&global[1..], &mut shared).expect_err("too short").to_string();
+    assert_eq!(short, "the tensor has 511987 elements, and its layout reaches 511988; give it that many at least");
+    let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
+    assert_eq!(short, "the tile has 8191 elements, and its layout reaches 8192; give it that many at least");
+    for (corner, nearest) in [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)] {
+        let copy_at = |corner| TensorCopy::new(tile, [corner, 3, 0, 0, 0]);
+        let said = format!(
+            "corner along dimension 0 = {corner} is no multiple of 8 elements, which are the 16 bytes at a multiple of which the \
+             copy engine begins a row; the nearest is {nearest}"
+        );
+        let refused = [
+            copy_at(corner).check(),
+            copy_at(corner).load(&global, &mut shared).map(|_| ()),
+            copy_at(corner).store(&shared, &mut global.clone()),
+        ];
+        assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
+        assert_eq!(copy_at(nearest).check(), Ok(()));
+    }
+    // What the engine stores beyond what lies inside.
+    let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
+    let said =
+        |tile, corner: [i32; 2]| TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]).check_store().map_err(|r| r.to_string());
+    let rows = "bytes of a row that is stored = 1000 is no multiple of 16; the nearest is 1008";
+    assert_eq!(said(tile, [0, 0]), Err(rows.to_owned()));
+    assert_eq!(said(whole, [496, 999]), Ok(()));
+    for corner in [[-8, 0], [0, -8]] {
+        let below = "corner of a store = -8: the copy engine stores from no corner below 0; the nearest is 0";
+        assert_eq!(said(whole, corner), Err(below.to_owned()));
+    }
+    let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
+    assert!(matches!(few, Err(Refusal::OutOfRange { field: "multicast mask", .. })), "{few:?}");
+}

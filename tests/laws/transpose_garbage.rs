@@ -1,0 +1,112 @@
+//! Descriptions and problems that nobody would write: refused, and never a panic; nor is what is asked of a description before
+//! anyone has checked it.
+
+use falchion::{
+    device::{
+        Source,
+        transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
+    },
+    index::{Coord, IndexMap, at},
+    threadblock::SwizzleKind,
+};
+use falchion_lab::verify::draw;
+
+const NUMBERS: [u32; 14] = [0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 128, 1 << 31, u32::MAX];
+
+/// Numbers from a seed: now and then one that is no good, else the fair one.
+fn numbers(seed: u64) -> impl FnMut(u32) -> u32 {
+    let mut index = 0;
+    move |fair| {
+        index += 1;
+        let bits = draw(seed, index);
+        if bits.is_multiple_of(9) { NUMBERS[(bits >> 8) as usize % NUMBERS.len()] } else { fair }
+    }
+}
+
+fn description(drawn: &mut dyn FnMut(u32) -> u32) -> TransposeDesc {
+    TransposeDesc {
+        combine: [Combine::Move, Combine::F32, Combine::F64][drawn(0) as usize % 3],
+        element_bytes: drawn(4),
+        rows: drawn(32),
+        columns: drawn(32),
+        threads: drawn(256),
+        access_a: drawn(1),
+        turn: drawn(1),
+        access_d: drawn(1),
+        staging: match drawn(1) % 4 {
+            0 => Staging::Direct,
+            2 => Staging::Gathered,
+            1 => Staging::Padded(drawn(1)),
+            _ => Staging::Swizzled { bits: drawn(3), base: drawn(0), shift: drawn(0) },
+        },
+        lanes: if drawn(0) % 2 == 1 { Lanes::Across } else { Lanes::Along },
+        order: SwizzleKind::Identity(drawn(1)),
+        blocks_per_sm: drawn(4),
+        ..Rung::Padded.desc(Combine::Move, 4)
+    }
+}
+
+/// At points inside and far outside: nothing, or an offset within the codomain, wherever 32 bits hold that.
+fn check_map(map: &dyn IndexMap, what: &dyn std::fmt::Debug) -> usize {
+    let (Coord { row, column }, codomain) = (map.domain(), map.codomain());
+    let near = |extent: u32| [0, 1, extent / 2, extent.saturating_sub(1), extent, u32::MAX];
+    let points = near(row).into_iter().flat_map(|row| near(column).map(|column| at(row, column)));
+    let offsets: Vec<u32> = points.filter_map(|point| map.at(point)).collect();
+    assert!(codomain == u32::MAX || offsets.iter().all(|&offset| offset < codomain), "{offsets:?} of {codomain}: {what:?}");
+    offsets.len()
+}
+
+/// What follows from a description that nobody checked is a number: `at(thread, step) < codomain`, or no place at all.
+#[test]
+fn what_follows_from_garbage_is_a_number_and_never_a_panic() {
+    let (mut offsets, mut refused, mut saturated) = (0, 0, 0);
+    for seed in 0..40_000 {
+        let desc = description(&mut numbers(seed));
+        offsets += check_map(&desc.fetch(), &desc) + check_map(&desc.write(), &desc) + check_map(&desc.gathered(), &desc);
+        let word = desc.to_string();
+        assert!(word.starts_with(&format!("{}x{}_t{}", desc.rows, desc.columns, desc.threads)), "{word}");
+        let numbers = [desc.smem_bytes(), desc.registers(), desc.reads(), desc.gathered().elements()];
+        saturated += usize::from(numbers.contains(&u32::MAX));
+        refused += usize::from(desc.check().is_err());
+    }
+    println!("{offsets} offsets; {refused} descriptions are no kernels, {saturated} have a number beyond 32 bits");
+    assert!(offsets > 100_000 && refused > 10_000 && saturated > 100);
+}
+
+/// No description and no problem, however odd, is more than refused.
+#[test]
+fn garbage_is_refused_and_never_a_panic() {
+    let (mut accepted, mut refused) = (0, 0);
+    for seed in 0..40_000 {
+        let mut drawn = numbers(seed);
+        let desc = description(&mut drawn);
+        let wild = |drawn: &mut dyn FnMut(u32) -> u32| {
+            let number = drawn(7) as usize;
+            if number == u32::MAX as usize { usize::MAX } else { number }
+        };
+        let mut matrix = || Strided { leading: wild(&mut drawn), stride: wild(&mut drawn), length: wild(&mut drawn).min(4096) };
+        let (a, b, d) = (matrix(), matrix(), matrix());
+        let shapes = TransposeShapes {
+            rows: wild(&mut drawn),
+            columns: wild(&mut drawn),
+            batch: wild(&mut drawn),
+            a,
+            b: if drawn(0) == 1 { Source::Matrix(b) } else { Source::None },
+            d,
+            alpha: 1.0,
+            beta: 0.0,
+        };
+        for choice in [Choice::Desc(desc), Choice::Auto] {
+            let chosen = choice.desc(desc.combine, desc.element_bytes.clamp(1, 8).next_power_of_two(), &shapes, [0; 3]);
+            match chosen.check().and_then(|()| shapes.check(&chosen)) {
+                Ok(()) => accepted += 1,
+                Err(refusal) => {
+                    assert!(!refusal.to_string().is_empty());
+                    refused += 1;
+                }
+            }
+        }
+    }
+    println!("{accepted} accepted, {refused} refused");
+    assert!(accepted > 100 && refused > 10_000);
+}

@@ -1,0 +1,334 @@
+//! Every refusal that a transpose on the host can meet: its sentence names the operand, the value and the limit, and a nearest
+//! value that it names is legal. What is not refused, though it looks odd, is computed.
+//!
+//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `device/cuda/transpose.rs` tests it.
+
+use falchion::{
+    Error, Refusal,
+    device::{
+        HostSlice, HostSliceMut, Source,
+        host::Mode,
+        transpose::{
+            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
+            run_transpose_on_host,
+        },
+    },
+    numeric::ElementKind,
+    prelude::*,
+    threadblock::SwizzleKind,
+};
+use falchion_lab::owned::HostTranspose;
+
+const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
+
+/// The sentence that shapes are refused with.
+fn shapes_said(combine: Combine, shapes: &TransposeShapes) -> String {
+    let desc = Choice::Auto.desc(combine, 4, shapes, [0; 3]);
+    assert_eq!(desc.check(), Ok(()));
+    shapes.check(&desc).expect_err("refused").to_string()
+}
+
+fn fits(combine: Combine, shapes: &TransposeShapes) -> bool {
+    shapes.check(&Choice::Auto.desc(combine, 4, shapes, [0; 3])).is_ok()
+}
+
+#[test]
+fn leading_dimensions_below_the_extent() {
+    let packed = TransposeShapes::packed(5, 7);
+    let with = |a: usize, b: usize, d: usize| TransposeShapes {
+        a: Strided { leading: a, ..packed.a },
+        b: Source::Matrix(Strided { leading: b, ..packed.d }),
+        d: Strided { leading: d, ..packed.d },
+        beta: 1.0,
+        ..packed
+    };
+    for (shapes, said) in [
+        (with(6, 5, 5), "the leading dimension of A = 6 is below its number of columns; the nearest is 7"),
+        (with(7, 4, 5), "the leading dimension of B = 4 is below its number of columns; the nearest is 5"),
+        (with(7, 5, 0), "the leading dimension of D = 0 is below its number of columns; the nearest is 5"),
+    ] {
+        assert_eq!(shapes_said(Combine::F32, &shapes), said);
+    }
+    assert!(fits(Combine::F32, &with(7, 5, 5)));
+}
+
+#[test]
+fn memory_that_is_too_short() {
+    let long = TransposeShapes::packed(5, 7);
+    let short = |matrix: Strided| Strided { length: matrix.length - 1, ..matrix };
+    let b = Source::Matrix(short(long.d));
+    for (shapes, said) in [
+        (TransposeShapes { a: short(long.a), ..long }, "A has 34 elements, and 5 x 7 with a leading dimension of 7 takes 35"),
+        (TransposeShapes { d: short(long.d), ..long }, "D has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
+        (TransposeShapes { b, beta: 1.0, ..long }, "B has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
+    ] {
+        assert_eq!(shapes_said(Combine::F32, &shapes), said);
+    }
+    // The last row of the last matrix need not be as long as the others, nor the last matrix as its stride.
+    let gaps = Strided { leading: 10, stride: 60, length: 60 + 4 * 10 + 7 };
+    let two = Strided { stride: 35, length: 70, ..long.d };
+    assert!(fits(Combine::Move, &TransposeShapes { batch: 2, a: gaps, d: two, ..long }));
+    let one_less = TransposeShapes { batch: 2, a: short(gaps), d: two, ..long };
+    assert_eq!(shapes_said(Combine::Move, &one_less), "A has 106 elements, and 5 x 7 with a leading dimension of 10 takes 107");
+    // What is not read is not looked at.
+    assert!(fits(Combine::F32, &TransposeShapes { alpha: 0.0, a: Strided { length: 0, ..long.a }, ..long }));
+    assert!(fits(Combine::F32, &TransposeShapes { b: Source::Matrix(Strided { length: 0, ..long.d }), ..long }));
+}
+
+#[test]
+fn matrices_of_a_batch_that_overlap() {
+    let packed = TransposeShapes::packed(5, 7);
+    let strided = |leading: usize, stride: usize| TransposeShapes {
+        batch: 3,
+        a: Strided { stride: 0, ..packed.a },
+        d: Strided { leading, stride, length: 1000 },
+        ..packed
+    };
+    // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.
+    assert!(fits(Combine::Move, &strided(15, 5)) && fits(Combine::Move, &strided(5, 35)));
+    for (leading, stride, nearest) in [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)] {
+        let said = shapes_said(Combine::Move, &strided(leading, stride));
+        assert_eq!(said, format!("the stride of D = {stride} makes matrices of the batch overlap; the nearest is {nearest}"));
+        assert!(fits(Combine::Move, &strided(leading, nearest)), "{nearest}");
+    }
+}
+
+#[test]
+fn what_is_too_large() {
+    let huge = |rows: usize, columns: usize| {
+        let shapes = TransposeShapes::packed(rows, columns);
+        let long = |matrix| Strided { length: usize::MAX, ..matrix };
+        TransposeShapes { a: long(shapes.a), d: long(shapes.d), ..shapes }
+    };
+    // More than 2^31 elements are many, and no reason to refuse.
+    assert!(fits(Combine::Move, &huge(1 << 16, 1 << 16)));
+    assert!(fits(Combine::Move, &huge(i32::MAX as usize, 1)));
+    for (shapes, said) in [
+        (huge(1 << 31, 1), "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
+        (huge(1, usize::MAX), "the number of columns = 18446744073709551615 is beyond the largest extent, 2147483647"),
+        (huge(1 << 29, 1 << 27), "tiles, and a grid has at most 2147483647 blocks; take a larger tile"),
+        (TransposeShapes { batch: 1 << 40, ..huge(0, 7) }, ""),
+        (
+            TransposeShapes { a: Strided { leading: usize::MAX, ..huge(9, 9).a }, ..huge(9, 9) },
+            "the size of A, 9 x 9 with a leading dimension of 18446744073709551615, is beyond 64 bits",
+        ),
+        (
+            TransposeShapes { batch: 1 << 60, ..huge(9, 9) },
+            "the size of D, 9 x 9 with a leading dimension of 9, is beyond 64 bits",
+        ),
+        (TransposeShapes { batch: 1 << 33, ..huge(1, 1) }, "the problem has 8589934592 tiles, and a grid has at most 2147483647"),
+    ] {
+        if said.is_empty() {
+            let desc = Choice::Auto.desc(Combine::Move, 4, &shapes, [0; 3]);
+            assert_eq!(desc.check().and_then(|()| shapes.check(&desc)), Ok(()));
+            continue;
+        }
+        let sentence = shapes_said(Combine::Move, &shapes);
+        assert!(sentence.contains(said), "{sentence}");
+    }
+    let refused = |shapes: &TransposeShapes| match HostTranspose::poisoned(ElementKind::F64, Choice::Auto, shapes) {
+        Err(Error::Refused(refusal)) => refusal.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let said = refused(&TransposeShapes::packed(1 << 20, 1 << 20));
+    assert!(
+        said.starts_with("the matrices take 17592186044416 bytes, and ") && said.ends_with("take a smaller problem"),
+        "{said}"
+    );
+    // A matrix that is not read is not checked, and not believed either.
+    let unread = TransposeShapes::stacked((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
+    assert!(refused(&unread).contains("bytes of memory are to be had"));
+}
+
+#[test]
+fn scalars_and_operands_that_are_not_there() {
+    let packed = TransposeShapes::packed(5, 7);
+    let sentence = |scalar: &str| {
+        format!(
+            "the kernel moves elements as they are, and the scalar {scalar} would change them; take one that combines in f32 or f64"
+        )
+    };
+    let b = Source::Matrix(packed.d);
+    for (shapes, scalar) in [
+        (TransposeShapes { alpha: 2.0, ..packed }, "alpha"),
+        (TransposeShapes { alpha: 0.0, ..packed }, "alpha"),
+        (TransposeShapes { alpha: f64::NAN, ..packed }, "alpha"),
+        (TransposeShapes { beta: 1.0, b, ..packed }, "beta"),
+        (TransposeShapes { alpha: 2.0, beta: f64::NAN, b, ..packed }, "beta"),
+    ] {
+        assert_eq!(shapes_said(Combine::Move, &shapes), sentence(scalar));
+    }
+    let missing = shapes_said(Combine::F32, &TransposeShapes { beta: 1.0, ..packed });
+    assert_eq!(missing, "the kernel reads B, which the arguments do not give");
+    for kind in [
+        ElementKind::I8,
+        ElementKind::U8,
+        ElementKind::I32,
+        ElementKind::F16,
+        ElementKind::Bf16,
+        ElementKind::E4m3,
+        ElementKind::E5m2,
+    ] {
+        assert_eq!(Combine::of(kind, [2.0, 0.0]), Combine::Move);
+        let refused = HostTranspose::poisoned(kind, Choice::Auto, &TransposeShapes::stacked((2, 2), 1, [None; 3], [2.0, 0.0]));
+        assert_eq!(refused.map(|_| ()).expect_err("refused").to_string(), sentence("alpha"), "{kind}");
+    }
+}
+
+#[test]
+fn elements_of_other_types() {
+    let (shapes, a32, b64) = (TransposeShapes::packed(2, 3), [1.0f32; 6], [1.0f64; 6]);
+    let said = |choice: Choice, combine: Combine, shapes: &TransposeShapes, a: HostSlice<'_>, b: Source<HostSlice<'_>>| {
+        let mut d = [0.0f32; 6];
+        let matrices = TransposeMatrices { a, b, d: HostSliceMut::new::<f32>(&mut d) };
+        run_transpose_on_host(choice, combine, Mode::Fast, shapes, matrices).expect_err("refused").to_string()
+    };
+    let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&b64));
+    let i32s = [1i32; 6];
+    assert_eq!(
+        said(Choice::Auto, Combine::Move, &shapes, f64s, Source::None),
+        "a matrix of f64 was given where the kernel takes f32"
+    );
+    assert_eq!(
+        said(Choice::Auto, Combine::Move, &shapes, HostSlice::new::<i32>(&i32s), Source::None),
+        "a matrix of i32 was given where the kernel takes f32"
+    );
+    let scaled = TransposeShapes { beta: 1.0, b: Source::Matrix(shapes.d), ..shapes };
+    assert_eq!(
+        said(Choice::Auto, Combine::F32, &scaled, f32s, Source::Matrix(f64s)),
+        "a matrix of f64 was given where the kernel takes f32"
+    );
+    let narrow = Choice::Desc(Rung::Padded.desc(Combine::Move, 2));
+    assert_eq!(
+        said(narrow, Combine::Move, &shapes, f32s, Source::None),
+        "a matrix of f32 was given where the kernel takes elements of 2 bytes"
+    );
+}
+
+/// The typed door refuses as the values do, before anything is written.
+#[test]
+fn the_typed_door_refuses_and_writes_nothing() {
+    let (a, b, mut d) = ([1.0f64; 12], [1.0f64; 11], [7.0f64; 12]);
+    let transpose = Transpose::<f64>::new();
+    let arguments = TransposeArguments::new((3, 4), &a, &mut d).source(1.0, &b);
+    assert!(matches!(transpose.can_implement(&arguments), Err(Refusal::TooShort { operand: "B", length: 11, needed: 12, .. })));
+    let refused = transpose.run(arguments).expect_err("B is short").to_string();
+    assert_eq!(refused, "B has 11 elements, and 4 x 3 with a leading dimension of 3 takes 12");
+    let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).lda(3)).expect_err("lda").to_string();
+    assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; the nearest is 4");
+    let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).stride_a(0)).expect_err("d").to_string();
+    assert_eq!(refused, "D has 12 elements, and 4 x 3 with a leading dimension of 3 takes 24");
+    assert_eq!(d, [7.0; 12]);
+}
+
+#[test]
+fn nothing_is_fine() {
+    for (rows, columns, batch) in [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)] {
+        for mode in BOTH {
+            let shapes = TransposeShapes::stacked((rows, columns), batch, [None; 3], [1.0, 0.0]);
+            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &shapes).expect("nothing is a problem");
+            transpose.draw(1).expect("nothing to draw");
+            transpose.run(mode).expect("nothing to do");
+            let verdict = transpose.verify().expect("nothing to verify");
+            assert!(verdict.is_right() && verdict.elements == 0, "{verdict}");
+        }
+    }
+    let mut d: [u8; 0] = [];
+    Transpose::<u8>::new().run(TransposeArguments::new((0, 9), &[][..], &mut d[..])).expect("nothing to do");
+}
+
+/// At alpha 0 A's NaN does not reach D, at beta 0 neither B's does; at both, D is zero. At others it does.
+#[test]
+fn nan_reaches_d_only_where_it_is_read() {
+    macro_rules! ran {
+        ($T:ty, $alpha:expr, $beta:expr) => {{
+            let (a, b, mut d) = ([<$T>::NAN; 35], [1.0 as $T; 35], [<$T>::NAN; 35]);
+            let arguments = TransposeArguments::new((5, 7), &a, &mut d).alpha($alpha).source($beta, &b);
+            Transpose::<$T>::new().run(arguments).expect("it runs");
+            d
+        }};
+    }
+    assert_eq!(ran!(f32, 0.0, 2.0), [2.0; 35]);
+    assert_eq!(ran!(f64, 0.0, 2.0), [2.0; 35]);
+    assert_eq!(ran!(f32, 0.0, 0.0), [0.0; 35]);
+    assert!(ran!(f32, 1.0, 2.0).iter().all(|x| x.is_nan()));
+    for mode in BOTH {
+        let packed = TransposeShapes::packed(5, 7);
+        let (ones, nans, mut d) = ([1.0f32; 35], [f32::NAN; 35], [f32::NAN; 35]);
+        let shapes = TransposeShapes { alpha: 3.0, beta: 0.0, b: Source::Matrix(packed.d), ..packed };
+        let matrices = TransposeMatrices {
+            a: HostSlice::new::<f32>(&ones),
+            b: Source::Matrix(HostSlice::new::<f32>(&nans)),
+            d: HostSliceMut::new::<f32>(&mut d),
+        };
+        run_transpose_on_host(Choice::Auto, Combine::F32, mode, &shapes, matrices).expect("it runs");
+        assert_eq!(d, [3.0; 35]);
+        // A NaN that only moves keeps its bits.
+        let odd = f32::from_bits(0x7fa0_1234);
+        let (a, mut d) = ([odd; 35], [0.0f32; 35]);
+        let matrices = TransposeMatrices { a: HostSlice::new::<f32>(&a), b: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
+        run_transpose_on_host(Choice::Auto, Combine::Move, mode, &packed, matrices).expect("it runs");
+        assert!(d.iter().all(|x| x.to_bits() == 0x7fa0_1234));
+    }
+}
+
+/// What a description is refused for, and the field that a nearest value goes to, where there is one.
+#[test]
+fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
+    type Set = fn(&mut TransposeDesc, u32);
+    let none: Option<Set> = None;
+    let padded = Rung::Padded.desc(Combine::Move, 4);
+    let gathered = TransposeDesc { staging: Staging::Gathered, ..padded };
+    let swizzled = |bits, base, shift| TransposeDesc { staging: Staging::Swizzled { bits, base, shift }, ..padded };
+    #[rustfmt::skip]
+    let rows: Vec<(TransposeDesc, &str, Option<Set>)> = vec![
+        (TransposeDesc { element_bytes: 3, ..padded }, "bytes of an element = 3 is not one of 1, 2, 4, 8; the nearest is ", Some(|d, x| d.element_bytes = x)),
+        (TransposeDesc { element_bytes: 0, ..padded }, "bytes of an element = 0", Some(|d, x| d.element_bytes = x)),
+        (TransposeDesc { combine: Combine::F64, ..padded }, "bytes of an element = 4 is not from 8 to 8; the nearest is 8", Some(|d, x| d.element_bytes = x)),
+        (TransposeDesc { access_a: 3, ..padded }, "access to A = 3", Some(|d, x| d.access_a = x)),
+        (TransposeDesc { turn: 0, ..padded }, "turn = 0", Some(|d, x| d.turn = x)),
+        (TransposeDesc { access_d: 8, ..padded }, "access to D = 8", none),
+        (TransposeDesc { combine: Combine::F32, ..gathered }, "what is written cannot be gathered: B would have to be gathered too; take staging by padding, or swizzled", none),
+        (TransposeDesc { lanes: Lanes::Across, ..gathered }, "what is written cannot be gathered: lanes run across D's rows, which begin at a place of a word each; take", none),
+        (TransposeDesc { turn: 2, ..gathered }, "turn of what is gathered = 2 is not from 1 to 1; the nearest is 1", Some(|d, x| d.turn = x)),
+        (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block rows = 32 is not a whole number of tile tiles of 64; the nearest is 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 1024, ..padded }, "rows of a tile = 1024 is not from 1 to 512; the nearest is 512", none),
+        (TransposeDesc { columns: 0, ..padded }, "columns of a tile = 0 is not from 1 to 512; the nearest is 1", none),
+        (TransposeDesc { threads: 16, ..padded }, "threads of a block = 16 is not from 32 to 1024; the nearest is 32", Some(|d, x| d.threads = x)),
+        (TransposeDesc { order: SwizzleKind::Identity(65), ..padded }, "tiles abreast = 65 is not from 1 to 64; the nearest is 64", Some(|d, x| d.order = SwizzleKind::Identity(x))),
+        (TransposeDesc { threads: 48, ..padded }, "threads of a block  = 48 is not a whole number of warp tiles of 32; the nearest is 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 33, turn: 2, staging: Staging::Padded(2), ..padded }, "tile rows = 33 is not a whole number of turn tiles of 2; the nearest is 34", none),
+        (TransposeDesc { threads: 96, ..padded }, "pieces of A in a tile  = 1024 is not a whole number of block of threads tiles of 96", none),
+        (TransposeDesc { rows: 96, columns: 32, threads: 64, ..padded }, "threads of a block  = 64 is not a whole number of line of pieces tiles of 96; the nearest is 96", Some(|d, x| d.threads = x)),
+        (TransposeDesc { staging: Staging::Direct, turn: 2, ..padded }, "access to D without shared memory = 1 is not from 2 to 2; the nearest is 2", Some(|d, x| d.access_d = x)),
+        (TransposeDesc { staging: Staging::Padded(65), ..padded }, "padding = 65 is not from 0 to 64; the nearest is 64", Some(|d, x| d.staging = Staging::Padded(x))),
+        (swizzled(0, 0, 0), "swizzle bits = 0 is not from 1 to 5; the nearest is 1", Some(|d, x| d.staging = Staging::Swizzled { bits: x, base: 0, shift: 0 })),
+        (swizzled(1, 6, 0), "swizzle base = 6 is not from 0 to 5; the nearest is 5", none),
+        (swizzled(1, 0, 9), "swizzle shift = 9 is not from 0 to 8; the nearest is 8", Some(|d, x| d.staging = Staging::Swizzled { bits: 1, base: 0, shift: x })),
+        (swizzled(4, 2, 0), "the swizzle of the tile moves elements within 64, which does not divide the tile's row of 32", none),
+        (TransposeDesc { turn: 2, threads: 128, ..padded }, "turn = 2, and only 1 elements lie side by side in this layout of shared memory; the nearest is 1", Some(|d, x| d.turn = x)),
+        (TransposeDesc { access_d: 2, threads: 128, ..padded }, "access to D = 2, and only 1 elements lie side by side", Some(|d, x| d.access_d = x)),
+        (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is not from 1 to 32; the nearest is 32", none),
+        (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks per multiprocessor = 0 is not from 1 to 32; the nearest is 1", Some(|d, x| d.blocks_per_sm = x)),
+        (TransposeDesc { blocks_per_sm: 16, ..padded }, "threads of a multiprocessor = 4096 is not from 32 to 2048; the nearest is 2048", none),
+        (TransposeDesc { rows: 128, columns: 128, threads: 512, access_a: 4, turn: 4, access_d: 4, staging: Staging::Padded(4), blocks_per_sm: 4, ..padded }, "a thread needs about ", none),
+        (TransposeDesc { rows: 64, columns: 512, threads: 1024, staging: Staging::Padded(64), blocks_per_sm: 1, ..padded }, "a block needs 262144 bytes of shared memory", none),
+    ];
+    for (desc, words, set) in rows {
+        let refusal = desc.check().expect_err(words);
+        let sentence = refusal.to_string();
+        assert!(sentence.contains(words), "{sentence}");
+        // The door for values refuses what it cannot narrow into a kernel.
+        let shapes = TransposeShapes::packed(64, 64);
+        let narrowed = Choice::Desc(desc).desc(Combine::Move, 4, &shapes, [0; 3]).check();
+        let door = HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &shapes).map(|_| ());
+        assert_eq!(door.is_ok(), narrowed.is_ok(), "{sentence} {door:?}");
+        if let Some(set) = set {
+            let nearest = sentence.rsplit("the nearest is ").next().expect("a number").parse().expect("a number");
+            let mut advised = desc;
+            set(&mut advised, nearest);
+            let after = advised.check();
+            assert!(after != Err(refusal), "{sentence} {after:?}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are the layouts'.
+
+use falchion::device::cuda::{
+    cache::{Cache, CacheDir},
+    compile,
+    report::Report,
+};
+use falchion::{Error, Refusal, numeric::ElementKind, shape::Mnk};
+use falchion_lab::layout::cute_gemm::CuteGemm;
+
+/// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass for this one's.
+fn report(gemm: &CuteGemm, element: ElementKind, with_fingerprints: bool, sm: u32) -> Report {
+    let text = gemm.text(element, with_fingerprints).expect("a kernel");
+    let entry = compile(&Cache::new(CacheDir::Off), &text.unit, sm).unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
+    Report::read(&entry.log).unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log))
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_compile_clean_on_every_architecture() {
+    for sm in [75, 80, 86, 89, 90] {
+        for element in [ElementKind::F32, ElementKind::F64, ElementKind::I32] {
+            for gemm in partitions() {
+                // 16 x 8 numbers of two registers each.
+                if let Err(Error::Refused(Refusal::Registers { needed: 352, .. })) = gemm.text(element, false) {
+                    continue;
+                }
+                let report = report(&gemm, element, false, sm);
+                assert!(report.is_clean(), "{gemm:?} {element:?} sm_{sm}: {report:?}");
+                println!("{gemm:?} {element:?} sm_{sm}: {} registers, {} bytes", report.registers, report.shared_bytes);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_layouts_functions_are_those_of_the_kernel() {
+    let small: Vec<_> = PARTITIONS.into_iter().filter(|(problem, ..)| problem.k <= 16).collect();
+    assert_eq!(small.len(), 4);
+    for (problem, tile, thread) in small {
+        let gemm = CuteGemm::new(problem, tile, thread).expect("tiles that divide");
+        assert!(report(&gemm, ElementKind::F32, true, 90).is_clean());
+    }
+}
+
+/// A number changed in the layouts of the text, with the fingerprints of the right ones, does not compile.
+#[test]
+#[ignore = "needs NVRTC"]
+fn another_layout_does_not_compile() {
+    let gemm = CuteGemm::new(Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)).expect("tiles that divide");
+    for (name, layout) in gemm.layouts().expect("layouts") {
+        let mut unit = gemm.text(ElementKind::F32, true).expect("a kernel").unit;
+        let begin = unit.config.find(&format!("  using {name} = ")).expect("a layout");
+        let end = begin + unit.config[begin..].find('\n').expect("a line");
+        // The last stride: 7 is none of the layouts'.
+        let last = begin + unit.config[begin..end].rfind("algebra::").expect("a stride");
+        let after = last + unit.config[last..end].find('>').expect("its end") + 1;
+        unit.config.replace_range(last..after, "algebra::Int<7>");
+        let error = compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another layout").to_string();
+        assert!(error.contains(&format!("{name}: the Rust layout and the CUDA layout differ")), "{layout}: {error}");
+    }
+}
+
+/// M = N = 1024, K = 8192, as the seed has them.
+const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
+
+/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile, threads that copy several rows.
+const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
+    SEED,
+    (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
+    (Mnk::new(64, 64, 16), Mnk::new(64, 64, 16), (8, 8)),
+    (Mnk::new(128, 128, 32), Mnk::new(128, 64, 8), (16, 8)),
+    (Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)),
+    (Mnk::new(96, 64, 12), Mnk::new(32, 64, 6), (8, 8)),
+    (Mnk::new(40, 12, 9), Mnk::new(8, 4, 3), (4, 2)),
+];
+
+fn partitions() -> impl Iterator<Item = CuteGemm> {
+    PARTITIONS.into_iter().map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
+}

@@ -1,0 +1,79 @@
+//! The kernels of `f32` on tensor cores under NVRTC: the passes that split operands, and the products of their parts. None spills, no
+//! product waits for another (C7510), and the twins of maps and of the arithmetic agree.
+
+use crate::harness::on_tensor_cores::{ORDERS, desc};
+use crate::harness::twins::a_wrong_fingerprint_is_named;
+use falchion::{
+    desc::GemmDesc,
+    device::{
+        SplitPassDesc,
+        cuda::{
+            cache::{Cache, CacheDir},
+            compile, detour_units,
+            report::Report,
+        },
+    },
+    mirror::{TranslationUnit, translation_unit},
+    numeric::SplitKind,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+};
+
+/// Remembers nothing: what another run compiled does not pass for this one's.
+fn compiled(name: &str, unit: &TranslationUnit) -> Report {
+    let entry = compile(&Cache::new(CacheDir::Off), unit, 90).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Report::read(&entry.log).unwrap_or_else(|| panic!("{name}: no report in\n{}", entry.log))
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_passes_compile_clean() {
+    for split in SplitKind::MODES {
+        let desc = SplitPassDesc::of(split);
+        let report = compiled(split.name(), &desc.translation_unit(true));
+        assert!(report.is_clean(), "{split:?}: {report:?}");
+        assert!(report.registers <= 65_536 / (desc.threads() * 4), "{split:?}: {report:?}");
+        println!("{}: {} registers", split.name(), report.registers);
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_products_compile_clean() {
+    let tile = |m, n| Mnk { m, n, k: 64 };
+    let mut compiled_clean = 0;
+    for split in SplitKind::MODES {
+        let default = desc(split, ORDERS[0]);
+        let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..default };
+        let shared = GemmDesc { cluster: Mn { m: 2, n: 1 }, ..default };
+        let column = desc(split, ORDERS[4]);
+        for (name, d) in [("default", default), ("in turns", turns), ("cluster", shared), ("column-major D", column)] {
+            let report = compiled(name, &translation_unit(&d, true));
+            assert!(report.is_clean(), "{split:?} {name}: {report:?}");
+            println!("{} {name}: {} registers", split.name(), report.registers);
+            compiled_clean += 1;
+        }
+        // Threads store where D is not aligned.
+        let narrow = compiled("threads store", &translation_unit(&GemmDesc { align_c: 1, ..default }, true));
+        assert!(narrow.warnings.is_empty(), "{narrow:?}");
+        println!("{} threads store: {narrow:?}", split.name());
+        assert_eq!(detour_units(&default).len(), 1);
+    }
+    assert_eq!(compiled_clean, 8);
+}
+
+/// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of parts among them.
+#[test]
+#[ignore = "needs NVRTC"]
+fn what_is_not_the_twin_does_not_compile() {
+    for split in SplitKind::MODES {
+        let unit = SplitPassDesc::of(split).translation_unit(true);
+        for (twin, name) in [
+            ("numeric::PartsMap<SplitFacts>", "parts"),
+            ("numeric::SplitBlocks<SplitFacts, 7>", "blocks"),
+            ("device::PieceMap<Config, true>", "pieces"),
+        ] {
+            a_wrong_fingerprint_is_named(&unit, (twin, name));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Kernels whose A comes from registers.
+
+use super::{all_clean, descriptions};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, SourceKind},
+    device::default_gemm_configuration::default_description,
+    layout::Order,
+    numeric::ElementKind,
+    schedule::ScheduleKind,
+    shape::Mnk,
+};
+
+/// A from registers: nothing spills, no product waits for another (C7510), though registers are written while products under way read
+/// others; in turns and together, with one row of instructions a consumer and with two.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_with_a_in_registers_compile_clean() {
+    let types =
+        descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bytes() != 2 && types.a != ElementKind::F32);
+    let mut kernels = Vec::new();
+    for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders))) {
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let (k, cooperative) = (default.threadblock.k, ScheduleKind::Cooperative);
+        for (tile, warp, schedule) in [
+            ((128, 128), (128, 128), ScheduleKind::Pingpong),
+            ((128, 128), (64, 128), cooperative),
+            ((128, 256), (64, 256), cooperative),
+            ((256, 128), (128, 128), cooperative),
+            ((128, 160), (128, 160), ScheduleKind::Pingpong),
+        ] {
+            let of = |(m, n)| Mnk { m, n, k };
+            let instruction = Mnk { n: warp.1, ..default.instruction };
+            let (threadblock, warp) = (of(tile), of(warp));
+            let knobs = GemmDesc { threadblock, warp, instruction, schedule, stages: 3, ..default }.user_knobs();
+            let d = default.with_knobs(Knobs { source_a: SourceKind::Registers, ..knobs });
+            kernels.push((format!("{orders:?}"), d, ArchKind::Sm90));
+        }
+    }
+    assert!(kernels.len() >= 5 * FROM_REGISTERS.len() * 10, "{} kernels", kernels.len());
+    all_clean("kernels with A in registers", kernels);
+}
+
+/// Layouts of A, B and D of which A can come from registers: two whose D is row-major for the kernel, two whose D is column-major.
+const FROM_REGISTERS: [[Order; 3]; 4] = {
+    let (row, col) = (Order::Row, Order::Col);
+    [[col, col, row], [row, row, col], [row, row, row], [col, col, col]]
+};

@@ -1,0 +1,208 @@
+//! NVRTC itself: these need the library and no GPU.
+//!
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`
+
+use std::time::Instant;
+
+use falchion::Error;
+use falchion::device::cuda::cache::{Cache, CacheDir, Key};
+use falchion::device::cuda::report::Report;
+use falchion::sys::nvrtc::{Compiled, Nvrtc, Program};
+
+const SOURCE: &str = r#"
+#include "scale.cuh"
+extern "C" __global__ void scaled(float* y) { y[threadIdx.x] = scale(y[threadIdx.x]); }
+"#;
+
+fn program(arch: &str) -> Program {
+    Program {
+        name: "scaled.cu".into(),
+        source: SOURCE.into(),
+        headers: vec![("scale.cuh".into(), "__device__ inline float scale(float x) { return 3.0f * x; }\n".into())],
+        arch: arch.into(),
+        options: vec!["--ptxas-options=-v".into()],
+    }
+}
+
+fn nvrtc() -> &'static Nvrtc {
+    Nvrtc::get().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn assert_is_a_cubin(compiled: &Compiled) {
+    assert!(compiled.cubin.starts_with(b"\x7fELF"));
+    assert!(compiled.cubin.windows(6).any(|bytes| bytes == b"scaled"), "the entry point is in the cubin");
+    let report = Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log));
+    assert!(report.registers > 0 && report.is_clean(), "{report:?}");
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_kernel_with_a_header_in_memory_compiles_for_each_architecture() {
+    for arch in ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"] {
+        let start = Instant::now();
+        let compiled = nvrtc().compile(&program(arch)).unwrap_or_else(|error| panic!("{arch}: {error}"));
+        println!("{arch}: {} bytes in {:.1} ms", compiled.cubin.len(), start.elapsed().as_secs_f64() * 1e3);
+        assert!(compiled.log.contains(&format!("for '{arch}'")), "{}", compiled.log);
+        assert_is_a_cubin(&compiled);
+    }
+}
+
+/// Conversions of the 8-bit types: instructions from sm_89 on. Where there are none, kernels that do not ask for them compile.
+#[test]
+#[ignore = "needs NVRTC"]
+fn eight_bits_convert_where_there_are_instructions_for_it() {
+    let converting = |arch: &str, converts: bool| {
+        let kernel = |name: &str| {
+            format!(
+                "extern \"C\" __global__ void scaled_{name}({name} const* x, {name}* y) {{ int const i = threadIdx.x; \
+                 y[i] = convert<{name}>(2.0f * convert<float>(x[i])); }}\n"
+            )
+        };
+        let kernels: String = if converts { ["e4m3", "e5m2"].map(kernel).concat() } else { kernel("f16") };
+        let source = format!(
+            "#include \"numeric.cuh\"\nstatic_assert(sizeof(e4m3) == 1 && sizeof(e5m2) == 1 && sizeof(tf32) == 4, \"\");\n{kernels}"
+        );
+        let headers = vec![("numeric.cuh".into(), include_str!("../../kernels/numeric.cuh").into())];
+        nvrtc().compile(&Program { source, headers, ..program(arch) })
+    };
+    for arch in ["sm_89", "sm_90a"] {
+        assert_is_a_cubin(&converting(arch, true).unwrap_or_else(|error| panic!("{arch}: {error}")));
+    }
+    assert_is_a_cubin(&converting("sm_75", false).unwrap_or_else(|error| panic!("sm_75: {error}")));
+    assert!(matches!(converting("sm_80", true), Err(Error::Compile { .. })), "sm_80 has no such instruction");
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn it_tells_its_version_its_file_and_its_architectures() {
+    let nvrtc = nvrtc();
+    assert!(nvrtc.version() >= (12, 0), "{:?}", nvrtc.version());
+    assert!(nvrtc.path().to_string_lossy().contains("nvrtc"));
+    assert!(nvrtc.supported_archs().is_sorted());
+    assert!(nvrtc.supported_archs().contains(&90));
+    assert!(std::ptr::eq(nvrtc, self::nvrtc()));
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn an_architecture_it_does_not_compile_for_is_a_sentence() {
+    let nvrtc = nvrtc();
+    let (major, minor) = nvrtc.version();
+    let says = |arch: &str, rest: &str| {
+        let error = nvrtc.compile(&program(arch)).expect_err(arch);
+        assert!(matches!(error, Error::Architecture { .. }), "{error:?}");
+        assert_eq!(error.to_string(), format!("NVRTC {major}.{minor} does not compile for {arch}: {rest}"));
+    };
+    let oldest = nvrtc.supported_archs()[0];
+    let newest = nvrtc.supported_archs()[nvrtc.supported_archs().len() - 1];
+    if major >= 13 {
+        says("sm_70", &format!("it takes sm_{oldest} on; NVRTC 12 does"));
+    }
+    says("sm_20", &format!("it takes sm_{oldest} on"));
+    says("sm_999a", &format!("it takes up to sm_{newest}; a newer NVRTC may"));
+    for unnamed in ["compute_90a", "90", "", "sm_", "sm_90aÿ"] {
+        says(unnamed, "it takes names such as sm_90a");
+    }
+    assert!(matches!(nvrtc.compile(&program("sm_91")), Err(Error::Architecture { takes, .. }) if takes.contains("sm_90, ")));
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_compile_error_brings_its_log() {
+    let broken = Program { source: "extern \"C\" __global__ void k(float* y) { y[0] = missing; }".into(), ..program("sm_90a") };
+    match nvrtc().compile(&broken) {
+        Err(Error::Compile { log, node: None }) => {
+            assert!(log.contains("scaled.cu(1): error: identifier \"missing\" is undefined"), "{log}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_header_that_is_not_given_is_not_found_elsewhere() {
+    let lonely = Program { headers: Vec::new(), ..program("sm_90a") };
+    let error = nvrtc().compile(&lonely).expect_err("no header").to_string();
+    assert!(error.contains("scale.cuh"), "{error}");
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn an_option_it_does_not_know_brings_its_log() {
+    let odd = Program { options: vec!["--no-such-option".into()], ..program("sm_90a") };
+    match nvrtc().compile(&odd) {
+        Err(Error::Compile { log, .. }) => assert!(log.contains("no-such-option"), "{log}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_nul_byte_is_refused_wherever_it_is() {
+    let nul = |text: &str| format!("{text}\0");
+    let plain = program("sm_90a");
+    let header = |name: &str, text: String| vec![(name.to_owned(), text.into())];
+    for (program, named) in [
+        (Program { name: nul("k"), ..plain.clone() }, "the program's name"),
+        (Program { source: nul("//"), ..plain.clone() }, "the source"),
+        (Program { headers: header("a\0", String::new()), ..plain.clone() }, "a header's name"),
+        (Program { headers: header("a.cuh", nul("//")), ..plain.clone() }, "the header a.cuh"),
+        (Program { options: vec![nul("-G")], ..plain.clone() }, "an option"),
+    ] {
+        let error = nvrtc().compile(&program).expect_err(named);
+        assert!(matches!(error, Error::Nul { .. }), "{error:?}");
+        assert!(error.to_string().starts_with(named), "{error}");
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn two_threads_compile_at_once_and_agree_with_one() {
+    let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).cubin);
+    std::thread::scope(|scope| {
+        let threads = ["sm_80", "sm_90a"]
+            .map(|arch| scope.spawn(move || (0..8).map(|_| nvrtc().compile(&program(arch)).expect(arch)).collect::<Vec<_>>()));
+        for (thread, alone) in threads.into_iter().zip(&alone) {
+            for compiled in thread.join().expect("no panic") {
+                assert_is_a_cubin(&compiled);
+                assert_eq!(&compiled.cubin, alone);
+            }
+        }
+    });
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_cubin_from_disk_is_the_one_that_was_compiled() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dir = CacheDir::At(folder.path().join("cubins"));
+    let (nvrtc, program) = (nvrtc(), program("sm_90a"));
+    let key = Key::new(&program, nvrtc.version());
+    let ask = |cache: &Cache| cache.get_or_compile(&key, || nvrtc.compile(&program)).expect("a cubin");
+    let (cold, warm) = (Cache::new(dir.clone()), Cache::new(dir));
+    let start = Instant::now();
+    let compiled = ask(&cold);
+    let compiling = start.elapsed();
+    let start = Instant::now();
+    let read = ask(&warm);
+    println!("cold {:.2} ms, from disk {:.3} ms", compiling.as_secs_f64() * 1e3, start.elapsed().as_secs_f64() * 1e3);
+    assert_eq!(compiled, read);
+    assert_eq!((cold.compilations(), warm.compilations(), warm.disk_hits()), (1, 0, 1));
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
+    use falchion::banks::Direction;
+    use falchion_lab::banks::probe;
+    for sm in [75, 80, 90] {
+        let compiled = nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));
+        assert!(!compiled.log.contains("warning"), "{}", compiled.log);
+        for direction in [Direction::Load, Direction::Store] {
+            for bytes in [1, 2, 4, 8, 16] {
+                let name = probe::entry(direction, bytes);
+                assert!(compiled.cubin.windows(name.len()).any(|text| text == name.as_bytes()), "{name} is in the cubin");
+            }
+        }
+    }
+}

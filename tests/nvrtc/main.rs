@@ -1,0 +1,16 @@
+//! Kernels under NVRTC. Each test needs the library and no GPU: `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod cute_gemm;
+mod f32_accurate;
+mod gate;
+mod kernels;
+mod ladder;
+mod library;
+mod repack;
+mod ring;
+mod tensor_map;
+mod transpose;
+mod warpgroup;

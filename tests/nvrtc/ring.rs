@@ -1,0 +1,60 @@
+//! The roles' schedules as CUDA: NVRTC accepts them, the ring's maps are those of Rust, nothing spills, and no wait is lost.
+//!
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc ring -- --ignored --nocapture`
+
+use crate::harness::ring_kernel::{compile, options, program, report, ring};
+use falchion::{
+    desc::OperandKind,
+    threadblock::{Pipeline, SharedOperand},
+};
+
+fn shared(operand: OperandKind) -> Option<SharedOperand> {
+    Some(SharedOperand { operand, blocks: 2 })
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_roles_compile_without_spills_and_keep_their_registers() {
+    for stages in [2, 3, 4, 7] {
+        for pending in [0, 1] {
+            for multicast in [None, shared(OperandKind::A), shared(OperandKind::B)] {
+                let compiled = compile(&ring(stages, multicast), &options(pending));
+                let report = report(&compiled);
+                println!("{stages} stages, {pending} pending, {multicast:?}: {} registers", report.registers);
+                assert!(report.is_clean(), "{report:?}");
+                assert!(report.registers <= 168, "{report:?}");
+                assert!(!compiled.log.contains("warning") && !compiled.log.contains("injected"), "{}", compiled.log);
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_ring_of_other_facts_does_not_compile() {
+    let nvrtc = falchion::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
+    let told = program(&ring(4, None), &options(1));
+    for (fact, changed) in
+        [("kStages = 4", "kStages = 3"), ("kBytesA = 16384", "kBytesA = 17408"), ("kStagingBuffers = 2", "kStagingBuffers = 1")]
+    {
+        assert!(told.source.contains(fact), "{fact} is spelled");
+        let mut other = program(&ring(4, None), &options(1));
+        other.source = told.source.replacen(fact, changed, 1);
+        let error = nvrtc.compile(&other).expect_err(changed).to_string();
+        assert!(error.contains("PipelineLayout: the Rust map and the CUDA map differ"), "{error}");
+    }
+}
+
+/// The text has the steps of the value, and no more.
+#[test]
+fn the_header_spells_every_step() {
+    let ring: Pipeline = ring(3, shared(OperandKind::B));
+    let roles = options(1).roles(&ring).expect("roles");
+    let header = roles.header();
+    let steps = header.matches("{RoleStepKind::").count();
+    // An empty section is spelled with one step that is not counted.
+    let empty = header.matches("kCount = 0;").count();
+    assert_eq!(steps - empty, roles.places().count());
+    assert!(header.contains("{RoleStepKind::AwaitProducts, 1, 0}, {RoleStepKind::Release, 1, 0}, {RoleStepKind::Advance, 0, 0}"));
+    println!("{roles}");
+}

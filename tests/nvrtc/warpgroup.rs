@@ -1,0 +1,130 @@
+//! Every stage of a warpgroup's product is accepted by NVRTC, keeps to its registers, is not serialized, and has the maps and
+//! descriptors that Rust has. These need the library and no GPU.
+//!
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture --test-threads 1`
+
+use crate::harness::warpgroups::{products, tile, types, words};
+use falchion::{
+    device::cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+        report::Report,
+    },
+    mirror::TranslationUnit,
+    threadblock::Along,
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
+};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Instant,
+};
+
+const HOPPER: u32 = 90;
+
+/// Remembers in memory alone: nothing that another run compiled passes for this one's.
+fn cache() -> Cache {
+    Cache::new(CacheDir::Off)
+}
+
+fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
+    let entry = match compile(cache, &mma.probe(true).unit, HOPPER) {
+        Ok(entry) => entry,
+        Err(error) => return Some(error.to_string()),
+    };
+    let report = Report::read(&entry.log);
+    let clean = report.as_ref().is_some_and(|report| report.is_clean() && report.registers >= mma.instruction().registers());
+    // C7519 is news of an arrive that the compiler puts in where the text has it already; any other code is speed lost.
+    let coded = entry.log.lines().any(|line| line.contains("(C7") && !line.contains("(C7519)"));
+    (!clean || coded || entry.log.contains("warning")).then(|| format!("{report:?}\n{}", entry.log))
+}
+
+/// Compiles everything on all cores; panics with whatever is not clean.
+fn all_clean(what: &str, stages: &[MmaWarpgroup]) {
+    let (cache, next, faults, start) = (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(mma) = stages.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some(fault) = fault(&cache, mma) {
+                        faults.lock().expect("no panic").push(format!("{}: {fault}", words(mma)));
+                    }
+                }
+            });
+        }
+    });
+    println!("{what}: {} stages, {} texts, {:.1} s", stages.len(), cache.compilations(), start.elapsed().as_secs_f64());
+    let faults = faults.into_inner().expect("no panic");
+    assert!(faults.is_empty(), "{} of {} are not clean:\n\n{}", faults.len(), stages.len(), faults.join("\n\n"));
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn every_type_width_and_way_compiles_clean() {
+    let stages: Vec<_> = types()
+        .into_iter()
+        .flat_map(|types| [8, 64, 128, 192, 256].into_iter().flat_map(move |n| products(types, n, Swizzle::Bytes128)))
+        .collect();
+    all_clean("types, widths and ways", &stages);
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn every_swizzle_compiles_clean() {
+    let types = [WgmmaInput::F16, WgmmaInput::Tf32, WgmmaInput::S8].map(|input| (input, input, input.accumulator()));
+    let stages: Vec<_> = Swizzle::ALL[1..]
+        .iter()
+        .flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle)))
+        .collect();
+    all_clean("swizzles", &stages);
+}
+
+/// The widths that are refused here are those that the assembler refuses.
+#[test]
+#[ignore = "needs NVRTC"]
+fn the_assembler_agrees_on_widths() {
+    let cache = cache();
+    let stage = |input: WgmmaInput| {
+        let b = tile(input, Along::K, Swizzle::Bytes128, 64);
+        MmaWarpgroup::new(OperandA::Registers(input), b, input.accumulator(), 48).expect("a stage")
+    };
+    for (input, n, taken) in [(WgmmaInput::S8, 48, true), (WgmmaInput::S8, 56, false), (WgmmaInput::Bf16, 52, false)] {
+        assert_eq!(MmaWarpgroup::new(OperandA::Registers(input), stage(input).b(), input.accumulator(), n).is_ok(), taken);
+        let unit = stage(input).probe(false).unit;
+        let config = unit.config.replace("n48k", &format!("n{n}k"));
+        let answer = compile(&cache, &TranslationUnit { config, ..unit }, HOPPER);
+        assert_eq!(answer.is_ok(), taken, "{input} n{n}");
+        if let Err(error) = answer {
+            println!(
+                "{input} n{n}: {}",
+                error.to_string().lines().find(|line| line.contains("hape")).unwrap_or("no shape named")
+            );
+        }
+    }
+}
+
+/// A map, and a descriptor, that differs from the kernel's stops the compilation.
+#[test]
+#[ignore = "needs NVRTC"]
+fn another_map_is_seen() {
+    let cache = cache();
+    let bf16 = WgmmaInput::Bf16;
+    let shared = OperandA::Shared(tile(bf16, Along::Mn, Swizzle::Bytes128, 64));
+    let stage =
+        MmaWarpgroup::new(shared, tile(bf16, Along::K, Swizzle::Bytes128, 64), WgmmaAccumulator::F32, 64).expect("a stage");
+    let unit = stage.probe(true).unit;
+    assert!(compile(&cache, &unit, HOPPER).is_ok());
+    for (change, from, to, names) in [
+        ("no swizzle", "kSwizzleBits = 3", "kSwizzleBits = 0", "map"),
+        ("a row of the other operand", "kPitch = 64", "kPitch = 72", "map"),
+        ("another distance", "kDescriptor = 0x4000", "kDescriptor = 0x4001", "descriptor"),
+    ] {
+        let config = unit.config.replacen(from, to, 1);
+        assert_ne!(config, unit.config, "{change}");
+        let error = compile(&cache, &TranslationUnit { config, ..unit.clone() }, HOPPER).expect_err(change).to_string();
+        assert!(error.contains(&format!("the Rust {names} and the CUDA {names} differ")), "{change}: {error}");
+    }
+}
