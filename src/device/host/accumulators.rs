@@ -16,6 +16,9 @@ pub(super) enum Accumulators {
     F16(Vec<F16>),
 }
 
+/// What makes a word of the element that bytes begin with.
+pub(super) type Word = Box<dyn Fn(&[u8]) -> u64>;
+
 /// The same for whichever type there is.
 macro_rules! each {
     ($of:expr, $numbers:ident => $how:expr) => {
@@ -86,8 +89,8 @@ impl Accumulators {
     }
 
     /// How an element of a type becomes a word of these.
-    pub fn words_of(kind: ElementKind, from: ElementKind) -> Option<Box<dyn Fn(&[u8]) -> u64>> {
-        fn words<T: Number>(from: ElementKind) -> Option<Box<dyn Fn(&[u8]) -> u64>> {
+    pub fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
+        fn words<T: Number>(from: ElementKind) -> Option<Word> {
             let one = T::widening(from)?.one;
             Some(Box::new(move |bytes| word(one(bytes))))
         }

@@ -2,8 +2,8 @@
 
 use super::{
     Fault, Program,
+    accumulated::{Accumulated, Held},
     shared_memory::{Access, SharedMemory},
-    sums::{Held, Sums},
     turn::Turn,
     watch::{Unwatched, Watch},
 };
@@ -18,7 +18,7 @@ pub(super) struct Started<'a> {
     /// Element (mn, k) of an operand's tile: a number, or its name.
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
     /// The accumulators of a thread before it has multiplied anything.
-    pub sums: Sums,
+    pub accumulators: Accumulated,
     /// Tiles along K.
     pub tiles: u32,
     /// What the order is drawn from in which threads take turns between barriers.
@@ -30,7 +30,7 @@ pub(super) struct Thread {
     pub staging: [Vec<u64>; 2],
     pub staged_tile: u32,
     pub fragments: [[Vec<Held>; 2]; 2],
-    pub sums: Sums,
+    pub accumulators: Accumulated,
     pub multiplied: u64,
     pub collected: u32,
     pub written: u32,
@@ -72,7 +72,7 @@ impl<'a> Block<'a> {
                 let empty = vec![Held { word: 0, tile: u32::MAX, group: u32::MAX }; o.thread_mn() as usize];
                 [empty.clone(), empty]
             }),
-            sums: started.sums.clone(),
+            accumulators: started.accumulators.clone(),
             multiplied: 0,
             collected: 0,
             written: 0,

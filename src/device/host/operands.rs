@@ -96,11 +96,12 @@ impl<'a> Operands<'a> {
 
     /// An operand, seen as MN x K.
     pub fn matrix(&self, operand: OperandKind) -> Matrix<'a> {
-        let (kind, mn, leading) = match operand {
-            OperandKind::A => (self.desc.a, self.problem.m, self.problem.lda),
-            OperandKind::B => (self.desc.b, self.problem.n, self.problem.ldb),
+        let (desc, problem) = (self.desc, &self.problem);
+        let (kind, mn, leading, along_k) = match operand {
+            OperandKind::A => (desc.a, problem.m, problem.lda, desc.layout_a.is_row()),
+            OperandKind::B => (desc.b, problem.n, problem.ldb, !desc.layout_b.is_row()),
         };
-        let strides = if self.desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) };
+        let strides = if along_k { (leading, 1) } else { (1, leading) };
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, self.problem.k) }
     }
 

@@ -7,8 +7,8 @@
 
 use super::{
     Fault, Program,
+    accumulated::Accumulated,
     block::{Block, Started},
-    sums::Sums,
     vectors::whole,
 };
 use crate::{
@@ -49,16 +49,16 @@ struct Trace {
 }
 
 impl Trace {
-    fn of(sums: &Sums) -> Self {
+    fn of(accumulated: &Accumulated) -> Self {
         let names = |words: &[u64]| words.iter().map(|&word| Name::of_word(word)).collect();
-        match sums {
-            Sums::Names { rows, columns } => Self { rows: names(rows), columns: names(columns) },
+        match accumulated {
+            Accumulated::Names { rows, columns } => Self { rows: names(rows), columns: names(columns) },
             _ => Self { rows: Vec::new(), columns: Vec::new() },
         }
     }
 }
 
-/// The elements of one operand that a product multiplies, k by k, and where its sums go.
+/// The elements of one operand that a product multiplies, k by k, and where its accumulators go.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panel {
     /// Row of the block's tile that each row of the product is stored to; columns for B.
@@ -124,8 +124,8 @@ impl Plan {
         let d = &program.desc;
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
-        let sums = Sums::Names { rows: Vec::new(), columns: Vec::new() };
-        let block = Block::run(program, &Started { source: &name, sums, tiles: 2, seed: 0 })?;
+        let accumulators = Accumulated::Names { rows: Vec::new(), columns: Vec::new() };
+        let block = Block::run(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 })?;
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
@@ -161,7 +161,7 @@ impl Plan {
 fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 2], Fault> {
     let d = &program.desc;
     let fault = Fault::NotAnOuterProduct { warp };
-    let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].sums)).collect();
+    let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].accumulators)).collect();
     let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
     let collector = warp % (d.threads_per_slice() / WARP);
     let tile_columns = d.threadblock.n;

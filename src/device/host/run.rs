@@ -2,6 +2,7 @@
 
 use super::{
     Fault, Map, Program,
+    accumulated::Accumulated,
     accumulators::Accumulators,
     block::{Block, Started},
     chains::Chains,
@@ -9,7 +10,6 @@ use super::{
     operands::{Operands, Product, unknown},
     plan::{Plan, stored_once},
     store::Blocks,
-    sums::Sums,
     vectors::whole,
 };
 use crate::{
@@ -163,14 +163,14 @@ fn checked_block(
         let element = walks[operand.index()].element(tile, mn, k);
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
-    let sums = Sums::Numbers(Accumulators::zeros(d.accumulator, d.accumulators() as usize));
-    let block = Block::run(program, &Started { source: &source, sums, tiles: operands.tiles, seed })?;
+    let accumulators = Accumulated::Numbers(Accumulators::zeros(d.accumulator, d.accumulators() as usize));
+    let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed })?;
     stored?;
     let mut tile = Accumulators::zeros(d.accumulator, (d.threadblock.m * d.threadblock.n) as usize);
     for thread in 0..d.threads_per_slice() {
         for index in 0..d.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
-                tile.set(place as usize, block.threads[thread as usize].sums.word(index));
+                tile.set(place as usize, block.threads[thread as usize].accumulators.word(index));
             }
         }
     }

@@ -54,11 +54,12 @@ impl Blocks<'_> {
         let [first, last] = [order.first(), order.last()].map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
         let (epilogue, element) = (Epilogue::<E>::of(desc, &problem.scalars, self.kind)?, desc.c.bytes() as usize);
-        let line = problem.ldd.max(1) * element;
-        let end = d.len().min(last * line);
-        let d = d.get_mut(first * line..end).unwrap_or_default();
+        // The leading dimension of a single row may be any number.
+        let line = problem.ldd.max(1).saturating_mul(element);
+        let end = d.len().min(last.saturating_mul(line));
+        let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
         let span = Span { epilogue, element, columns: problem.n, source: *source, ldc: problem.ldc };
-        parallel_pieces(d, ROWS * line, |number, rows| {
+        parallel_pieces(d, line.saturating_mul(ROWS), |number, rows| {
             let mut buffers = Buffers::default();
             for (i, d) in rows.chunks_mut(line).enumerate() {
                 self.row(&span, &order, first + number * ROWS + i, &mut buffers, d);

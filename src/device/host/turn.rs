@@ -2,9 +2,9 @@
 
 use super::{
     Fault, Lane,
+    accumulated::Held,
     block::{Block, Thread},
     shared_memory::{Access, Content},
-    sums::Held,
 };
 use crate::{
     desc::{GemmDesc, OperandDesc, OperandKind},
@@ -177,7 +177,7 @@ impl Lane for Turn<'_, '_> {
         }
         state.multiplied += 1;
         let [a, b] = &state.fragments;
-        state.sums.multiply(&a[group as usize % 2], &b[group as usize % 2]);
+        state.accumulators.multiply(&a[group as usize % 2], &b[group as usize % 2]);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Lane for Turn<'_, '_> {
         if self.slice() == slice {
             for index in 0..self.block.accumulators {
                 let place = self.deposit_place(index)?;
-                let word = self.state().sums.word(index);
+                let word = self.state().accumulators.word(index);
                 self.block.shared.write(place, Content { word, tag: DEPOSITED | slice })?;
             }
         }
@@ -200,7 +200,7 @@ impl Lane for Turn<'_, '_> {
                 if tag != DEPOSITED | slice {
                     return Err(Fault::NotDeposited { thread: self.thread, slice });
                 }
-                self.state().sums.add(index, word);
+                self.state().accumulators.add(index, word);
             }
             self.state().collected += 1;
         }

@@ -5,9 +5,9 @@
 
 use super::{
     Fault, Lane, Program,
+    accumulated::Accumulated,
     block::{Block, Started},
     plan::stored_once,
-    sums::Sums,
     turn::Turn,
     vectors::whole,
 };
@@ -96,13 +96,13 @@ pub fn watch(program: &Program, tiles: u32, strides: Option<Strides>, tell: &mut
     whole(program)?;
     let nothing = |_: OperandKind, _: u32, _: u32, _: u32| 0;
     let mut log = Log { strides, tell, open: BTreeMap::new(), failed: None };
-    let started = Started { source: &nothing, sums: Sums::Counted(0), tiles, seed: 0 };
+    let started = Started { source: &nothing, accumulators: Accumulated::Counted(0), tiles, seed: 0 };
     let block = Block::run_watched(program, &started, &mut log)?;
     if let Some(what) = log.failed {
         return Err(Error::Measurement { because: what.to_string() });
     }
-    let products = |sums: &Sums| if let Sums::Counted(products) = sums { *products } else { 0 };
-    Ok(block.threads.iter().map(|thread| products(&thread.sums)).sum())
+    let products = |of: &Accumulated| if let Accumulated::Counted(products) = of { *products } else { 0 };
+    Ok(block.threads.iter().map(|thread| products(&thread.accumulators)).sum())
 }
 
 /// Which access: the warp, the step since the last barrier, what for and whose, and two numbers that tell its accesses apart.

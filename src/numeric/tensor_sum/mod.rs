@@ -105,29 +105,32 @@ mod tests {
     use crate::{
         arch::ArchKind,
         desc::OperandKind,
-        numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16},
+        numeric::{self, Combined, ElementKind},
     };
+
+    /// More than one block of lanes.
+    const COLUMNS: usize = LANES + 3;
 
     /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`,
     /// promoted parts of it added in order.
     #[test]
     fn sums_have_the_bits_of_steps() {
-        use ElementKind::{F16 as Half, F32, Tf32};
+        use ElementKind::{Bf16, E4m3, E5m2, F16 as Half, F32, Tf32};
         let mut state = 1u64;
         let mut draw = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u32
         };
         let mut number = |kind: ElementKind, wild: bool| {
-            let (bits, scale) = (draw(), [0, 3, 30][draw() as usize % 3]);
+            let (bits, scale) = (draw(), [0, 3, 30, 70][draw() as usize % 4]);
             let plain = (bits % 4001) as f32 / 1000.0 - 2.0;
             let x = if bits.is_multiple_of(11) { 0.0 } else { plain * 2f32.powi(draw() as i32 % (2 * scale + 1) - scale) };
             match kind {
                 _ if wild && bits % 97 == 1 => [f32::INFINITY, f32::NAN, f32::NEG_INFINITY][draw() as usize % 3],
-                Half => F16::from_f32(x).to_f32(),
-                Bf16 => Bf16::from_f32(x).to_f32(),
-                E4m3 => E4m3::from_f64(f64::from(x).clamp(-400.0, 400.0)).to_f32(),
-                E5m2 => E5m2::from_f64(f64::from(x).clamp(-4e4, 4e4)).to_f32(),
+                Half => numeric::F16::from_f32(x).to_f32(),
+                Bf16 => numeric::Bf16::from_f32(x).to_f32(),
+                E4m3 => numeric::E4m3::from_f64(f64::from(x).clamp(-400.0, 400.0)).to_f32(),
+                E5m2 => numeric::E5m2::from_f64(f64::from(x).clamp(-4e4, 4e4)).to_f32(),
                 _ => x,
             }
         };
@@ -138,23 +141,23 @@ mod tests {
             let c = if accumulator == Half { Half } else { F32 };
             for arch in ArchKind::ALL {
                 let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
-                for round in 0..40 {
+                for round in 0..12 {
                     // Two steps, and the one that is left.
                     let promoted = accumulator == F32 && round % 2 == 1;
                     let instruction = if promoted { own.promoted_every(2 * own.products()) } else { own };
                     let depth = 3 * instruction.products() as usize;
-                    let [of_a, of_b] =
-                        [a, b].map(|kind| (0..8 * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>());
+                    let [of_a, of_b] = [(a, ROWS + 2), (b, COLUMNS)]
+                        .map(|(kind, rows)| (0..rows * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>());
                     let (pa, pb) = (
                         Panel::of(&instruction, OperandKind::A, depth, of_a.clone()),
                         Panel::of(&instruction, OperandKind::B, depth, of_b.clone()),
                     );
-                    let before: Vec<f32> = (0..64).map(|_| number(accumulator, false)).collect();
+                    let before: Vec<f32> = (0..(ROWS + 2) * COLUMNS).map(|_| number(accumulator, false)).collect();
                     let mut sums = before.clone();
-                    accumulate(&instruction, &pa, &pb, &mut sums, 8);
+                    accumulate(&instruction, &pa, &pb, &mut sums, COLUMNS);
                     for (at, sum) in sums.iter().enumerate() {
                         let row = |of: &[f32], i: usize| of[i * depth..][..depth].to_vec();
-                        let (x, y) = (row(&of_a, at / 8), row(&of_b, at % 8));
+                        let (x, y) = (row(&of_a, at / COLUMNS), row(&of_b, at % COLUMNS));
                         let wanted = match instruction.promotion() {
                             None => instruction.step(before[at], &x, &y),
                             Some(every) => {

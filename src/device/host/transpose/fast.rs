@@ -33,7 +33,7 @@ pub(super) fn run<T: Pod + Send + Sync>(
     }
     for number in 0..batch {
         let (one, d) = (of(number), &mut d[number * stride..][..length]);
-        parallel_pieces(d, BLOCK * shapes.d.leading, |strip, d| one.strip(strip * BLOCK, d, rule));
+        parallel_pieces(d, shapes.d.leading.saturating_mul(BLOCK), |strip, d| one.strip(strip * BLOCK, d, rule));
     }
 }
 

@@ -4,7 +4,7 @@
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`roles`](super::roles), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
-//!   read back through descriptors (`reading.rs`), summed as the instruction sums, deposited and stored (`slices.rs`), or read, summed
+//!   read back through descriptors (`reading.rs`), summed as the instruction sums (`products.rs`), deposited and stored (`slices.rs`), or read, summed
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
 //! - **fast** (`fast.rs`): the same sums in the same order, parallel over tiles, without a ring: the bits are the same. On the CUDA cores,
 //!   and of integers, sums are chains of multiply-adds, and the panels and wide products of the other main loops make them.
@@ -14,6 +14,7 @@
 mod checked;
 mod fast;
 mod numbers;
+mod products;
 mod program;
 mod reading;
 mod slices;

@@ -1,4 +1,4 @@
-//! What a thread makes of its fragments: sums, or a record of what it would have multiplied.
+//! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
 
 use super::accumulators::Accumulators;
 
@@ -13,7 +13,7 @@ pub(super) struct Held {
 
 /// The accumulators of a thread.
 #[derive(Clone)]
-pub(super) enum Sums {
+pub(super) enum Accumulated {
     /// Numbers, row by row of the thread's tile.
     Numbers(Accumulators),
     /// Names: for each product, those in its rows and in its columns.
@@ -27,11 +27,11 @@ pub(super) enum Sums {
     Counted(u64),
 }
 
-impl Sums {
+impl Accumulated {
     /// Adds the outer product of a fragment of A and one of B.
     pub fn multiply(&mut self, a: &[Held], b: &[Held]) {
         match self {
-            Self::Numbers(sums) => sums.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word),
+            Self::Numbers(numbers) => numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word),
             Self::Names { rows, columns } => {
                 rows.extend(a.iter().map(|held| held.word));
                 columns.extend(b.iter().map(|held| held.word));
@@ -43,15 +43,15 @@ impl Sums {
     /// One accumulator.
     pub fn word(&self, index: u32) -> u64 {
         match self {
-            Self::Numbers(sums) => sums.word(index as usize),
+            Self::Numbers(numbers) => numbers.word(index as usize),
             _ => 0,
         }
     }
 
     /// Adds what another slice of K deposited.
     pub fn add(&mut self, index: u32, word: u64) {
-        if let Self::Numbers(sums) = self {
-            sums.add(index as usize, word);
+        if let Self::Numbers(numbers) = self {
+            numbers.add(index as usize, word);
         }
     }
 }
