@@ -23,6 +23,6 @@ pub(crate) use convert::round_to_odd;
 pub use convert::{Narrow, Widen};
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 pub use instruction::{Instruction, SumRounding};
-pub(crate) use rows::{Narrowing, Number, Result, Widening};
+pub(crate) use rows::{Computed, Narrowing, Number, Widening};
 pub use split::SplitKind;
 pub(crate) use tensor_sum::{Panel, accumulate};

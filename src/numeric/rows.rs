@@ -26,7 +26,7 @@ pub(crate) trait Number: Pod + Default + Send + Sync {
 }
 
 /// What an epilogue computes in.
-pub(crate) trait Result: Number + Compute {
+pub(crate) trait Computed: Number + Compute {
     /// How elements of a type are written; `None` where they come from other numbers.
     fn narrowing(to: ElementKind) -> Option<Narrowing<Self>>;
 }
@@ -89,7 +89,7 @@ numbers! {
 
 macro_rules! results {
     ($($number:ty: $($kind:ident as $to:ty),*;)*) => {
-        $(impl Result for $number {
+        $(impl Computed for $number {
             fn narrowing(to: ElementKind) -> Option<Narrowing<Self>> {
                 match to {
                     $(ElementKind::$kind => Some(narrowed::<Self, $to>),)*

@@ -5,7 +5,7 @@ use crate::{
     desc::GemmDesc,
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
     error::Error,
-    numeric::{ComputeKind, ElementKind, Narrowing, Result as Computed, Widening},
+    numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
 };
 
 /// From accumulators to D, computed in `E`.

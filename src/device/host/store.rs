@@ -8,7 +8,7 @@ use super::{
 use crate::{
     device::arguments::Source,
     error::Error,
-    numeric::{ComputeKind, ElementKind, Result as Computed},
+    numeric::{ComputeKind, Computed, ElementKind},
 };
 
 /// Columns that are evaluated at once, at least where there are so many: their rows stay in the first-level cache.
