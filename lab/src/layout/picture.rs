@@ -93,7 +93,7 @@ impl<'m> Picture<'m> {
     }
 
     /// Who owns which cell: `owners`, laid over the picture again and again, as
-    /// [`local_partition`](super::algebra::Layout::local_partition) lays threads over elements.
+    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) lays threads over elements.
     ///
     /// # Errors
     /// A map without rows or columns.
