@@ -3,7 +3,8 @@
 use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
 use falchion_lab::bench::{
     Line,
-    measure::{Run, compile_all},
+    kernels::{Compiled, compile_all},
+    measure::Run,
     page,
     record::utc_date,
     suite,
@@ -12,7 +13,6 @@ use falchion_lab::bench::{
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     time::SystemTime,
 };
 
@@ -28,7 +28,9 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
-        return compiled(compile_all(&problems, sm)?, sm);
+        let Compiled { kernels, refused } = compile_all(&problems, sm)?;
+        refused.iter().for_each(|(at, because)| print::line(&format!("{at}/{}: refused: {because}", problems.len())));
+        return compiled(kernels, sm);
     }
     let (device, run, out) = opened(args, &name)?;
     let mut lines: Vec<Line> = Vec::new();
@@ -82,15 +84,9 @@ fn command(args: &BenchArgs) -> String {
     format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
 }
 
-/// The commit that this program was built from, when whoever built it said so; else that of the folder that it runs in.
+/// The commit that this program was built from, as whoever built it said: `FALCHION_COMMIT` when it was compiled.
 pub fn commit() -> String {
-    let here = || {
-        let output = Command::new("git").args(["describe", "--always", "--dirty", "--exclude", "*"]).output();
-        let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout).unwrap_or_default();
-        String::from_utf8_lossy(&text).trim().to_owned()
-    };
-    let commit = option_env!("FALCHION_COMMIT").map_or_else(here, str::to_owned);
-    if commit.is_empty() { "unknown".to_owned() } else { commit }
+    option_env!("FALCHION_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown").to_owned()
 }
 
 /// One line for people.

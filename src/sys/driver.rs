@@ -1,16 +1,9 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
-use crate::{
-    arch::PORTABLE_CLUSTER,
-    desc::GemmDesc,
-    device::cuda::{CudaKernel, kernel::Geometry},
-    error::Error,
-    mirror::TranslationUnit,
-    refusal::Refusal,
-};
+use crate::{arch::PORTABLE_CLUSTER, error::Error, mirror::TranslationUnit, refusal::Refusal};
 use bytemuck::Pod;
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
-use std::{ffi::c_void, sync::Arc};
+use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
+use std::ffi::c_void;
 
 /// `error` of the driver function `call`, as ours.
 pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
@@ -174,24 +167,24 @@ pub unsafe fn enqueue<Params: Pod>(
         .map_err(driver("cuLaunchKernel"))
 }
 
-/// Compiles and loads a kernel that is not this library's: `unit` computes what `desc` describes, in blocks of `geometry`. It is
-/// not kept for the process: two calls load two kernels.
-///
-/// # Errors
-///
-/// Those of [`CudaKernel::prepare`], less the description's.
-///
-/// # Safety
-///
-/// The unit's entry point takes [`GemmParams`](crate::mirror::GemmParams) and nothing else, by value; of the operands it touches
-/// what the extents and leading dimensions in it span, and writes D alone.
-pub unsafe fn kernel_of_unit(
-    context: &Arc<CudaContext>,
-    desc: &GemmDesc,
-    unit: TranslationUnit,
-    geometry: Geometry,
-) -> Result<CudaKernel, Error> {
-    CudaKernel::of_unit(context, desc, unit, geometry)
+/// The text of a kernel that is not this library's, which somebody answers for.
+#[derive(Clone, Debug)]
+pub struct VouchedUnit(TranslationUnit);
+
+impl VouchedUnit {
+    /// The unit.
+    ///
+    /// # Safety
+    ///
+    /// Its entry point takes [`GemmParams`](crate::mirror::GemmParams) and nothing else, by value; of the operands it touches what
+    /// the extents and leading dimensions in it span, and writes D alone.
+    pub const unsafe fn new(unit: TranslationUnit) -> Self {
+        Self(unit)
+    }
+
+    pub(crate) fn into_unit(self) -> TranslationUnit {
+        self.0
+    }
 }
 
 /// Enqueues a kernel of ours.

@@ -104,12 +104,12 @@ fn version(folder: &Path) -> Vec<u32> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
-/// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, the user, the system and `/opt`.
+/// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, conda's, the user, the system and `/opt`.
 fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     let opt = environment.root().join("opt");
     // A name for the refusal, and the prefixes it stands for.
     let mut groups = Vec::new();
-    for (variable, below) in [("VIRTUAL_ENV", ""), ("HOME", ".local")] {
+    for (variable, below) in [("VIRTUAL_ENV", ""), ("CONDA_PREFIX", ""), ("HOME", ".local")] {
         match environment.variable(variable) {
             None => places.push(unset(variable)),
             Some(folder) => {

@@ -45,6 +45,7 @@ fn an_empty_environment_is_refused_naming_every_place() {
         "/usr/local/cuda/lib64 (no such folder)",
         "/usr/local/cuda-* (none)",
         "VIRTUAL_ENV (not set)",
+        "CONDA_PREFIX (not set)",
         "/usr/lib*/python*/*-packages/nvidia (none)",
         "HOME (not set)",
         "/opt/lib*/python*/*-packages/nvidia (none)",

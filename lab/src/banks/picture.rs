@@ -3,8 +3,7 @@
 //! A cell is a word; neighbours that the same lanes touch are drawn as one. Strips are the colours of the lanes, the number in the
 //! middle is theirs, and the small one that of the wavefronts. In the lower half a white cell is a bank that has nothing to say.
 
-use crate::svg::escaped;
-use core::fmt::Write;
+use crate::svg::Svg;
 use falchion::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,20 +22,16 @@ const WIDTH: f64 = LEFT + CELL.0 * BANKS as f64 + MARGIN;
 
 /// An SVG of accesses, one below the other, each under its title.
 pub fn picture(accesses: &[(String, WarpAccess)]) -> String {
-    let mut sheet = Sheet { body: String::new(), y: MARGIN };
+    let mut sheet = Sheet { svg: Svg::default(), y: MARGIN };
     for (title, access) in accesses {
         sheet.access(title, access);
     }
-    let Sheet { body, y } = sheet;
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {y}\" width=\"{WIDTH}\" height=\"{y}\" font-family=\"Helvetica, Arial, sans-serif\">\n\
-         <rect width=\"{WIDTH}\" height=\"{y}\" fill=\"#ffffff\"/>\n{body}</svg>\n"
-    )
+    sheet.svg.on_a_sheet((WIDTH, sheet.y), "Helvetica, Arial, sans-serif")
 }
 
 /// What is drawn so far, and how far down it reaches.
 struct Sheet {
-    body: String,
+    svg: Svg,
     y: f64,
 }
 
@@ -137,13 +132,7 @@ impl Sheet {
             let strip = (width - 1.0) / touch.lanes.len() as f64;
             for (i, &lane) in (0u32..).zip(&touch.lanes) {
                 let at = x + 0.5 + f64::from(i) * strip;
-                let _ = writeln!(
-                    self.body,
-                    "<rect x=\"{at:.2}\" y=\"{:.2}\" width=\"{strip:.2}\" height=\"{:.2}\" fill=\"{}\"/>",
-                    y + 0.5,
-                    height - 1.0,
-                    colour(lane)
-                );
+                self.svg.rect([at, y + 0.5, strip, height - 1.0], &colour(lane)).end();
             }
             let (lanes, carried) = (listed(&touch.lanes, width), listed(&touch.wavefronts, width));
             self.text(x + width / 2.0, y + height / 2.0 + if turns { 1.5 } else { 3.5 }, LANE, &lanes);
@@ -156,19 +145,11 @@ impl Sheet {
 
     fn cell(&mut self, bank: usize, y: f64, fill: &str) {
         let x = LEFT + bank as f64 * CELL.0;
-        let (width, height) = CELL;
-        let _ = writeln!(
-            self.body,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" stroke=\"#cccccc\" stroke-width=\"0.6\"/>"
-        );
+        self.svg.rect([x, y, CELL.0, CELL.1], fill).set("stroke", "#cccccc").set("stroke-width", 0.6).end();
     }
 
     fn text(&mut self, x: f64, y: f64, (size, fill, anchor): Style, text: &str) {
-        let escaped = escaped(text);
-        let _ = writeln!(
-            self.body,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\" text-anchor=\"{anchor}\">{escaped}</text>"
-        );
+        self.svg.text((x, y), size, fill).anchor(anchor).says(text);
     }
 }
 

@@ -52,13 +52,13 @@ impl SharedStep {
 /// The accesses of a description, as [`of_program`] counts them.
 ///
 /// ```
-/// use falchion::{device::host::Purpose, prelude::*};
+/// use falchion::{banks::wavefronts, device::host::Purpose, prelude::*};
 /// use falchion_lab::banks;
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.
 /// let steps = banks::of_desc(&Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC)?;
 /// let loads: Vec<_> = steps.iter().filter(|step| step.purpose == Purpose::Load).collect();
-/// assert!(loads.iter().all(|step| step.worst.bytes() == 16 && banks::wavefronts(&step.worst).wavefronts == 2));
+/// assert!(loads.iter().all(|step| step.worst.bytes() == 16 && wavefronts(&step.worst).wavefronts == 2));
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///

@@ -3,10 +3,10 @@
 use super::{
     Outcome, SuiteProblem,
     accuracy::errors,
+    kernels::prepared,
     peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     protocol::{self, Session},
     record::{Circumstances, Line},
-    suite::Accumulate,
     timer::Launch,
 };
 use crate::{
@@ -16,11 +16,11 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    arch::{ArchKind, OpKind},
-    desc::{GemmDesc, PromotionKind, Request},
+    arch::ArchKind,
+    desc::GemmDesc,
     device::{
         HostSlice, MatrixShape, Routes, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, cache::Cache, compile, detour_units, kernel_unit, machine_of},
+        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
     },
     epilogue::SCALARS,
     layout::Order,
@@ -67,11 +67,12 @@ impl Bench {
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
-    /// Measures a problem.
+    /// Measures a problem. One whose knobs make no kernel is a line with the refusal's sentence, and so is one whose operands are
+    /// refused.
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
+    /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
     pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
         if problem.batch.unwrap_or(1) != 1 {
             return Err(measurement("batches are not supported yet"));
@@ -79,7 +80,10 @@ impl Bench {
         let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
         let kernel = match &run.kernel {
             Some(kernel) => kernel.clone(),
-            None => CudaKernel::prepare(self.stream.context(), &description(problem, newest)?)?,
+            None => match prepared(problem, newest, |desc| CudaKernel::prepare(self.stream.context(), desc))? {
+                Ok(kernel) => kernel,
+                Err(sentence) => return Ok(Line::refused(problem, sentence, self.circumstances(run))),
+            },
         };
         let desc = *kernel.desc();
         let shapes = shapes(problem);
@@ -106,16 +110,11 @@ impl Bench {
         let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
         let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
         let circumstances = Circumstances {
-            suite: run.suite.clone(),
-            kind: "gemm".to_owned(),
             family: desc.mainloop.name().to_owned(),
             op: desc.op.name().to_owned(),
             config: configuration(&desc),
             route: routes.to_string(),
-            device: self.device.clone(),
-            date: run.date.clone(),
-            commit: run.commit.clone(),
-            ..Circumstances::default()
+            ..self.circumstances(run)
         };
         let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
             // The window of f16x3: what is refused is kept, too.
@@ -156,52 +155,18 @@ impl Bench {
         };
         Ok(Line::new(problem, &outcome, circumstances))
     }
-}
 
-/// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
-///
-/// # Errors
-///
-/// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
-pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
-    let op = match problem.op.as_deref() {
-        None | Some("simt") => OpKind::Simt,
-        Some(_) => OpKind::TensorOp,
-    };
-    let types = types(problem)?;
-    let mut knobs: Vec<_> = problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
-    let mut ask = |name: &str, words: &str| knobs.push((name.to_owned(), words.to_owned()));
-    if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
-        ask("promotion", PromotionKind::Stage.name());
-    }
-    if let Some(split) = problem.split {
-        ask("split", split.name());
-    }
-    if let Some(epilogue) = &problem.epilogue {
-        ask("epilogue", epilogue);
-    }
-    let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
-    let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
-    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, knobs };
-    Ok(request.resolve(arch)?.desc)
-}
-
-/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
-///
-/// # Errors
-///
-/// Those of [`description`] and of [`compile`].
-pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<usize, Error> {
-    let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
-    let mut descs = problems.iter().map(|problem| description(problem, newest)).collect::<Result<Vec<_>, _>>()?;
-    descs.dedup();
-    for desc in &descs {
-        desc.check()?;
-        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
-            compile(Cache::global(), &unit, sm)?;
+    /// What is the same of every line of a run.
+    fn circumstances(&self, run: &Run) -> Circumstances {
+        Circumstances {
+            suite: run.suite.clone(),
+            kind: "gemm".to_owned(),
+            device: self.device.clone(),
+            date: run.date.clone(),
+            commit: run.commit.clone(),
+            ..Circumstances::default()
         }
     }
-    Ok(descs.len())
 }
 
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted or A comes from registers.
@@ -216,7 +181,7 @@ fn measurement(because: impl ToString) -> Error {
     Error::Measurement { because: because.to_string() }
 }
 
-fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
+pub(super) fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
     let (a, b, c) = (problem.a.element, problem.b.element, problem.c.element);
     let accumulator = match &problem.acc {
         Some(name) => ElementKind::from_name(name).ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,

@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod data;
+pub mod kernels;
 pub mod measure;
 mod order;
 pub mod peer;

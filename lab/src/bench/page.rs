@@ -12,7 +12,7 @@ pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
     let columns = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |
 |--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
     if lines.iter().all(|line| line.problem.data.is_none()) {
-        return laid_out(title, command, &summary(lines), columns, lines.iter().map(row));
+        return laid_out(title, command, &(summary(lines) + &refusals(lines)), columns, lines.iter().map(row));
     }
     // Errors are of all elements, as shares of |A||B|; the page says so.
     let (head, rule) = columns.split_once('\n').unwrap_or((columns, ""));
@@ -62,7 +62,7 @@ fn summary(lines: &[Line]) -> String {
         )),
         _ => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
     }
-    let refused = lines.len() - compared.len();
+    let refused = lines.iter().filter(|line| line.ratio.is_none() && line.refused.is_none()).count();
     if refused > 0 && !compared.is_empty() {
         said.push(format!("The peer refuses {}.", count(refused, "problem")));
     }
@@ -80,6 +80,13 @@ fn summary(lines: &[Line]) -> String {
         all(|line| &line.commit),
         if peers.is_empty() { "none" } else { &peers }
     )
+}
+
+/// A line for each problem that ours refuses, with its sentence.
+fn refusals(lines: &[Line]) -> String {
+    let refused = lines.iter().filter_map(|line| Some((line, line.refused.as_ref()?)));
+    let said: String = refused.map(|(line, sentence)| format!("- {} is refused: {sentence}\n", shape(line))).collect();
+    if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 fn row(line: &Line) -> [String; 15] {
@@ -184,6 +191,15 @@ mod tests {
         assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [20; 3]);
+    }
+
+    #[test]
+    fn what_ours_refuses_is_said_with_its_sentence() {
+        let mut refused = line(0.0, None);
+        refused.refused = Some("stages = 99".to_owned());
+        let text = page("X", "c", &[line(2.0, Some(2.0)), refused]);
+        assert!(text.contains("- 4096x4096x4096, f32:row f32:col f32:row is refused: stages = 99\n\n|"), "{text}");
+        assert!(!text.contains("The peer refuses"), "{text}");
     }
 
     #[test]

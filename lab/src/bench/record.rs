@@ -57,7 +57,7 @@ pub struct Line {
     /// That of cuBLAS's SGEMM on the same operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sgemm_error: Option<f64>,
-    /// Why ours refuses these operands; then our times and rates are 0, and nothing else was measured.
+    /// Why ours refuses these operands or knobs; then our times and rates are 0, and nothing else was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The device's name.
@@ -140,12 +140,14 @@ impl Line {
         }
     }
 
-    /// The line of a problem whose operands ours refuses.
+    /// The line of a problem that ours refuses.
     #[must_use]
     pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
         let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
         let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
-        let line = Self::new(problem, &Outcome::alone(ours), circumstances);
+        // What was asked, where it was not found out what would run.
+        let op = if circumstances.op.is_empty() { problem.op.clone().unwrap_or_default() } else { circumstances.op.clone() };
+        let line = Self::new(problem, &Outcome::alone(ours), Circumstances { op, ..circumstances });
         Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
     }
 

@@ -95,13 +95,14 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
 /// f32 on tensor cores: both sizes, both modes, all three kinds of data, and SGEMM's shape of the peer's problem for each.
 #[test]
 fn the_suite_of_f32_on_tensor_cores() {
-    use crate::{bench::peer::lt_problem, sys::cublaslt::LtCompute};
+    use crate::bench::peer::lt_problem;
+    use cudarc::cublaslt::sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
     let problems = parse("f32_accurate", include_str!("../../../benches/suites/f32_accurate.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
-        let desc = crate::bench::measure::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
         assert_eq!((desc.check(), Some(desc.split)), (Ok(()), problem.split), "{problem:?}");
-        assert_eq!(lt_problem(problem).unwrap().compute, LtCompute::F32);
+        assert_eq!(lt_problem(problem).unwrap().compute, CUBLAS_COMPUTE_32F);
         kinds.insert((problem.m, problem.split, problem.data.expect("a kind of data")));
     }
     assert_eq!((problems.len(), kinds.len()), (12, 12));

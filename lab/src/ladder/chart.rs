@@ -1,7 +1,7 @@
 //! The chart of a climb: as a picture, and in letters.
 
 use super::{Climb, Reached};
-use crate::svg::escaped;
+use crate::svg::Svg;
 use core::fmt::Write;
 
 const WIDTH: f64 = 1080.0;
@@ -61,105 +61,36 @@ impl Climb {
     pub fn svg(&self) -> String {
         let most = self.most() * 1.02;
         let x = |tflops: f64| NAMES + BARS * tflops / most;
-        let height = TOP + ROW * self.rungs.len() as f64 + 64.0;
-        let mut s = String::new();
-        let _ = writeln!(
-            s,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" font-family="Inter, 'Helvetica Neue', Arial, sans-serif">
-<rect width="100%" height="100%" fill="#ffffff"/>
-<text x="32" y="46" font-size="24" font-weight="600" fill="{INK}">The ladder: f32, {n} x {n} x {n}</text>
-<text x="32" y="72" font-size="14" fill="{QUIET}">{on}; TFLOP/s, {caption}</text>"##,
-            n = self.size,
-            on = escaped(&self.on),
-            caption = self.caption(),
-        );
         let bottom = TOP + ROW * self.rungs.len() as f64;
-        let step = tick(most);
-        let mut at = 0.0;
+        let mut svg = Svg::default();
+        let title = format!("The ladder: f32, {n} x {n} x {n}", n = self.size);
+        svg.text((32.0, 46.0), 24.0, INK).bold().says(&title);
+        svg.text((32.0, 72.0), 14.0, QUIET).says(&format!("{}; TFLOP/s, {}", self.on, self.caption()));
+        let (step, mut at) = (tick(most), 0.0);
         while at <= most {
-            let _ = writeln!(
-                s,
-                r##"<line x1="{x:.1}" y1="{TOP}" x2="{x:.1}" y2="{bottom}" stroke="{GRID}"/><text x="{x:.1}" y="{y}" font-size="12" fill="{QUIET}" text-anchor="middle">{label}</text>"##,
-                x = x(at),
-                y = TOP - 8.0,
-                label = number(at).trim_end_matches('0').trim_end_matches('.'),
-            );
+            svg.line([x(at), TOP, x(at), bottom], GRID).end();
+            let label = number(at);
+            let label = label.trim_end_matches('0').trim_end_matches('.');
+            svg.text((x(at), TOP - 8.0), 12.0, QUIET).anchor("middle").says(label);
             at += step;
         }
         for (i, rung) in self.rungs.iter().enumerate() {
-            self.row(&mut s, TOP + ROW * i as f64, rung, &x);
+            row(&mut svg, TOP + ROW * i as f64, rung, &x);
         }
         if let Some(peer) = self.peer_tflops {
-            let _ = writeln!(
-                s,
-                r##"<line x1="{x:.1}" y1="{top}" x2="{x:.1}" y2="{bottom}" stroke="{PEER}" stroke-width="2" stroke-dasharray="6 4"/>
-<text x="{x:.1}" y="{y}" font-size="13" font-weight="600" fill="{PEER}" text-anchor="middle">cuBLASLt {rate}</text>"##,
-                x = x(peer),
-                top = TOP - 2.0,
-                y = bottom + 22.0,
-                rate = number(peer),
-            );
+            let line = svg.line([x(peer), TOP - 2.0, x(peer), bottom], PEER);
+            line.set("stroke-width", 2.0).set("stroke-dasharray", "6 4").end();
+            let says = format!("cuBLASLt {}", number(peer));
+            svg.text((x(peer), bottom + 22.0), 13.0, PEER).bold().anchor("middle").says(&says);
         }
         for (i, (color, what)) in
             [(STEP, "a step of the seeds"), (ASTRAY, "a wrong turn"), (OURS, "this library")].iter().enumerate()
         {
             let left = 32.0 + 190.0 * i as f64;
-            let _ = writeln!(
-                s,
-                r##"<rect x="{left}" y="{y}" width="12" height="12" rx="2" fill="{color}"/><text x="{t}" y="{ty}" font-size="13" fill="{QUIET}">{what}</text>"##,
-                y = bottom + 36.0,
-                t = left + 18.0,
-                ty = bottom + 46.5,
-            );
+            svg.rect([left, bottom + 36.0, 12.0, 12.0], color).set("rx", 2.0).end();
+            svg.text((left + 18.0, bottom + 46.5), 13.0, QUIET).says(what);
         }
-        s.push_str("</svg>\n");
-        s
-    }
-
-    fn row(&self, s: &mut String, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
-        let astray = rung.wrong_turn_of.is_some();
-        let color = if astray {
-            ASTRAY
-        } else if is_ours(rung) {
-            OURS
-        } else {
-            STEP
-        };
-        let (left, middle) = (if astray { 48.0 } else { 32.0 }, top + ROW / 2.0);
-        let rate = rung.tflops();
-        let share = rung.measured.and_then(|measured| measured.of_peer);
-        let share = share.map_or(String::new(), |share| format!(" · {:.0} %", share * 100.0));
-        // A mark within the label's length pushes it on.
-        let beyond = x(rung.predicted_tflops) - x(rate);
-        let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
-        // The value's halo is a text of its own: not every viewer knows how to paint the stroke first.
-        let _ = writeln!(
-            s,
-            r##"<text x="{left}" y="{name_y}" font-size="14" font-weight="{weight}" fill="{INK}">{name}</text>
-<rect x="{NAMES}" y="{bar_y}" width="{length:.1}" height="{BAR}" rx="3" fill="{color}"/>
-<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="none" stroke="#ffffff" stroke-width="4">{value}{share}</text>
-<text x="{end:.1}" y="{value_y}" font-size="14" font-weight="600" fill="{INK}">{value}{share}</text>
-<text x="{NAMES}" y="{adds_y}" font-size="11.5" fill="{QUIET}">{adds}</text>"##,
-            name_y = middle - 3.0,
-            weight = if astray { "400" } else { "600" },
-            name = escaped(rung.name),
-            bar_y = middle - BAR + 2.0,
-            length = (x(rate) - NAMES).max(1.0),
-            end = if clear { x(rate) } else { x(rung.predicted_tflops) } + 8.0,
-            value_y = middle - 3.0,
-            value = number(rate),
-            adds_y = middle + 15.0,
-            adds = escaped(rung.adds),
-        );
-        if rung.measured.is_some() {
-            let _ = writeln!(
-                s,
-                r##"<line x1="{x:.1}" y1="{y1}" x2="{x:.1}" y2="{y2}" stroke="{INK}" stroke-width="1.5"/>"##,
-                x = x(rung.predicted_tflops),
-                y1 = middle - BAR,
-                y2 = middle + 4.0,
-            );
-        }
+        svg.on_a_sheet((WIDTH, bottom + 64.0), "Inter, 'Helvetica Neue', Arial, sans-serif")
     }
 
     /// The chart in letters, `columns` of them for the longest bar.
@@ -185,5 +116,37 @@ impl Climb {
             line("cuBLASLt", peer, "");
         }
         text
+    }
+}
+
+/// A rung: its name, its bar with its rate, what it adds, and the mark of what was predicted.
+fn row(svg: &mut Svg, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
+    let astray = rung.wrong_turn_of.is_some();
+    let color = if astray {
+        ASTRAY
+    } else if is_ours(rung) {
+        OURS
+    } else {
+        STEP
+    };
+    let (left, middle) = (if astray { 48.0 } else { 32.0 }, top + ROW / 2.0);
+    let rate = rung.tflops();
+    let share = rung.measured.and_then(|measured| measured.of_peer);
+    let share = share.map_or(String::new(), |share| format!(" · {:.0} %", share * 100.0));
+    // A mark within the label's length pushes it on.
+    let beyond = x(rung.predicted_tflops) - x(rate);
+    let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
+    let end = if clear { x(rate) } else { x(rung.predicted_tflops) } + 8.0;
+    let (name, value) = (svg.text((left, middle - 3.0), 14.0, INK), format!("{}{share}", number(rate)));
+    if astray { name } else { name.bold() }.says(rung.name);
+    svg.rect([NAMES, middle - BAR + 2.0, (x(rate) - NAMES).max(1.0), BAR], color).set("rx", 3.0).end();
+    // The value's halo is a text of its own: not every viewer knows how to paint the stroke first.
+    let halo = svg.text((end, middle - 3.0), 14.0, "none").bold();
+    halo.set("stroke", "#ffffff").set("stroke-width", 4.0).says(&value);
+    svg.text((end, middle - 3.0), 14.0, INK).bold().says(&value);
+    svg.text((NAMES, middle + 15.0), 11.5, QUIET).says(rung.adds);
+    if rung.measured.is_some() {
+        let at = x(rung.predicted_tflops);
+        svg.line([at, middle - BAR, at, middle + 4.0], INK).set("stroke-width", 1.5).end();
     }
 }

@@ -71,7 +71,8 @@ impl Textbook {
         context: &std::sync::Arc<cudarc::driver::CudaContext>,
     ) -> Result<falchion::device::cuda::CudaKernel, falchion::Error> {
         let geometry = falchion::internals::Geometry { tile: Self::TILE, threads: Self::THREADS, shared_bytes: 0 };
-        crate::sys::launch::kernel_of_unit(context, &Self::types()?, self.translation_unit()?, geometry)
+        let unit = crate::sys::launch::vouched(self.translation_unit()?);
+        falchion::device::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }
 
     /// `D = A·B` in the kernel's order: each element sums its products along K, one fused multiply-add after the other. `a` is

@@ -1,7 +1,6 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
-use crate::svg::escaped;
-use core::fmt::{self, Write};
+use crate::svg::{Element, Svg};
 use falchion::index::{Coord, IndexMap, at, draw, points};
 
 /// The most rows, and the most columns, of a picture.
@@ -94,7 +93,7 @@ impl<'m> Picture<'m> {
     }
 
     /// Who owns which cell: `owners`, laid over the picture again and again, as
-    /// [`local_partition`](super::algebra::Layout::local_partition) lays threads over elements.
+    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) lays threads over elements.
     ///
     /// # Errors
     /// A map without rows or columns.
@@ -128,10 +127,7 @@ impl<'m> Picture<'m> {
         if rows > MOST || columns > MOST {
             return Err(PictureError::TooLarge { rows, columns });
         }
-        let mut svg = String::new();
-        // Writing to a string does not fail.
-        let _ = self.write(&mut svg);
-        Ok(svg)
+        Ok(self.drawn())
     }
 
     fn frame(&self) -> Frame {
@@ -148,32 +144,26 @@ impl<'m> Picture<'m> {
         f64::from(u8::from(self.owners.is_some()) + u8::from(self.element_bytes.is_some())).max(1.0)
     }
 
-    fn write(&self, svg: &mut String) -> fmt::Result {
+    fn drawn(&self) -> String {
         let frame = self.frame();
         let Frame { cell, left, top, width, height } = frame;
-        write!(
-            svg,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="{SANS}">"#
-        )?;
-        write!(svg, r##"<rect width="100%" height="100%" fill="#ffffff"/>"##)?;
-        text(svg, (left, 44.0), &self.title, &format!(r#"font-size="22" font-weight="600" fill="{INK}" font-family="{MONO}""#))?;
-        text(svg, (left, 70.0), &self.subtitle(), &format!(r#"font-size="13.5" fill="{QUIET}""#))?;
+        let mut svg = Svg::default();
+        mono(svg.text((left, 44.0), 22.0, INK)).bold().says(&self.title);
+        svg.text((left, 70.0), 13.5, QUIET).says(&self.subtitle());
         let Coord { row: rows, column: columns } = self.map.domain();
-        let label = |size: f64, anchor: &str| {
-            format!(r#"font-size="{size:.1}" fill="{QUIET}" text-anchor="{anchor}" font-family="{MONO}""#)
-        };
         let size = (cell * 0.3).clamp(8.0, 13.0);
         for column in 0..columns {
-            text(svg, (left + (f64::from(column) + 0.5) * cell, top - 9.0), &column.to_string(), &label(size, "middle"))?;
+            let place = (left + (f64::from(column) + 0.5) * cell, top - 9.0);
+            mono(svg.text(place, size, QUIET)).anchor("middle").says(&column.to_string());
         }
         for row in 0..rows {
-            text(svg, (left - 11.0, top + (f64::from(row) + 0.5) * cell + size * 0.35), &row.to_string(), &label(size, "end"))?;
+            let place = (left - 11.0, top + (f64::from(row) + 0.5) * cell + size * 0.35);
+            mono(svg.text(place, size, QUIET)).anchor("end").says(&row.to_string());
         }
-        points(self.map).try_for_each(|point| self.cell(svg, &frame, point))?;
-        self.repetitions(svg, &frame)?;
-        self.legend(svg, &frame)?;
-        svg.push_str("</svg>\n");
-        Ok(())
+        points(self.map).for_each(|point| self.cell(&mut svg, &frame, point));
+        self.repetitions(&mut svg, &frame);
+        self.legend(&mut svg, &frame);
+        svg.on_a_sheet((width.round(), height.round()), SANS)
     }
 
     fn subtitle(&self) -> String {
@@ -193,7 +183,7 @@ impl<'m> Picture<'m> {
         Some(u64::from(offset) * self.element_bytes? / BANK_BYTES % BANKS)
     }
 
-    fn cell(&self, svg: &mut String, frame: &Frame, point: Coord) -> fmt::Result {
+    fn cell(&self, svg: &mut Svg, frame: &Frame, point: Coord) {
         let Frame { cell, left, top, .. } = *frame;
         let (x, y) = (left + f64::from(point.column) * cell, top + f64::from(point.row) * cell);
         let (offset, owner) = (self.map.at(point), self.owner(point));
@@ -203,17 +193,11 @@ impl<'m> Picture<'m> {
             (Some(_), None) if self.element_bytes.is_some() => PLAIN.to_owned(),
             (Some(offset), None) => shade(f64::from(offset) / f64::from(self.map.codomain().max(2) - 1)),
         };
-        rect(svg, (x, y, cell, cell), &fill)?;
-        let Some(offset) = offset else { return Ok(()) };
+        rect(svg, [x, y, cell, cell], &fill);
+        let Some(offset) = offset else { return };
         let stripe = self.bank(offset).map_or(0.0, |_| (cell * 0.18).clamp(4.0, 10.0));
         if let Some(bank) = self.bank(offset) {
-            write!(
-                svg,
-                r#"<rect x="{x:.1}" y="{:.1}" width="{:.1}" height="{stripe:.1}" fill="{}"/>"#,
-                y + cell - stripe - 0.75,
-                cell - 1.5,
-                hue(bank)
-            )?;
+            svg.rect([x, y + cell - stripe - 0.75, cell - 1.5, stripe], &hue(bank)).end();
         }
         let digits = self.map.codomain().saturating_sub(1).to_string().len() as f64;
         let size = (cell * 0.34).min(cell * 0.86 / (digits * 0.6)).clamp(6.0, 17.0);
@@ -226,95 +210,69 @@ impl<'m> Picture<'m> {
         let middle = y + (cell - stripe) * if named.is_some() { 0.6 } else { 0.5 };
         let ink =
             if owner.is_none() && self.element_bytes.is_none() && dark(offset, self.map.codomain()) { "#ffffff" } else { INK };
-        text(
-            svg,
-            (x + cell * 0.5 - 0.75, middle + size * 0.36),
-            &offset.to_string(),
-            &format!(r#"font-size="{size:.1}" fill="{ink}" text-anchor="middle" font-family="{MONO}""#),
-        )?;
+        let place = (x + cell * 0.5 - 0.75, middle + size * 0.36);
+        mono(svg.text(place, size, ink)).anchor("middle").says(&offset.to_string());
         if let Some((name, ink)) = named {
-            let style = format!(r#"font-size="{:.1}" font-weight="600" fill="{ink}""#, cell * 0.2);
-            text(svg, (x + 4.0, y + cell * 0.25), &name, &style)?;
+            svg.text((x + 4.0, y + cell * 0.25), cell * 0.2, ink).bold().says(&name);
         }
-        Ok(())
     }
 
     /// Lines where the owners begin again.
-    fn repetitions(&self, svg: &mut String, frame: &Frame) -> fmt::Result {
-        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain()) else { return Ok(()) };
+    fn repetitions(&self, svg: &mut Svg, frame: &Frame) {
+        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain()) else { return };
         let Frame { cell, left, top, .. } = *frame;
         let (right, bottom) = (left + f64::from(columns) * cell, top + f64::from(rows) * cell);
-        let mut line = |x1: f64, y1: f64, x2: f64, y2: f64| {
-            write!(
-                svg,
-                r#"<line x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}" stroke="{INK}" stroke-width="1.5" stroke-linecap="round"/>"#
-            )
-        };
+        let mut line = |ends| svg.line(ends, INK).set("stroke-width", 1.5).set("stroke-linecap", "round").end();
         let every = owners.domain();
         for row in (every.row..rows).step_by(every.row as usize) {
             let y = top + f64::from(row) * cell - 0.75;
-            line(left, y, right - 1.5, y)?;
+            line([left, y, right - 1.5, y]);
         }
         for column in (every.column..columns).step_by(every.column as usize) {
             let x = left + f64::from(column) * cell - 0.75;
-            line(x, top, x, bottom - 1.5)?;
+            line([x, top, x, bottom - 1.5]);
         }
-        Ok(())
     }
 
-    fn legend(&self, svg: &mut String, frame: &Frame) -> fmt::Result {
-        let quiet = format!(r#"font-size="12.5" fill="{QUIET}""#);
+    fn legend(&self, svg: &mut Svg, frame: &Frame) {
         let mut y = frame.height - 52.0 * self.legends() - 4.0;
         if let Some(owners) = self.owners {
             let count = owners.codomain().min(OWNERS.len() as u32);
-            text(svg, (frame.left, y), "thread", &quiet)?;
+            svg.text((frame.left, y), 12.5, QUIET).says("thread");
             for owner in 0..count {
                 let x = frame.left + f64::from(owner) * 44.0;
-                rect(svg, (x, y + 8.0, 40.0, 20.0), OWNERS[owner as usize])?;
-                let style = format!(r#"font-size="11" font-weight="600" fill="{}" text-anchor="middle""#, INKS[owner as usize]);
-                text(svg, (x + 19.5, y + 22.0), &format!("T{owner}"), &style)?;
+                rect(svg, [x, y + 8.0, 40.0, 20.0], OWNERS[owner as usize]);
+                let name = svg.text((x + 19.5, y + 22.0), 11.0, INKS[owner as usize]).bold();
+                name.anchor("middle").says(&format!("T{owner}"));
             }
             if owners.codomain() > count {
-                text(svg, (frame.left + f64::from(count) * 44.0 + 6.0, y + 22.0), "and so on, by 8", &quiet)?;
+                svg.text((frame.left + f64::from(count) * 44.0 + 6.0, y + 22.0), 12.5, QUIET).says("and so on, by 8");
             }
             y += 52.0;
         }
         let (name, steps, fill): (&str, u64, fn(u64) -> String) = match (self.element_bytes, self.owners) {
             (Some(_), _) => ("bank", BANKS, hue),
             (None, None) => ("offset", 32, |step| shade(step as f64 / 31.0)),
-            (None, Some(_)) => return Ok(()),
+            (None, Some(_)) => return,
         };
-        text(svg, (frame.left, y), name, &quiet)?;
+        svg.text((frame.left, y), 12.5, QUIET).says(name);
         for step in 0..steps {
-            write!(
-                svg,
-                r#"<rect x="{:.1}" y="{:.1}" width="10.3" height="14" fill="{}"/>"#,
-                frame.left + step as f64 * 10.0,
-                y + 8.0,
-                fill(step)
-            )?;
+            svg.rect([frame.left + step as f64 * 10.0, y + 8.0, 10.3, 14.0], &fill(step)).end();
         }
         let last = if self.element_bytes.is_some() { BANKS - 1 } else { u64::from(self.map.codomain().saturating_sub(1)) };
-        let small = format!(r#"font-size="11" fill="{QUIET}" font-family="{MONO}""#);
-        text(svg, (frame.left, y + 36.0), "0", &small)?;
-        text(svg, (frame.left + 320.0, y + 36.0), &last.to_string(), &format!(r#"{small} text-anchor="end""#))
+        mono(svg.text((frame.left, y + 36.0), 11.0, QUIET)).says("0");
+        mono(svg.text((frame.left + 320.0, y + 36.0), 11.0, QUIET)).anchor("end").says(&last.to_string());
     }
 }
 
-/// A text, its markup characters escaped.
-fn text(svg: &mut String, (x, y): (f64, f64), text: &str, style: &str) -> fmt::Result {
-    let escaped = escaped(text);
-    write!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style}>{escaped}</text>"#)
+/// Sets a text in characters of one width.
+fn mono(text: Element<'_>) -> Element<'_> {
+    text.set("font-family", MONO)
 }
 
 /// A cell, with a white line around it.
-fn rect(svg: &mut String, (x, y, width, height): (f64, f64, f64, f64), fill: &str) -> fmt::Result {
-    write!(
-        svg,
-        r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="{:.1}" rx="3" fill="{fill}" stroke="{LINE}"/>"#,
-        width - 1.5,
-        height - 1.5
-    )
+fn rect(svg: &mut Svg, [x, y, width, height]: [f64; 4], fill: &str) {
+    svg.rect([x, y, width - 1.5, height - 1.5], fill).set("rx", 3.0).set("stroke", LINE).end();
 }
 
 /// From pale to deep blue.

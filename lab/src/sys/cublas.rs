@@ -1,20 +1,22 @@
 //! cuBLAS, as far as others are compared with it: `cublasSgeam` and `cublasDgeam` of transposes, `cublasSgemm` and `cublasDgemm`.
 //!
-//! Source: `cublas_api.h`, CUDA 12 and 13. The library is opened at run time and is not needed to build.
+//! The types are cudarc's; the library is 12 or 13, opened at run time and not needed to build.
 #![allow(unsafe_code)]
 
-use super::cublaslt::{Region, check};
-use cudarc::driver::{CudaContext, CudaStream, sys};
+use super::cublaslt::{Answer, Region, check};
+use cudarc::{
+    cublas::sys::{
+        cublasHandle_t as Handle,
+        cublasOperation_t::{self as Operation, *},
+    },
+    driver::{CudaContext, CudaStream, sys},
+};
 use falchion::sys::{
     environment::Environment,
     library::{Library, Wanted},
 };
 use falchion::{Error, layout::Order, sys::driver::driver};
-use std::{
-    ffi::{c_int, c_void},
-    ptr::null_mut,
-    sync::Arc,
-};
+use std::{ffi::c_int, ptr::null_mut, sync::Arc};
 
 /// The library.
 const CUBLAS: Wanted = Wanted {
@@ -26,13 +28,11 @@ const CUBLAS: Wanted = Wanted {
     remedy: "Install cuBLAS 12 or 13 (`pip install nvidia-cublas` is enough), or set FALCHION_CUBLAS to libcublas.so or to its folder.",
 };
 
-/// A handle, known only to the library.
-type Handle = *mut c_void;
 /// Handle, whether A and B are transposed, rows, columns, alpha, A, lda, beta, B, ldb, C, ldc; C is column-major.
 type Geam<T> = unsafe extern "C" fn(
     Handle,
-    c_int,
-    c_int,
+    Operation,
+    Operation,
     c_int,
     c_int,
     *const T,
@@ -43,13 +43,13 @@ type Geam<T> = unsafe extern "C" fn(
     c_int,
     *mut T,
     c_int,
-) -> c_int;
+) -> Answer;
 
 /// Handle, whether A and B are transposed, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc; C is column-major.
 type Gemm<T> = unsafe extern "C" fn(
     Handle,
-    c_int,
-    c_int,
+    Operation,
+    Operation,
     c_int,
     c_int,
     c_int,
@@ -61,17 +61,12 @@ type Gemm<T> = unsafe extern "C" fn(
     *const T,
     *mut T,
     c_int,
-) -> c_int;
-
-/// `CUBLAS_OP_N`: a matrix as it is.
-const PLAIN: c_int = 0;
-/// `CUBLAS_OP_T`: its transpose.
-const TRANSPOSED: c_int = 1;
+) -> Answer;
 
 /// A handle to cuBLAS on one stream.
 pub struct Cublas {
     handle: Handle,
-    destroy: unsafe extern "C" fn(Handle) -> c_int,
+    destroy: unsafe extern "C" fn(Handle) -> Answer,
     sgeam: Geam<f32>,
     dgeam: Geam<f64>,
     sgemm: Gemm<f32>,
@@ -128,7 +123,7 @@ pub struct GemmProblem<'a> {
 
 /// A product as cuBLAS is told of it: of the first factor, the second and the result.
 struct Call {
-    operations: [c_int; 2],
+    operations: [Operation; 2],
     extents: [c_int; 3],
     leading: [c_int; 3],
     addresses: [u64; 3],
@@ -139,7 +134,7 @@ struct Call {
 /// # Safety
 /// The handle is alive, and the addresses are of device memory that holds matrices of such extents and leading dimensions, of `T`, until
 /// the work is done.
-unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> c_int {
+unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> Answer {
     let Call { operations: [of_first, of_second], extents: [rows, columns, k], leading: [ld_first, ld_second, ldd], addresses } =
         call;
     let [first, second, d] = addresses.map(|address| address as *mut T);
@@ -169,7 +164,7 @@ impl Cublas {
         let number = |n: usize| c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"));
         // A row-major D is the column-major transpose, the product of the transposes in the other order.
         let (first, second, rows, columns) = if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
-        let operation = |matrix: &GemmMatrix<'_>| if matrix.order == p.d.order { PLAIN } else { TRANSPOSED };
+        let operation = |matrix: &GemmMatrix<'_>| if matrix.order == p.d.order { CUBLAS_OP_N } else { CUBLAS_OP_T };
         let call = Call {
             operations: [operation(&first), operation(&second)],
             extents: [number(rows)?, number(columns)?, number(k)?],
@@ -198,9 +193,9 @@ impl Cublas {
         // SAFETY: the file is cuBLAS 12 or 13 by its name, whose functions have these types.
         let (create, destroy, set_stream, sgeam, dgeam, sgemm, dgemm) = unsafe {
             (
-                library.function::<unsafe extern "C" fn(*mut Handle) -> c_int>(c"cublasCreate_v2")?,
-                library.function::<unsafe extern "C" fn(Handle) -> c_int>(c"cublasDestroy_v2")?,
-                library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> c_int>(c"cublasSetStream_v2")?,
+                library.function::<unsafe extern "C" fn(*mut Handle) -> Answer>(c"cublasCreate_v2")?,
+                library.function::<unsafe extern "C" fn(Handle) -> Answer>(c"cublasDestroy_v2")?,
+                library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> Answer>(c"cublasSetStream_v2")?,
                 library.function::<Geam<f32>>(c"cublasSgeam")?,
                 library.function::<Geam<f64>>(c"cublasDgeam")?,
                 library.function::<Gemm<f32>>(c"cublasSgemm_v2")?,
@@ -244,12 +239,40 @@ impl Cublas {
                 4 => {
                     let [alpha, beta] = p.scalars.map(|x| x as f32);
                     let (a, b, d) = (p.a.address() as *const f32, p.b.address() as *const f32, p.d.address() as *mut f32);
-                    (self.sgeam)(self.handle, TRANSPOSED, PLAIN, m, n, &raw const alpha, a, lda, &raw const beta, b, ldb, d, ldd)
+                    (self.sgeam)(
+                        self.handle,
+                        CUBLAS_OP_T,
+                        CUBLAS_OP_N,
+                        m,
+                        n,
+                        &raw const alpha,
+                        a,
+                        lda,
+                        &raw const beta,
+                        b,
+                        ldb,
+                        d,
+                        ldd,
+                    )
                 }
                 8 => {
                     let [alpha, beta] = p.scalars;
                     let (a, b, d) = (p.a.address() as *const f64, p.b.address() as *const f64, p.d.address() as *mut f64);
-                    (self.dgeam)(self.handle, TRANSPOSED, PLAIN, m, n, &raw const alpha, a, lda, &raw const beta, b, ldb, d, ldd)
+                    (self.dgeam)(
+                        self.handle,
+                        CUBLAS_OP_T,
+                        CUBLAS_OP_N,
+                        m,
+                        n,
+                        &raw const alpha,
+                        a,
+                        lda,
+                        &raw const beta,
+                        b,
+                        ldb,
+                        d,
+                        ldd,
+                    )
                 }
                 _ => return Err(refused("cublas<t>geam is for f32 and f64")),
             }

@@ -1,50 +1,40 @@
-//! cuBLASLt through a table of our own: every algorithm its heuristic offers, with the compute type said aloud.
+//! cuBLASLt: every algorithm its heuristic offers, with the compute type said aloud.
 //!
-//! Source: `cublasLt.h` and `cublas_api.h`, CUDA 12 and 13. The library is opened at run time and is not needed to build.
+//! Types and numbers are cudarc's, of CUDA 13; the library is 12 or 13, opened at run time and not needed to build.
 #![allow(unsafe_code)]
 
 mod codes;
 mod launch;
 mod plan;
 mod problem;
-mod search;
 mod table;
 
-pub(super) use codes::check;
-pub use codes::{LtCompute, LtOrder, LtType};
+pub use codes::scale;
+pub(super) use codes::{Answer, check};
 pub use launch::{LtLaunch, LtSet, Region};
 pub use plan::{LtAddresses, LtAlgorithm, LtPlan};
 pub use problem::{LtOperand, LtProblem};
-pub use search::search;
 
-use cudarc::driver::CudaContext;
+use cudarc::{cublaslt::sys::cublasLtHandle_t, driver::CudaContext};
 use falchion::Error;
 use falchion::sys::driver::driver;
-use std::{ffi::c_void, path::PathBuf, ptr::null_mut, sync::Arc};
+use std::{ptr::null_mut, sync::Arc};
 use table::Table;
 
 /// A handle to cuBLASLt on one device's primary context.
 pub struct Lt {
-    table: Arc<Table>,
-    handle: *mut c_void,
+    table: &'static Table,
+    handle: cublasLtHandle_t,
     context: Arc<CudaContext>,
 }
 
 impl Lt {
-    /// Opens the library from the places of [`search`], for the device of `context`.
+    /// Opens the library, found as [`falchion::sys::library`] finds libraries, for the device of `context`.
     ///
     /// # Errors
     /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start on the device.
     pub fn open(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        Self::open_among(&search(), context)
-    }
-
-    /// Opens the first of `candidates` that loads and has every function.
-    ///
-    /// # Errors
-    /// As [`Lt::open`].
-    pub fn open_among(candidates: &[PathBuf], context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let table = Arc::new(Table::open(candidates)?);
+        let table = Table::get()?;
         context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = null_mut();
         // SAFETY: `handle` is a valid place for the handle, and a context is current on this thread.
@@ -71,7 +61,7 @@ impl Lt {
     /// # Errors
     /// [`Error::Driver`] when the library refuses a descriptor.
     pub fn plan(&self, problem: &LtProblem) -> Result<LtPlan, Error> {
-        LtPlan::new(&self.table, problem)
+        LtPlan::new(self.table, problem)
     }
 
     /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the library's favourite first.

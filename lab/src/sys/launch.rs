@@ -1,16 +1,12 @@
 //! Kernels of this crate on a device.
 
 use bytemuck::Pod;
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
+use cudarc::driver::{CudaFunction, CudaStream};
 use falchion::{
     Error,
-    desc::GemmDesc,
-    device::cuda::CudaKernel,
-    internals::Geometry,
     mirror::TranslationUnit,
-    sys::driver::{Grid, enqueue},
+    sys::driver::{Grid, VouchedUnit, enqueue},
 };
-use std::sync::Arc;
 
 /// Enqueues a kernel of this crate.
 ///
@@ -31,19 +27,11 @@ pub(crate) fn launch<Params: Pod>(
     unsafe { enqueue(function, stream, grid, params) }
 }
 
-/// Compiles and loads a kernel of this crate that computes what a description says.
-///
-/// # Errors
-/// Those of [`falchion::sys::driver::kernel_of_unit`].
+/// The text of a kernel of this crate that takes the library's parameters.
 ///
 /// Called from one place, `Textbook::prepare`: its kernels take `GemmParams`, and a thread of theirs reads the row of A and the
 /// column of B that it has an element of D for, within the extents, and writes that element.
-pub(crate) fn kernel_of_unit(
-    context: &Arc<CudaContext>,
-    desc: &GemmDesc,
-    unit: TranslationUnit,
-    geometry: Geometry,
-) -> Result<CudaKernel, Error> {
+pub(crate) fn vouched(unit: TranslationUnit) -> VouchedUnit {
     // SAFETY: as said above.
-    unsafe { falchion::sys::driver::kernel_of_unit(context, desc, unit, geometry) }
+    unsafe { VouchedUnit::new(unit) }
 }

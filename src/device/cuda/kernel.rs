@@ -20,7 +20,7 @@ use crate::{
     mirror::{GemmParams, TranslationUnit, translation_unit},
     refusal::Refusal,
     shape::Mnk,
-    sys::driver::{Grid, launch},
+    sys::driver::{Grid, VouchedUnit, launch},
     thread::access::dividing,
 };
 use core::ops::Range;
@@ -81,14 +81,15 @@ impl CudaKernel {
         Ok(KNOWN.keep(context, desc, kernel))
     }
 
-    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of its own.
-    pub(crate) fn of_unit(
-        context: &Arc<CudaContext>,
-        desc: &GemmDesc,
-        unit: TranslationUnit,
-        geometry: Geometry,
-    ) -> Result<Self, Error> {
-        Self::load(context, desc, unit, geometry, machine_of(context)?.sm)
+    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of `geometry`. It is not kept for
+    /// the process: two calls load two kernels.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`prepare`](Self::prepare), less the description's.
+    #[doc(hidden)]
+    pub fn of_unit(context: &Arc<CudaContext>, desc: &GemmDesc, unit: VouchedUnit, geometry: Geometry) -> Result<Self, Error> {
+        Self::load(context, desc, unit.into_unit(), geometry, machine_of(context)?.sm)
     }
 
     fn load(

@@ -1,38 +1,43 @@
 //! The descriptors of one problem, and the algorithms the library offers for it.
 #![allow(unsafe_code)]
 
-use super::codes::{self, LtType};
+use super::codes::{self, Answer};
 use super::problem::{LtProblem, Stored};
-use super::table::{Algorithm, Destroy, Heuristic, Opaque, SetAttribute, Table};
-use falchion::Error;
+use super::table::{Destroy, SetAttribute, Table};
+use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
+use cudarc::cublaslt::sys::{
+    cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t::*,
+    cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t,
+    cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, cublasLtMatrixLayout_t,
+    cublasLtMatrixLayoutAttribute_t::*, cublasLtOrder_t::CUBLASLT_ORDER_ROW, cublasStatus_t::*, cudaStream_t,
+};
+use falchion::{Error, numeric::ElementKind};
 use std::{
     ffi::c_int,
+    mem::MaybeUninit,
     ptr::{from_ref, null_mut},
-    sync::Arc,
     sync::atomic::{AtomicU64, Ordering},
 };
 
 /// A descriptor that is destroyed with its owner.
-struct Descriptor {
-    pointer: Opaque,
-    set: SetAttribute,
-    destroy: Destroy,
-    // The functions above live as long as the library.
-    _table: Arc<Table>,
+struct Descriptor<T: Copy> {
+    pointer: T,
+    set: SetAttribute<T>,
+    destroy: Destroy<T>,
 }
 
-impl Descriptor {
+impl<T: Copy> Descriptor<T> {
     /// Sets attribute `code` to `value`, whose type must be the attribute's own.
-    fn with<T: bytemuck::NoUninit>(self, call: &'static str, code: c_int, value: T) -> Result<Self, Error> {
-        // SAFETY: the descriptor is alive, and the library copies `size_of::<T>()` initialized bytes; a size that is not the
+    fn with<V: bytemuck::NoUninit>(self, call: &'static str, code: u32, value: V) -> Result<Self, Error> {
+        // SAFETY: the descriptor is alive, and the library copies `size_of::<V>()` initialized bytes; a size that is not the
         // attribute's is answered with a status.
-        let status = unsafe { (self.set)(self.pointer, code, from_ref(&value).cast(), size_of::<T>()) };
+        let status = unsafe { (self.set)(self.pointer, code, from_ref(&value).cast(), size_of::<V>()) };
         codes::check(call, status)?;
         Ok(self)
     }
 }
 
-impl Drop for Descriptor {
+impl<T: Copy> Drop for Descriptor<T> {
     fn drop(&mut self) {
         // SAFETY: the pointer came from the matching create function and is destroyed once. It holds host memory only.
         unsafe { (self.destroy)(self.pointer) };
@@ -44,12 +49,12 @@ impl Drop for Descriptor {
 struct Scalar([u8; 8]);
 
 impl Scalar {
-    fn new(value: f64, element: LtType) -> Self {
+    fn new(value: f64, element: ElementKind) -> Self {
         let mut bytes = [0; 8];
         match element {
-            LtType::F64 => bytes = value.to_ne_bytes(),
-            LtType::I32 => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
-            LtType::F16 => bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_ne_bytes()),
+            ElementKind::F64 => bytes = value.to_ne_bytes(),
+            ElementKind::I32 => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
+            ElementKind::F16 => bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_ne_bytes()),
             // The library reads no other type of scalar: descriptors of any other are refused when they are used.
             _ => bytes[..4].copy_from_slice(&(value as f32).to_ne_bytes()),
         }
@@ -59,14 +64,14 @@ impl Scalar {
 
 /// A problem ready for the library; made by [`Lt::plan`](super::Lt::plan).
 pub struct LtPlan {
-    table: Arc<Table>,
+    table: &'static Table,
     problem: LtProblem,
     exchanged: bool,
-    product: Descriptor,
-    first: Descriptor,
-    second: Descriptor,
-    c: Descriptor,
-    d: Descriptor,
+    product: Descriptor<cublasLtMatmulDesc_t>,
+    first: Descriptor<cublasLtMatrixLayout_t>,
+    second: Descriptor<cublasLtMatrixLayout_t>,
+    c: Descriptor<cublasLtMatrixLayout_t>,
+    d: Descriptor<cublasLtMatrixLayout_t>,
     alpha: Scalar,
     beta: Scalar,
     identity: u64,
@@ -75,7 +80,7 @@ pub struct LtPlan {
 /// One algorithm for one plan.
 #[derive(Clone, Debug)]
 pub struct LtAlgorithm {
-    opaque: Algorithm,
+    opaque: cublasLtMatmulAlgo_t,
     plan: u64,
     /// Its place in the library's list: 0 is the one the library would take itself.
     pub rank: usize,
@@ -103,21 +108,21 @@ pub struct LtAddresses {
 }
 
 impl LtPlan {
-    pub(super) fn new(table: &Arc<Table>, problem: &LtProblem) -> Result<Self, Error> {
+    pub(super) fn new(table: &'static Table, problem: &LtProblem) -> Result<Self, Error> {
         static PLANS: AtomicU64 = AtomicU64::new(0);
         let form = problem.column_major();
-        let operation = |x: &Stored| if x.transposed { codes::OP_T } else { codes::OP_N };
+        let operation = |x: &Stored| if x.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N } as i32;
         let set = "cublasLtMatmulDescSetAttribute";
-        let mut product = product(table, problem)?.with(set, codes::DESC_TRANSA, operation(&form.first))?.with(
+        let mut product = product(table, problem)?.with(set, CUBLASLT_MATMUL_DESC_TRANSA as u32, operation(&form.first))?.with(
             set,
-            codes::DESC_TRANSB,
+            CUBLASLT_MATMUL_DESC_TRANSB as u32,
             operation(&form.second),
         )?;
         if problem.fast_accumulation {
-            product = product.with(set, codes::DESC_FAST_ACCUM, 1i8)?;
+            product = product.with(set, CUBLASLT_MATMUL_DESC_FAST_ACCUM as u32, 1i8)?;
         }
         Ok(Self {
-            table: Arc::clone(table),
+            table,
             problem: problem.clone(),
             exchanged: form.exchanged,
             product,
@@ -143,10 +148,15 @@ impl LtPlan {
         algorithm.plan == self.identity
     }
 
-    pub(super) fn algorithms(&self, handle: Opaque, workspace_bytes: usize, requested: usize) -> Result<Vec<LtAlgorithm>, Error> {
-        let preference = preference(&self.table, workspace_bytes)?;
+    pub(super) fn algorithms(
+        &self,
+        handle: cublasLtHandle_t,
+        workspace_bytes: usize,
+        requested: usize,
+    ) -> Result<Vec<LtAlgorithm>, Error> {
+        let preference = preference(self.table, workspace_bytes)?;
         let asked = c_int::try_from(requested).unwrap_or(c_int::MAX).min(1024);
-        let mut found = vec![Heuristic::EMPTY; asked as usize];
+        let mut found = vec![MaybeUninit::<cublasLtMatmulHeuristicResult_t>::uninit(); asked as usize];
         let mut count = 0;
         // SAFETY: handle and descriptors are alive, `found` has room for `asked` results, and the library writes no more.
         let status = unsafe {
@@ -159,25 +169,31 @@ impl LtPlan {
                 self.d.pointer,
                 preference.pointer,
                 asked,
-                found.as_mut_ptr(),
+                found.as_mut_ptr().cast(),
                 &raw mut count,
             )
         };
-        if status == codes::NOT_SUPPORTED {
+        if status == CUBLAS_STATUS_NOT_SUPPORTED as Answer {
             return Ok(Vec::new());
         }
         codes::check("cublasLtMatmulAlgoGetHeuristic", status)?;
         found.truncate(usize::try_from(count).unwrap_or(0));
-        let usable = found.iter().enumerate().filter(|(_, result)| result.status == codes::SUCCESS);
-        Ok(usable
-            .map(|(rank, result)| LtAlgorithm {
-                opaque: result.algorithm,
+        Ok(found.iter().enumerate().filter_map(|(rank, result)| self.offered(rank, result.as_ptr())).collect())
+    }
+
+    /// The algorithm of one result of the heuristic, where it is one.
+    fn offered(&self, rank: usize, result: *const cublasLtMatmulHeuristicResult_t) -> Option<LtAlgorithm> {
+        // SAFETY: the library has written the result. Its state is read as a number, for it may be none that the enum names.
+        unsafe {
+            let state = (&raw const (*result).state).cast::<Answer>().read();
+            (state == CUBLAS_STATUS_SUCCESS as Answer).then(|| LtAlgorithm {
+                opaque: (*result).algo,
                 plan: self.identity,
                 rank,
-                workspace_bytes: result.workspace_bytes,
-                waves: result.waves,
+                workspace_bytes: (*result).workspaceSize,
+                waves: (*result).wavesCount,
             })
-            .collect())
+        }
     }
 
     /// Enqueues the product on `stream`.
@@ -187,10 +203,10 @@ impl LtPlan {
     /// workspace, and alive until the stream has run the product; `algorithm` is of this plan; `stream` is of this device.
     pub(super) unsafe fn enqueue(
         &self,
-        handle: Opaque,
+        handle: cublasLtHandle_t,
         algorithm: &LtAlgorithm,
         at: &LtAddresses,
-        stream: Opaque,
+        stream: cudaStream_t,
     ) -> Result<(), Error> {
         let (first, second) = if self.exchanged { (at.b, at.a) } else { (at.a, at.b) };
         // SAFETY: descriptors and scalars are alive and the scalars of the type the product was made with (host pointers are
@@ -219,43 +235,44 @@ impl LtPlan {
     }
 }
 
-fn product(table: &Arc<Table>, problem: &LtProblem) -> Result<Descriptor, Error> {
+fn product(table: &Table, problem: &LtProblem) -> Result<Descriptor<cublasLtMatmulDesc_t>, Error> {
     let mut pointer = null_mut();
-    // SAFETY: `pointer` is a valid place; the codes are of the enums the function takes.
-    let status = unsafe { (table.desc_create)(&raw mut pointer, problem.compute as c_int, problem.scale as c_int) };
+    // SAFETY: `pointer` is a valid place.
+    let status = unsafe { (table.desc_create)(&raw mut pointer, problem.compute, codes::data_type(problem.scale)) };
     codes::check("cublasLtMatmulDescCreate", status)?;
-    Ok(Descriptor { pointer, set: table.desc_set, destroy: table.desc_destroy, _table: Arc::clone(table) })
+    Ok(Descriptor { pointer, set: table.desc_set, destroy: table.desc_destroy })
 }
 
-fn layout(table: &Arc<Table>, x: &Stored, batch: u32) -> Result<Descriptor, Error> {
+fn layout(table: &Table, x: &Stored, batch: u32) -> Result<Descriptor<cublasLtMatrixLayout_t>, Error> {
     let mut pointer = null_mut();
     let ld = i64::try_from(x.ld).unwrap_or(i64::MAX);
-    // SAFETY: `pointer` is a valid place; the code is of the enum the function takes.
-    let status = unsafe { (table.layout_create)(&raw mut pointer, x.element as c_int, x.rows, x.columns, ld) };
+    // SAFETY: `pointer` is a valid place.
+    let status = unsafe { (table.layout_create)(&raw mut pointer, codes::data_type(x.element), x.rows, x.columns, ld) };
     codes::check("cublasLtMatrixLayoutCreate", status)?;
-    let mut made = Descriptor { pointer, set: table.layout_set, destroy: table.layout_destroy, _table: Arc::clone(table) };
+    let mut made = Descriptor { pointer, set: table.layout_set, destroy: table.layout_destroy };
     let set = "cublasLtMatrixLayoutSetAttribute";
     if x.row_major {
-        made = made.with(set, codes::LAYOUT_ORDER, codes::ORDER_ROW)?;
+        made = made.with(set, CUBLASLT_MATRIX_LAYOUT_ORDER as u32, CUBLASLT_ORDER_ROW as i32)?;
     }
     if batch != 1 {
-        made = made.with(set, codes::LAYOUT_BATCH_COUNT, i32::try_from(batch).unwrap_or(i32::MAX))?.with(
+        let (count, stride) = (i32::try_from(batch).unwrap_or(i32::MAX), i64::try_from(x.batch_stride).unwrap_or(i64::MAX));
+        made = made.with(set, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32, count)?.with(
             set,
-            codes::LAYOUT_BATCH_STRIDE,
-            i64::try_from(x.batch_stride).unwrap_or(i64::MAX),
+            CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as u32,
+            stride,
         )?;
     }
     Ok(made)
 }
 
-fn preference(table: &Arc<Table>, workspace_bytes: usize) -> Result<Descriptor, Error> {
+fn preference(table: &Table, workspace_bytes: usize) -> Result<Descriptor<cublasLtMatmulPreference_t>, Error> {
     let mut pointer = null_mut();
     // SAFETY: `pointer` is a valid place.
     let status = unsafe { (table.preference_create)(&raw mut pointer) };
     codes::check("cublasLtMatmulPreferenceCreate", status)?;
-    Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy, _table: Arc::clone(table) }.with(
+    Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy }.with(
         "cublasLtMatmulPreferenceSetAttribute",
-        codes::PREF_MAX_WORKSPACE_BYTES,
+        CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32,
         workspace_bytes as u64,
     )
 }
@@ -266,10 +283,10 @@ mod tests {
 
     #[test]
     fn scalars_are_the_bytes_of_their_type() {
-        assert_eq!(Scalar::new(1.0, LtType::F32).0[..4], 1.0f32.to_ne_bytes());
-        assert_eq!(Scalar::new(-0.5, LtType::F64).0, (-0.5f64).to_ne_bytes());
-        assert_eq!(Scalar::new(3.0, LtType::I32).0[..4], 3i32.to_ne_bytes());
-        assert_eq!(Scalar::new(1.0, LtType::F16).0[..2], 0x3c00u16.to_ne_bytes());
+        assert_eq!(Scalar::new(1.0, ElementKind::F32).0[..4], 1.0f32.to_ne_bytes());
+        assert_eq!(Scalar::new(-0.5, ElementKind::F64).0, (-0.5f64).to_ne_bytes());
+        assert_eq!(Scalar::new(3.0, ElementKind::I32).0[..4], 3i32.to_ne_bytes());
+        assert_eq!(Scalar::new(1.0, ElementKind::F16).0[..2], 0x3c00u16.to_ne_bytes());
         assert_eq!(align_of::<Scalar>(), 8);
     }
 
@@ -277,22 +294,24 @@ mod tests {
     #[test]
     #[ignore = "needs cuBLASLt"]
     fn the_library_takes_every_descriptor() {
-        use crate::sys::cublaslt::{LtCompute, LtOperand, LtOrder};
-        let table = Arc::new(Table::open(&super::super::search()).unwrap());
+        use crate::sys::cublaslt::{LtOperand, scale};
+        use cudarc::cublaslt::sys::cublasComputeType_t::*;
+        use falchion::layout::Order;
+        let table = Table::get().unwrap();
         for (compute, element, batch) in [
-            (LtCompute::F32, LtType::E4m3, 1),
-            (LtCompute::F32Pedantic, LtType::F32, 1),
-            (LtCompute::F32FastTf32, LtType::F32, 2),
-            (LtCompute::F64, LtType::F64, 1),
-            (LtCompute::F16, LtType::F16, 3),
-            (LtCompute::I32, LtType::I8, 1),
+            (CUBLAS_COMPUTE_32F, ElementKind::E4m3, 1),
+            (CUBLAS_COMPUTE_32F_PEDANTIC, ElementKind::F32, 1),
+            (CUBLAS_COMPUTE_32F_FAST_TF32, ElementKind::F32, 2),
+            (CUBLAS_COMPUTE_64F, ElementKind::F64, 1),
+            (CUBLAS_COMPUTE_16F, ElementKind::F16, 3),
+            (CUBLAS_COMPUTE_32I, ElementKind::I8, 1),
         ] {
             let x = |order| LtOperand { element, order, ld: 16, batch_stride: 256 };
-            let (a, b, c, d) = (x(LtOrder::Row), x(LtOrder::Col), x(LtOrder::Col), x(LtOrder::Row));
-            let scale = compute.scale();
-            let (alpha, beta, fast_accumulation) = (1.0, 0.0, element == LtType::E4m3);
+            let (a, b, c, d) = (x(Order::Row), x(Order::Col), x(Order::Col), x(Order::Row));
+            let scale = scale(compute);
+            let (alpha, beta, fast_accumulation) = (1.0, 0.0, element == ElementKind::E4m3);
             let problem = LtProblem { m: 16, n: 16, k: 16, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation };
-            LtPlan::new(&table, &problem).unwrap();
+            LtPlan::new(table, &problem).unwrap();
         }
     }
 }

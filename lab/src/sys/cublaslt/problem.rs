@@ -1,14 +1,15 @@
 //! A product as cuBLASLt is asked for it, and its column-major form.
 
-use super::codes::{LtCompute, LtOrder, LtType};
+use cudarc::cublaslt::sys::cublasComputeType_t;
+use falchion::{layout::Order, numeric::ElementKind};
 
 /// A matrix in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LtOperand {
     /// Its element type.
-    pub element: LtType,
+    pub element: ElementKind,
     /// Its order in memory.
-    pub order: LtOrder,
+    pub order: Order,
     /// Elements from one row (of a row-major matrix) or column to the next.
     pub ld: u64,
     /// Elements from one matrix of the batch to the next.
@@ -23,13 +24,13 @@ impl LtOperand {
             return Some(0);
         }
         let (lines, length) = match self.order {
-            LtOrder::Row => (rows, columns),
-            LtOrder::Col => (columns, rows),
+            Order::Row => (rows, columns),
+            Order::Col => (columns, rows),
         };
         let elements = u128::from(lines - 1) * u128::from(self.ld)
             + u128::from(length)
             + u128::from(batch - 1) * u128::from(self.batch_stride);
-        usize::try_from(elements.checked_mul(self.element.bytes() as u128)?).ok()
+        usize::try_from(elements.checked_mul(u128::from(self.element.bytes()))?).ok()
     }
 }
 
@@ -53,9 +54,9 @@ pub struct LtProblem {
     /// Products of this shape, 1 for a plain one.
     pub batch: u32,
     /// What products are made and summed in.
-    pub compute: LtCompute,
-    /// The type alpha and beta are read in, usually `compute.scale()`.
-    pub scale: LtType,
+    pub compute: cublasComputeType_t,
+    /// The type alpha and beta are read in, usually [`scale`](super::scale) of `compute`.
+    pub scale: ElementKind,
     /// Scales A*B.
     pub alpha: f64,
     /// Scales C.
@@ -67,7 +68,7 @@ pub struct LtProblem {
 /// A matrix the way the library sees it: column-major, `rows` x `columns`, `ld` elements from column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
-    pub(super) element: LtType,
+    pub(super) element: ElementKind,
     pub(super) rows: u64,
     pub(super) columns: u64,
     pub(super) ld: u64,
@@ -95,10 +96,10 @@ pub(super) struct ColumnMajor {
 impl LtProblem {
     pub(super) fn column_major(&self) -> ColumnMajor {
         let frame = self.d.order;
-        let exchanged = frame == LtOrder::Row;
+        let exchanged = frame == Order::Row;
         // Seen in D's frame an r x c matrix is itself, or its transpose; a matrix of the other order needs a transpose flag.
         let operand = |x: &LtOperand, rows: u64, columns: u64| {
-            let (rows, columns) = if x.order == LtOrder::Col { (rows, columns) } else { (columns, rows) };
+            let (rows, columns) = if x.order == Order::Col { (rows, columns) } else { (columns, rows) };
             stored(x, rows, columns, x.order != frame, false)
         };
         // C has no transpose flag: the library is told of the order and says itself whether it can.

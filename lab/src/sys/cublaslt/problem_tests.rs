@@ -1,9 +1,9 @@
 use super::*;
-use LtOrder::{Col, Row};
+use Order::{Col, Row};
 
-fn operand(order: LtOrder, rows: u64, columns: u64) -> LtOperand {
+fn operand(order: Order, rows: u64, columns: u64) -> LtOperand {
     let ld = if order == Row { columns } else { rows } + 1;
-    LtOperand { element: LtType::F64, order, ld, batch_stride: 0 }
+    LtOperand { element: ElementKind::F64, order, ld, batch_stride: 0 }
 }
 
 /// The element `(i, j)` of op(X) for a column-major `x` in `memory`, as cuBLASLt defines it.
@@ -31,8 +31,8 @@ fn the_column_major_form_is_the_same_product() {
             c: operand(d, m, n),
             d: operand(d, m, n),
             batch: 1,
-            compute: LtCompute::F64,
-            scale: LtType::F64,
+            compute: cublasComputeType_t::CUBLAS_COMPUTE_64F,
+            scale: ElementKind::F64,
             alpha: 1.0,
             beta: 0.0,
             fast_accumulation: false,
@@ -71,8 +71,8 @@ fn row_major_tn_is_column_major_tn_exchanged() {
         c: operand(Col, 3, 4),
         d: operand(Row, 3, 4),
         batch: 1,
-        compute: LtCompute::F64,
-        scale: LtType::F64,
+        compute: cublasComputeType_t::CUBLAS_COMPUTE_64F,
+        scale: ElementKind::F64,
         alpha: 1.0,
         beta: 0.0,
         fast_accumulation: false,
@@ -89,7 +89,7 @@ fn row_major_tn_is_column_major_tn_exchanged() {
 
 #[test]
 fn spans_count_leading_dimensions_and_batches() {
-    let x = LtOperand { element: LtType::Bf16, order: Row, ld: 10, batch_stride: 100 };
+    let x = LtOperand { element: ElementKind::Bf16, order: Row, ld: 10, batch_stride: 100 };
     assert_eq!(x.span_bytes(3, 4, 1), Some(2 * (20 + 4)));
     assert_eq!(x.span_bytes(3, 4, 2), Some(2 * (20 + 4 + 100)));
     assert_eq!(x.span_bytes(0, 4, 1), Some(0));

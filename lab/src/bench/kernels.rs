@@ -1,0 +1,106 @@
+//! The kernels of a suite's problems, and the problems that have none.
+
+use super::{SuiteProblem, measure::types, suite::Accumulate};
+use falchion::{
+    Error,
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, PromotionKind, Request},
+    device::cuda::{cache::Cache, compile, detour_units, kernel_unit},
+};
+
+/// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are refused.
+pub(super) fn prepared<T>(
+    problem: &SuiteProblem,
+    arch: ArchKind,
+    prepare: impl FnOnce(&GemmDesc) -> Result<T, Error>,
+) -> Result<Result<T, String>, Error> {
+    match description(problem, arch).and_then(|desc| prepare(&desc)) {
+        Ok(prepared) => Ok(Ok(prepared)),
+        Err(error @ (Error::Refused(_) | Error::KnobText { .. })) => Ok(Err(error.to_string())),
+        Err(other) => Err(other),
+    }
+}
+
+/// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
+pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
+    let op = match problem.op.as_deref() {
+        None | Some("simt") => OpKind::Simt,
+        Some(_) => OpKind::TensorOp,
+    };
+    let types = types(problem)?;
+    let mut knobs: Vec<_> = problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
+    let mut ask = |name: &str, words: &str| knobs.push((name.to_owned(), words.to_owned()));
+    if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
+        ask("promotion", PromotionKind::Stage.name());
+    }
+    if let Some(split) = problem.split {
+        ask("split", split.name());
+    }
+    if let Some(epilogue) = &problem.epilogue {
+        ask("epilogue", epilogue);
+    }
+    let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
+    let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, knobs };
+    Ok(request.resolve(arch)?.desc)
+}
+
+/// The kernels of a suite that were compiled, and the problems whose knobs make none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Compiled {
+    /// How many kernels.
+    pub kernels: usize,
+    /// The refused problems: their places in the suite, from 1, and why.
+    pub refused: Vec<(usize, String)>,
+}
+
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
+///
+/// # Errors
+///
+/// Those of [`compile`].
+pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
+    let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+    let (mut descs, mut refused) = (Vec::new(), Vec::new());
+    for (at, problem) in (1..).zip(problems) {
+        match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {
+            Ok(desc) => descs.push(desc),
+            Err(sentence) => refused.push((at, sentence)),
+        }
+    }
+    descs.dedup();
+    for desc in &descs {
+        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
+            compile(Cache::global(), &unit, sm)?;
+        }
+    }
+    Ok(Compiled { kernels: descs.len(), refused })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::suite::parse;
+
+    /// A knob that is none, words that no knob takes, and a description that is no kernel: each is told, and the others go on.
+    #[test]
+    fn refused_knobs_are_sentences_and_the_suite_goes_on() {
+        let row =
+            |knobs: &str| format!(r#"{{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:col","c":"f32:row","knobs":{{{knobs}}}}}"#);
+        let suite = [r#""stages":"many""#, r#""stages":"99""#, r#""threadblock":"100x128x8""#].map(row).join("\n");
+        let problems = parse("test", &suite).unwrap();
+        let Compiled { kernels, refused } = compile_all(&problems, 80).unwrap();
+        assert_eq!((kernels, refused.iter().map(|(at, _)| *at).collect::<Vec<_>>()), (0, vec![1, 2, 3]));
+        for ((_, said), part) in refused.iter().zip(["--stages cannot be `many`", "stages = 99", "threadblock M = 100"]) {
+            assert!(said.contains(part), "{said}");
+        }
+        let fine = &parse("test", &row("")).unwrap()[0];
+        assert_eq!(prepared(fine, ArchKind::Sm80, |desc| Ok(desc.stages > 0)).unwrap(), Ok(true));
+        let failed = prepared(fine, ArchKind::Sm80, |_| Err::<(), _>(Error::Measurement { because: "no".to_owned() }));
+        assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
+    }
+}
