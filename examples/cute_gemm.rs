@@ -46,7 +46,7 @@ fn main() -> Result<(), Error> {
 /// Computes the product on the first device and verifies it, or says why not.
 #[cfg(feature = "cuda")]
 fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
-    use falchion::{device::cuda::open, numeric::ElementKind};
+    use falchion::{cuda::open, numeric::ElementKind};
     use falchion_lab::{layout::cute_gemm::CuteGemmKernel, owned::resident::Resident};
     let context = match open(0) {
         Ok(context) => context,

@@ -18,6 +18,6 @@ fn main() {
             Err(error) => return eprintln!("{error}"),
         }
     }
-    let unit = falchion::mirror::translation_unit(&desc, true);
+    let unit = falchion::internals::codegen::translation_unit(&desc, true);
     println!("// config.cuh\n{}\n// gemm.cu\n{}", unit.config, unit.source);
 }

@@ -3,7 +3,7 @@
 //! `cargo run --example warpgroup`
 
 use falchion::{
-    index::{IndexMap, Tabled, at, draw},
+    internals::index::{IndexMap, Tabled, at, draw},
     threadblock::Along,
     warp::mma_warpgroup::{
         FragmentMap, MmaWarpgroup, NotWgmma, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
@@ -45,7 +45,7 @@ fn main() -> Result<(), NotWgmma> {
 struct Chunks<'a>(&'a OperandTile);
 
 impl IndexMap for Chunks<'_> {
-    fn domain(&self) -> falchion::index::Coord {
+    fn domain(&self) -> falchion::internals::index::Coord {
         at(8, 8)
     }
 
@@ -53,7 +53,7 @@ impl IndexMap for Chunks<'_> {
         64
     }
 
-    fn at(&self, point: falchion::index::Coord) -> Option<u32> {
+    fn at(&self, point: falchion::internals::index::Coord) -> Option<u32> {
         self.0.byte_offset(point.row, 8 * point.column).map(|byte| byte / 16)
     }
 }

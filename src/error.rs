@@ -3,11 +3,7 @@
 //! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
-use crate::{
-    device::host::{Fault, roles::RingFault},
-    layout::algebra::LayoutError,
-    refusal::Refusal,
-};
+use crate::{host::roles::RingFault, layout::algebra::LayoutError, refusal::Refusal, schedule::Fault};
 use std::path::PathBuf;
 
 /// Why a call did not do what it was asked.

@@ -6,6 +6,8 @@
 //!
 //! Twin: `kernels/index.cuh`.
 
+use std::sync::Arc;
+
 /// A point of a map's domain. What rows and columns are, each map says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Coord {
@@ -29,6 +31,9 @@ pub trait IndexMap: Send + Sync {
     /// Where a point of the domain goes; `None` when the map leaves it out.
     fn at(&self, point: Coord) -> Option<u32>;
 }
+
+/// A map of any kind, shared.
+pub type Map = Arc<dyn IndexMap>;
 
 /// A map, evaluated once: its offsets as a table.
 #[derive(Clone, PartialEq, Eq, Debug)]

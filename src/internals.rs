@@ -5,14 +5,14 @@ pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse};
 
 /// What a block of a kernel from elsewhere computes, and the loading of one.
 #[cfg(feature = "cuda")]
-pub use crate::device::cuda::{kernel::Geometry, loaded::Loaded};
+pub use crate::cuda::{kernel::Geometry, loaded::Loaded};
 
 /// A description as a launch narrows it: peers are measured beside the kernel that runs.
 #[cfg(feature = "cuda")]
-pub use crate::device::cuda::kernel::fitting;
+pub use crate::cuda::kernel::fitting;
 
 /// The walk of one block that hands out each access: the lab groups them into steps.
-pub use crate::device::host::watch::watch;
+pub use crate::host::watch::watch;
 
 /// Facts of number formats that a reference computes with.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
@@ -22,3 +22,18 @@ pub use crate::desc::check::within;
 
 /// The epilogue as the host evaluates it: references are held against it.
 pub use crate::epilogue::evaluate::{Rows, evaluate};
+
+/// The assertion that a map's twin has its fingerprint: the lab's kernels are held to their maps, too.
+pub use crate::codegen::fingerprint_assertion;
+
+macro_rules! rooms {
+    ($($room:ident),*) => {
+        $(#[allow(missing_docs, reason = "each room says what it is where it stands")]
+        pub mod $room {
+            pub use crate::$room::*;
+        })*
+    };
+}
+
+// The rooms that tests and the lab look into.
+rooms! { call, codegen, family, host, index, operand, pass, schedule, sentence, sys, thread }

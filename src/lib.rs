@@ -32,23 +32,29 @@
 #![deny(missing_docs)]
 
 pub mod arch;
-pub mod banks;
+mod call;
+mod codegen;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod desc;
 pub mod device;
 pub mod epilogue;
 mod error;
-pub mod index;
+mod family;
+mod host;
+mod index;
 #[doc(hidden)]
 pub mod internals;
 pub mod layout;
-pub mod mirror;
 pub mod numeric;
+mod operand;
+mod pass;
 pub mod refusal;
-pub mod schedule;
-pub mod sentence;
+mod schedule;
+mod sentence;
 pub mod shape;
-pub mod sys;
-pub mod thread;
+mod sys;
+mod thread;
 pub mod threadblock;
 pub mod warp;
 

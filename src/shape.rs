@@ -170,6 +170,3 @@ pub trait BlockCount: 'static {
 impl<const N: u32> BlockCount for BlocksPerSm<N> {
     const BLOCKS: u32 = N;
 }
-
-/// The elements in one access of at most 128 bits: a quotient in the type system.
-pub type Vector128<T> = Quot<typenum::U128, <T as crate::numeric::Element>::Bits>;

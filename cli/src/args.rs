@@ -4,7 +4,7 @@ use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
 use falchion::{
     arch::{ArchKind, OpKind},
-    device::transpose::Rung,
+    internals::pass::transpose::Rung,
     layout::MatrixType,
     numeric::ElementKind,
 };

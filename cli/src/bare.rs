@@ -8,9 +8,9 @@ use crate::{
     print,
     progress::{during, timed},
 };
-use falchion::{
-    desc::{Request, Resolved},
-    device::host::Mode,
+use falchion::internals::{
+    family::{Request, Resolved},
+    host::Mode,
 };
 use falchion_lab::owned::HostProduct;
 use serde_json::json;

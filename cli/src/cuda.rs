@@ -5,17 +5,17 @@ use cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::ArchKind,
+    cuda::{
+        CudaKernel, CudaTranspose,
+        cache::{Cache, CacheDir},
+        machine_of,
+    },
     desc::GemmDesc,
-    device::{
-        cuda::{
-            CudaKernel, CudaTranspose,
-            cache::{Cache, CacheDir},
-            machine_of,
-        },
-        transpose::TransposeDesc,
+    internals::{
+        pass::transpose::TransposeDesc,
+        sys::{driver, nvrtc::Nvrtc},
     },
     numeric::ElementKind,
-    sys::{driver, nvrtc::Nvrtc},
 };
 use falchion_lab::{
     bench::{
@@ -55,7 +55,7 @@ pub struct Kernel {
 
 /// Opens a device: the driver, NVRTC and the device are there.
 pub fn open(ordinal: usize) -> Result<Device, Failure> {
-    let context = falchion::device::cuda::open(ordinal)?;
+    let context = falchion::cuda::open(ordinal)?;
     Nvrtc::get()?;
     let machine = machine_of(&context)?;
     let newest = machine

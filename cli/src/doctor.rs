@@ -5,7 +5,10 @@ use crate::{
     failure::Failure,
     gemm, print,
 };
-use falchion::{Error, desc::Request, device::host::Mode, sys};
+use falchion::{
+    Error,
+    internals::{family::Request, host::Mode, sys},
+};
 use serde_json::json;
 
 /// m, n and k of the products that are checked: odd, and more than one tile.

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     text,
 };
-use falchion::desc::{GemmDesc, Request};
+use falchion::{desc::GemmDesc, internals::family::Request};
 use std::path::Path;
 
 impl ClassArgs {

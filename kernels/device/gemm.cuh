@@ -8,7 +8,7 @@
 #include "threadblock/mma_single_stage.cuh"
 #include "threadblock/swizzle.cuh"
 
-// The maps that have a Rust twin, by the names of src/device/host/program.rs.
+// The maps that have a Rust twin, by the names of src/host/program.rs.
 namespace maps {
 using copy_a = threadblock::ThreadMap<Config::A>;
 using copy_b = threadblock::ThreadMap<Config::B>;

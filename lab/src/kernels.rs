@@ -1,6 +1,6 @@
 //! The files of `lab/kernels/`, for a library that is one file.
 
-/// The files of `lab/kernels/`, by the name under which they are included; [`falchion::mirror::KERNELS`] are the others.
+/// The files of `lab/kernels/`, by the name under which they are included; [`falchion::internals::codegen::KERNELS`] are the others.
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
     ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),

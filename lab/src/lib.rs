@@ -8,6 +8,7 @@
 //! | search the space of descriptions | [`explore`] |
 //! | climb from three loops to the ring of copies | [`ladder`] |
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
+//! | look at one stage of a warpgroup's product | [`warpgroup`] |
 //! | evaluate, draw and run CuTe's layouts | [`layout`] |
 #![deny(missing_docs)]
 
@@ -23,5 +24,6 @@ mod svg;
 #[cfg(feature = "cuda")]
 pub mod sys;
 pub mod verify;
+pub mod warpgroup;
 
 pub use kernels::KERNELS;

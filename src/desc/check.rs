@@ -1,21 +1,18 @@
 //! Whether a description is a kernel: one rule book, read by the compiler, the run time and the property tests.
 
-use super::{
-    derived::{OperandDesc, OperandKind},
-    knobs::GemmDesc,
-    spills::SpillKind,
-};
+use super::{derived::OperandDesc, knobs::GemmDesc, spills::SpillKind};
 use crate::{
     arch::{Machine, OpKind},
     numeric::ComputeKind,
-    refusal::Refusal,
+    operand::{Axis, OperandKind},
+    refusal::{Field, Legal, Operand, Part, Refusal, Word},
     schedule::ScheduleKind,
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
 
 /// Legal extents of a warp tile along M and N.
-const WARP_EXTENTS: &str = "8, 16, 32, 64, 128";
+const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
 
 /// The largest extent of a threadblock tile along M, and along N.
 const THREADBLOCK_MN: u32 = 256;
@@ -80,77 +77,87 @@ impl GemmDesc {
                 instruction.k
             };
             return Err(Refusal::NotOneOf {
-                field: "instruction extent",
+                field: Field::InstructionExtent,
                 value: odd as u64,
-                legal: "1, on the CUDA cores",
+                legal: Legal::Scalar,
                 nearest: 1,
             });
         }
         let mut axis = 0;
         while axis < 2 {
-            let (field, extent) = if axis == 0 { ("warp M", warp.m) } else { ("warp N", warp.n) };
+            let (field, extent) = if axis == 0 { (Field::Warp(Axis::M), warp.m) } else { (Field::Warp(Axis::N), warp.n) };
             if !(extent.is_power_of_two() && extent >= 8 && extent <= 128) {
                 return Err(Refusal::NotOneOf {
                     field,
                     value: extent as u64,
-                    legal: WARP_EXTENTS,
+                    legal: Legal::OneOf(WARP_EXTENTS),
                     nearest: nearest_power_of_two(extent, 8, 128) as u64,
                 });
             }
             axis += 1;
         }
-        if let Err(refusal) = within("warp M x N", warp.m * warp.n, 128, 4096) {
+        if let Err(refusal) = within(Field::WarpArea, warp.m * warp.n, 128, 4096) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("warp K", warp.k, 8, 64) {
+        if let Err(refusal) = within(Field::Warp(Axis::K), warp.k, 8, 64) {
             return Err(refusal);
         }
         if !warp.k.is_multiple_of(2) {
-            return Err(Refusal::NotEven { field: "warp K", value: warp.k });
+            return Err(Refusal::NotEven { field: Field::Warp(Axis::K), value: warp.k });
         }
-        if let Err(refusal) = within("threadblock M", tb.m, 8, THREADBLOCK_MN) {
+        if let Err(refusal) = within(Field::Threadblock(Axis::M), tb.m, 8, THREADBLOCK_MN) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("threadblock N", tb.n, 8, THREADBLOCK_MN) {
+        if let Err(refusal) = within(Field::Threadblock(Axis::N), tb.n, 8, THREADBLOCK_MN) {
             return Err(refusal);
         }
-        if let Err(refusal) = within("threadblock K", tb.k, 8, THREADBLOCK_K) {
+        if let Err(refusal) = within(Field::Threadblock(Axis::K), tb.k, 8, THREADBLOCK_K) {
             return Err(refusal);
         }
-        let axes = [("M", tb.m, warp.m), ("N", tb.n, warp.n), ("K", tb.k, warp.k)];
+        let axes = [(Axis::M, tb.m, warp.m), (Axis::N, tb.n, warp.n), (Axis::K, tb.k, warp.k)];
         let mut i = 0;
         while i < 3 {
             let (axis, outer, inner) = axes[i];
             if !outer.is_multiple_of(inner) {
                 let nearest = nearest_multiple(outer, inner, if i < 2 { THREADBLOCK_MN } else { THREADBLOCK_K });
-                return Err(Refusal::DoesNotNest { outer: "threadblock", inner: "warp", axis, value: outer, of: inner, nearest });
+                let field = Field::Threadblock(axis);
+                return Err(Refusal::DoesNotNest { field, inner: Part::Warp, value: outer, of: inner, nearest });
             }
             i += 1;
         }
         let warps = self.warps();
-        within("warps in a block", warps.m * warps.n * warps.k, 1, 16)
+        within(Field::WarpsOfABlock, warps.m * warps.n * warps.k, 1, 16)
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
         if let Some(abreast) = self.swizzle.abreast()
-            && let Err(refusal) = within("swizzle", abreast, 1, 64)
+            && let Err(refusal) = within(Field::Swizzle, abreast, 1, 64)
         {
             return Err(refusal);
         }
-        if let Err(refusal) = within("blocks per multiprocessor", self.blocks_per_sm, 1, 16) {
+        if let Err(refusal) = within(Field::BlocksPerSm, self.blocks_per_sm, 1, 16) {
             return Err(refusal);
         }
         if let InterleaveKind::Elements(elements) = self.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
-            let (legal, nearest) = ("1, 2, 4, 8, 16, 32, 64", nearest_power_of_two(elements, 1, 64) as u64);
-            return Err(Refusal::NotOneOf { field: "interleave", value: elements as u64, legal, nearest });
+            let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
+            let nearest = nearest_power_of_two(elements, 1, 64) as u64;
+            return Err(Refusal::NotOneOf { field: Field::Interleave, value: elements as u64, legal, nearest });
         }
         if self.cluster.m != 1 || self.cluster.n != 1 {
-            return Err(Refusal::NoChoice { field: "cluster", mainloop: self.mainloop.name(), nearest: "1x1" });
+            return Err(Refusal::NoChoice {
+                field: Field::ClusterShape,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word("1x1"),
+            });
         }
         if !matches!(self.schedule, ScheduleKind::Cooperative) {
-            return Err(Refusal::NoChoice { field: "schedule", mainloop: self.mainloop.name(), nearest: "cooperative" });
+            return Err(Refusal::NoChoice {
+                field: Field::Schedule,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word(ScheduleKind::Cooperative.name()),
+            });
         }
         if let Err(refusal) = self.check_promotion() {
             return Err(refusal);
@@ -163,33 +170,29 @@ impl GemmDesc {
         }
         if let UnrollKind::By(groups) = self.unroll {
             if !matches!(self.mainloop, MainloopKind::SingleStage) {
-                return Err(Refusal::NoLoopToUnroll { groups, mainloop: self.mainloop.name() });
+                return Err(Refusal::NoLoopToUnroll { groups, mainloop: Word(self.mainloop.name()) });
             }
-            if let Err(refusal) = within("unroll", groups, 1, self.warp.k) {
+            if let Err(refusal) = within(Field::Unroll, groups, 1, self.warp.k) {
                 return Err(refusal);
             }
         }
         match self.mainloop {
-            MainloopKind::SingleStage => within("stages", self.stages, 1, 1),
-            MainloopKind::Pipelined if self.stages < 2 => within("stages", self.stages, 2, 2),
+            MainloopKind::SingleStage => within(Field::Stages, self.stages, 1, 1),
+            MainloopKind::Pipelined if self.stages < 2 => within(Field::Stages, self.stages, 2, 2),
             MainloopKind::Pipelined if self.stages != 2 => Err(Refusal::PipelinedStages { stages: self.stages }),
             MainloopKind::Pipelined => Ok(()),
             MainloopKind::Multistage if !self.arch.copies_asynchronously() => {
                 Err(Refusal::NoAsynchronousCopy { arch: self.arch })
             }
-            MainloopKind::Multistage => within("stages", self.stages, 2, 16),
+            MainloopKind::Multistage => within(Field::Stages, self.stages, 2, 16),
             MainloopKind::WarpSpecialized => Ok(()),
         }
     }
 
     const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
-        let operand = kind.name();
-        let [field, padding_of, bits_of, base_of, shift_of] = match kind {
-            OperandKind::A => ["alignment of A", "padding of A", "swizzle bits of A", "swizzle base of A", "swizzle shift of A"],
-            OperandKind::B => ["alignment of B", "padding of B", "swizzle bits of B", "swizzle base of B", "swizzle shift of B"],
-        };
+        let operand = Operand::of(kind);
         let facts = self.operand(kind);
-        if let Err(refusal) = check_alignment(field, align, facts.element.bytes()) {
+        if let Err(refusal) = check_alignment(Field::Alignment(operand), align, facts.element.bytes()) {
             return Err(refusal);
         }
         let contiguous = facts.tile_contiguous();
@@ -200,18 +203,18 @@ impl GemmDesc {
         match self.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
-                if let Err(refusal) = within(padding_of, padding, 0, 64) {
+                if let Err(refusal) = within(Field::Padding(kind), padding, 0, 64) {
                     return Err(refusal);
                 }
             }
             SmemLayout::Swizzled { bits, base, shift, .. } => {
-                if let Err(refusal) = within(bits_of, bits, 1, 5) {
+                if let Err(refusal) = within(Field::SwizzleBits(kind), bits, 1, 5) {
                     return Err(refusal);
                 }
-                if let Err(refusal) = within(base_of, base, 0, 5) {
+                if let Err(refusal) = within(Field::SwizzleBase(kind), base, 0, 5) {
                     return Err(refusal);
                 }
-                if let Err(refusal) = within(shift_of, shift, 0, 8) {
+                if let Err(refusal) = within(Field::SwizzleShift(kind), shift, 0, 8) {
                     return Err(refusal);
                 }
                 let (chunk, row) = (1 << (bits + base), facts.smem.row());
@@ -223,7 +226,7 @@ impl GemmDesc {
         self.check_copy(operand, &facts)
     }
 
-    const fn check_copy(&self, operand: &'static str, facts: &OperandDesc) -> Result<(), Refusal> {
+    const fn check_copy(&self, operand: Operand, facts: &OperandDesc) -> Result<(), Refusal> {
         if !self.copies_asynchronously() {
             return Ok(());
         }
@@ -243,7 +246,7 @@ impl GemmDesc {
     }
 
     pub(super) const fn check_epilogue(&self) -> Result<(), Refusal> {
-        if let Err(refusal) = check_alignment("alignment of C", self.align_c, self.c.bytes()) {
+        if let Err(refusal) = check_alignment(Field::Alignment(Operand::C), self.align_c, self.c.bytes()) {
             return Err(refusal);
         }
         let plain = ComputeKind::of(self.accumulator, self.c);
@@ -253,19 +256,14 @@ impl GemmDesc {
             ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
         };
         if !legal {
-            return Err(Refusal::Compute {
-                compute: self.compute.name(),
-                accumulator: self.accumulator,
-                c: self.c,
-                nearest: plain.name(),
-            });
+            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c: self.c, nearest: plain });
         }
         self.epilogue.check()
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
         let threads = self.threads();
-        if let Err(refusal) = within("threads of a block", threads, 32, machine.threads_per_block) {
+        if let Err(refusal) = within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block) {
             return Err(refusal);
         }
         let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
@@ -273,7 +271,7 @@ impl GemmDesc {
             return Err(Refusal::Registers { needed, available, threads, blocks: self.blocks_per_sm });
         }
         if let Err(refusal) =
-            within("threads of a multiprocessor", threads.saturating_mul(self.blocks_per_sm), 32, machine.threads_per_sm)
+            within(Field::ThreadsOfAMultiprocessor, threads.saturating_mul(self.blocks_per_sm), 32, machine.threads_per_sm)
         {
             return Err(refusal);
         }
@@ -294,7 +292,7 @@ impl GemmDesc {
 }
 
 /// Refuses what is not from `least` to `most`.
-pub const fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
+pub const fn within(field: Field, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
     if value < least || value > most {
         return Err(Refusal::OutOfRange { field, value: value as u64, least: least as u64, most: most as u64 });
     }
@@ -321,17 +319,17 @@ const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
 }
 
 /// Refuses what is no power of two, or is wider than 16 bytes.
-pub(crate) const fn check_alignment(field: &'static str, align: u32, element_bytes: u32) -> Result<(), Refusal> {
+pub(crate) const fn check_alignment(field: Field, align: u32, element_bytes: u32) -> Result<(), Refusal> {
     let most = 16 / element_bytes;
     if align.is_power_of_two() && align <= most {
         return Ok(());
     }
-    let legal = match most {
-        2 => "1, 2",
-        4 => "1, 2, 4",
-        8 => "1, 2, 4, 8",
-        _ => "1, 2, 4, 8, 16",
-    };
+    let legal = Legal::OneOf(match most {
+        2 => &[1, 2],
+        4 => &[1, 2, 4],
+        8 => &[1, 2, 4, 8],
+        _ => &[1, 2, 4, 8, 16],
+    });
     let nearest = nearest_power_of_two(align, 1, most) as u64;
     Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest })
 }

@@ -5,7 +5,8 @@ use super::{check::within, knobs::GemmDesc, spills::SpillKind};
 use crate::{
     arch::Machine,
     numeric::ElementKind,
-    refusal::Refusal,
+    operand::OperandKind,
+    refusal::{Field, Legal, Operand, Refusal, Word},
     threadblock::{SmemLayout, WarpSpecialized, tensor_map::check::hold},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -17,10 +18,10 @@ impl GemmDesc {
             Err(refusal) => return Err(refusal),
         };
         if machine.sm != self.arch.sm() {
-            return Err(Refusal::OtherMachine { mainloop: self.mainloop.name(), arch: self.arch, sm: machine.sm });
+            return Err(Refusal::OtherMachine { mainloop: Word(self.mainloop.name()), arch: self.arch, sm: machine.sm });
         }
-        hold!(whole_vector("alignment of A", self.align_a, self.a));
-        hold!(whole_vector("alignment of B", self.align_b, self.b));
+        hold!(whole_vector(Field::Alignment(Operand::A), self.align_a, self.a));
+        hold!(whole_vector(Field::Alignment(Operand::B), self.align_b, self.b));
         hold!(self.check_choices());
         hold!(self.check_epilogue());
         let ring = components.ring;
@@ -44,21 +45,21 @@ impl GemmDesc {
     /// Knobs that have one value in this family.
     const fn check_choices(&self) -> Result<(), Refusal> {
         if let Some(abreast) = self.swizzle.abreast() {
-            hold!(within("swizzle", abreast, 1, 64));
+            hold!(within(Field::Swizzle, abreast, 1, 64));
         }
-        hold!(within("blocks per multiprocessor", self.blocks_per_sm, 1, 1));
+        hold!(within(Field::BlocksPerSm, self.blocks_per_sm, 1, 1));
         hold!(self.check_promotion());
         let choices = [
-            ("the layout of A in shared memory", matches!(self.smem_a, SmemLayout::Auto), "auto"),
-            ("the layout of B in shared memory", matches!(self.smem_b, SmemLayout::Auto), "auto"),
-            ("interleave", matches!(self.interleave, InterleaveKind::Vector), "vector"),
-            ("unroll", matches!(self.unroll, UnrollKind::Full), "full"),
+            (Field::SharedLayout(OperandKind::A), matches!(self.smem_a, SmemLayout::Auto), "auto"),
+            (Field::SharedLayout(OperandKind::B), matches!(self.smem_b, SmemLayout::Auto), "auto"),
+            (Field::Interleave, matches!(self.interleave, InterleaveKind::Vector), "vector"),
+            (Field::Unroll, matches!(self.unroll, UnrollKind::Full), "full"),
         ];
         let mut i = 0;
         while i < choices.len() {
             let (field, legal, nearest) = choices[i];
             if !legal {
-                return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest });
+                return Err(Refusal::NoChoice { field, mainloop: Word(self.mainloop.name()), nearest: Word(nearest) });
             }
             i += 1;
         }
@@ -67,15 +68,10 @@ impl GemmDesc {
 }
 
 /// What the copy engine reads begins at whole vectors of 16 bytes, and so do its rows.
-const fn whole_vector(field: &'static str, align: u32, element: ElementKind) -> Result<(), Refusal> {
+const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<(), Refusal> {
     let elements = 16 / element.bytes();
     if align == elements {
         return Ok(());
     }
-    let legal = match elements {
-        4 => "4, which are the 16 bytes of the copy engine",
-        8 => "8, which are the 16 bytes of the copy engine",
-        _ => "16, which are the 16 bytes of the copy engine",
-    };
-    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest: elements as u64 })
+    Err(Refusal::NotOneOf { field, value: align as u64, legal: Legal::Vector(elements), nearest: elements as u64 })
 }

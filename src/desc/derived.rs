@@ -7,6 +7,7 @@ use crate::{
     arch::{ArchKind, OpKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
+    operand::OperandKind,
     shape::Mnk,
     threadblock::{
         Along, MainloopKind, SmemLayout, SmemTile, ThreadMap,
@@ -27,41 +28,6 @@ pub(crate) struct Typed {
     pub exchanged: bool,
     pub op: OpKind,
     pub arch: ArchKind,
-}
-
-/// One of the two operands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OperandKind {
-    /// The left one, M x K.
-    A,
-    /// The right one, K x N.
-    B,
-}
-
-impl OperandKind {
-    /// Both, in order.
-    pub const BOTH: [Self; 2] = [Self::A, Self::B];
-
-    /// B for A, A for B.
-    pub const fn other(self) -> Self {
-        match self {
-            Self::A => Self::B,
-            Self::B => Self::A,
-        }
-    }
-
-    /// 0 for A, 1 for B.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-
-    /// `A` or `B`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-        }
-    }
 }
 
 /// What a description says of one operand. `mn` is M for A and N for B.

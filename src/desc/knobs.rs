@@ -26,7 +26,7 @@ use core::marker::PhantomData;
 use typenum::Unsigned;
 
 /// "Choose for me": the configuration that
-/// [`default_gemm_configuration`](crate::device::default_gemm_configuration) has for the types at hand.
+/// [`default_gemm_configuration`](crate::family::default_gemm_configuration) has for the types at hand.
 #[derive(Clone, Copy, Debug)]
 pub struct Auto;
 

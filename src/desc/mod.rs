@@ -6,31 +6,41 @@
 
 pub(crate) mod check;
 mod check_roles;
+mod combination;
 mod derived;
 mod explain;
 #[cfg(feature = "serde")]
 mod json;
 mod knobs;
 
-pub use derived::{OperandDesc, OperandKind};
-pub use explain::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation};
+#[doc(hidden)]
+pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
+#[doc(hidden)]
+pub use derived::OperandDesc;
+pub use explain::Explanation;
+#[doc(hidden)]
+pub use explain::{BoxesExplanation, OperandExplanation, RolesExplanation, SimtExplanation};
+#[doc(hidden)]
 pub use knobs::{
-    AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Clusters, Config, EpilogueTree, GemmConfig, GemmDesc, Instruction,
-    Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SharedA, SharedB, SourceOfA, Spills, Splitting, StageNumber,
-    Threadblock, TileOrdering, Unrolling, Warp, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks, WithClusters,
-    WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithPromoting, WithScheduling, WithSharedA, WithSharedB,
-    WithSourceOfA, WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling, WithWarp,
+    AlignmentA, AlignmentB, AlignmentC, Blocks, Clusters, EpilogueTree, Instruction, Interleaving, Loop, Promoting, Scheduling,
+    SharedA, SharedB, SourceOfA, Spills, Splitting, StageNumber, Threadblock, TileOrdering, Unrolling, Warp,
 };
-pub use lowering::{WithStages, lower};
+pub use knobs::{
+    Auto, Config, GemmConfig, GemmDesc, Knob, Knobs, With, WithAlignmentA, WithAlignmentB, WithAlignmentC, WithBlocks,
+    WithClusters, WithEpilogueTree, WithInstruction, WithInterleaving, WithLoop, WithPromoting, WithScheduling, WithSharedA,
+    WithSharedB, WithSourceOfA, WithSpills, WithSplitting, WithStageNumber, WithThreadblock, WithTileOrdering, WithUnrolling,
+    WithWarp,
+};
+pub use lowering::WithStages;
+#[doc(hidden)]
+pub use lowering::lower;
 pub use promotion::{NoPromotion, PromoteEachStage, Promotion, PromotionKind};
-pub use request::{Choice, Origin, Request, Resolved};
 pub use source_a::{FromEither, FromRegisters, FromShared, OperandSource, SourceKind};
 pub use spills::{NoSpills, SpillKind, Spilling, SpillsAllowed};
 pub use split::{Bf16x6, F16x3, NoSplit, Split};
 
 mod lowering;
 mod promotion;
-mod request;
 mod source_a;
 mod spills;
 mod split;

@@ -3,7 +3,7 @@
 use super::knobs::GemmDesc;
 use crate::{
     numeric::{ElementKind, Instruction},
-    refusal::Refusal,
+    refusal::{Field, Refusal, Word},
 };
 
 /// How often sums of fp8 are promoted to f32, as a value.
@@ -74,12 +74,12 @@ impl GemmDesc {
         let fp8 = self.a.is_fp8() && self.accumulator.is(ElementKind::F32);
         let sums = fp8 || self.split.splits();
         if self.promotes() && !(sums && self.mainloop.has_roles()) {
-            let field = if self.mainloop.has_roles() {
-                "promotion of other sums than those of fp8 in f32, and of parts of f32,"
-            } else {
-                "promotion"
-            };
-            return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: PromotionKind::Never.name() });
+            let field = if self.mainloop.has_roles() { Field::PromotionOfOtherSums } else { Field::Promotion };
+            return Err(Refusal::NoChoice {
+                field,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word(PromotionKind::Never.name()),
+            });
         }
         Ok(())
     }

@@ -1,7 +1,14 @@
 //! Where tensor cores of Hopper find A: in shared memory, or in registers.
 
 use super::knobs::GemmDesc;
-use crate::{arch::OpKind, layout::Order, numeric::SplitKind, refusal::Refusal, warp::mma_warpgroup::WgmmaInput};
+use crate::{
+    arch::OpKind,
+    layout::Order,
+    numeric::SplitKind,
+    operand::OperandKind,
+    refusal::{Field, Refusal, Word},
+    warp::mma_warpgroup::WgmmaInput,
+};
 
 /// Where `wgmma` finds A, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -103,16 +110,20 @@ impl GemmDesc {
     /// Whether A can come from registers, where it is to: 8 or 32 bits an element, contiguous along M, on Hopper's tensor cores.
     pub(crate) const fn check_source_a(&self) -> Result<(), Refusal> {
         if matches!(self.source_a, SourceKind::Auto) {
-            let field = "source_a = auto of a description that was not made of knobs";
-            return Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: SourceKind::Shared.name() });
+            let field = Field::SourceUndecided;
+            return Err(Refusal::NoChoice {
+                field,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word(SourceKind::Shared.name()),
+            });
         }
         if !self.a_from_registers() {
             // Nothing else takes a column-major D: A and B change places for it.
             return match self.layout_c {
                 Order::Row => Ok(()),
                 Order::Col => {
-                    let (mainloop, nearest) = (self.mainloop.name(), Order::Row.name());
-                    Err(Refusal::NoChoice { field: "layout_c = col beside source_a = shared", mainloop, nearest })
+                    let (mainloop, nearest) = (Word(self.mainloop.name()), Word(Order::Row.name()));
+                    Err(Refusal::NoChoice { field: Field::ColumnMajorDFromShared, mainloop, nearest })
                 }
             };
         }
@@ -121,18 +132,18 @@ impl GemmDesc {
             None => false,
         };
         let field = if !self.mainloop.has_roles() || !matches!(self.op, OpKind::TensorOp) {
-            "source_a = registers"
+            Field::FromRegisters
         } else if !matches!(self.split, SplitKind::None) {
-            "source_a = registers of parts, which lie along K,"
+            Field::FromRegistersOfParts
         } else if self.promotes() {
-            "source_a = registers beside promotion"
+            Field::FromRegistersPromoted
         } else if either {
-            "source_a = registers of 16-bit elements, which tensor cores read in either order,"
+            Field::FromRegistersOf16Bits
         } else if self.layout_a.is_row() {
-            "source_a = registers where A is contiguous along K"
+            Field::FromRegistersAlongK(OperandKind::A)
         } else {
             return Ok(());
         };
-        Err(Refusal::NoChoice { field, mainloop: self.mainloop.name(), nearest: SourceKind::Shared.name() })
+        Err(Refusal::NoChoice { field, mainloop: Word(self.mainloop.name()), nearest: Word(SourceKind::Shared.name()) })
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         ElementKind, SplitKind,
         split::{PartsMap, SplitBlocks},
     },
-    refusal::{Refusal, SplitRefusal},
+    refusal::{Field, Refusal, SplitRefusal, Word},
 };
 
 /// How factors of `f32` are split for tensor cores, as a type.
@@ -68,7 +68,11 @@ impl GemmDesc {
         let is_f32 = self.a.is(ElementKind::F32) && self.b.is(ElementKind::F32);
         let on_tensor_cores = self.mainloop.has_roles() && matches!(self.op, OpKind::TensorOp);
         if self.split.splits() && !on_tensor_cores {
-            return Err(Refusal::NoChoice { field: "split", mainloop: self.mainloop.name(), nearest: SplitKind::None.name() });
+            return Err(Refusal::NoChoice {
+                field: Field::Split,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word(SplitKind::None.name()),
+            });
         }
         match (self.split, is_f32) {
             (SplitKind::None, true) if on_tensor_cores => Err(Refusal::Split(SplitRefusal::NotSplit)),

@@ -1,22 +1,16 @@
 //! What runs a description: one trait, one implementation for each space.
 
-use super::{
-    arguments::{Arguments, MatrixShape, Shapes, Source},
-    host::{Inputs, Mode, Problem, Program, WarpSpecializedProgram, composed, execute, warp_specialized},
-    space::{Host, HostSlice, HostSliceMut, Space},
+use crate::{
+    arch::Machine,
+    call::{Arguments, Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, Space},
+    desc::GemmDesc,
+    error::Error,
+    host::{Inputs, Mode, Problem, WarpSpecializedProgram, composed, execute, warp_specialized},
+    layout::{Order, Orders},
+    numeric::Element,
+    refusal::Refusal,
+    threadblock::Program,
 };
-use crate::{arch::Machine, desc::GemmDesc, error::Error, layout::Order, numeric::Element, refusal::Refusal};
-
-/// The layouts of A, B and of C and D, as the user wrote them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Orders {
-    /// Of A.
-    pub a: Order,
-    /// Of B.
-    pub b: Order,
-    /// Of C and D.
-    pub c: Order,
-}
 
 /// A space whose operands can be multiplied where they are.
 pub trait Executor: Space {
@@ -110,19 +104,6 @@ impl Executor for Host {
     ) -> Result<u64, Refusal> {
         Self::shapes(arguments, orders).check(&desc.for_scalars(&arguments.scalars)).map(|()| 0)
     }
-}
-
-/// Operands in host memory as the user has them, element types as values.
-#[derive(Debug)]
-pub struct HostMatrices<'a> {
-    /// A.
-    pub a: HostSlice<'a>,
-    /// B.
-    pub b: HostSlice<'a>,
-    /// C.
-    pub c: Source<HostSlice<'a>>,
-    /// D.
-    pub d: HostSliceMut<'a>,
 }
 
 /// Runs a description on operands in host memory: the one way, for types and for values.

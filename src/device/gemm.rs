@@ -3,17 +3,15 @@
 //! Twin: `kernels/device/gemm.cuh`.
 #![allow(clippy::type_complexity, reason = "ten parameters are the point: each is something a user may say")]
 
-use super::{
-    arguments::Arguments,
-    default_gemm_configuration::Select,
-    executor::{Executor, Orders},
-};
+use super::executor::Executor;
 use crate::{
     arch::{Arch, Machine, OpClass, Simt, Sm80},
+    call::Arguments,
     desc::{Auto, EpilogueTree, GemmConfig, GemmDesc, Threadblock, Warp, With, WithStages, lower},
     epilogue::Node,
     error::Error,
-    layout::{Canonical, Layout, Of},
+    family::default_gemm_configuration::Select,
+    layout::{Canonical, Layout, Of, Orders},
     numeric::Element,
     refusal::Refusal,
     shape::Shape,
@@ -24,7 +22,7 @@ use core::marker::PhantomData;
 ///
 /// The types of the operands and their layouts come first. What follows has defaults: what products are accumulated in, which
 /// units multiply, which instructions may be used, and the configuration, every knob of which
-/// [`default_gemm_configuration`](super::default_gemm_configuration) chooses.
+/// [`default_gemm_configuration`](crate::family::default_gemm_configuration) chooses.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -151,7 +149,7 @@ where
     }
 
     /// Bytes of the [workspace](Arguments::workspace) that the product takes: 0 on the host, and where every operand is read where it
-    /// lies. [`Route`](super::Route) says which are not.
+    /// lies. [`Route`](crate::refusal::Route) says which are not.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -166,7 +164,7 @@ where
     ///
     /// Those of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
-        S::workspace_size(&Self::DESC, Self::ORDERS, arguments)
+        S::workspace_size(&Self::desc_of(arguments), Self::ORDERS, arguments)
     }
 
     /// Computes the product: on the host for host slices, on their device for device slices.
@@ -179,11 +177,21 @@ where
     ///
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
-        let desc = match S::machine(&arguments) {
+        S::execute(&Self::desc_of(&arguments), Self::ORDERS, arguments)
+    }
+
+    /// The description that these arguments run with.
+    fn desc_of<S: Executor>(arguments: &Arguments<'_, S, A, B, C>) -> GemmDesc {
+        match S::machine(arguments) {
             Some(machine) => Self::desc_for(arguments.extents, &machine),
             None => Self::DESC,
-        };
-        S::execute(&desc, Self::ORDERS, arguments)
+        }
+    }
+
+    /// The descriptions that a problem may choose in place of [`DESC`](Self::DESC).
+    #[cfg(feature = "cuda")]
+    pub(crate) fn others() -> impl Iterator<Item = GemmDesc> {
+        Self::DESC.alternatives(Cfg::OTHERS)
     }
 
     /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these

@@ -1,7 +1,7 @@
 //! An epilogue, as a value: its tree in postfix order.
 
 use super::function::NodeId;
-use crate::refusal::Refusal;
+use crate::refusal::{Malformed, Refusal, Scalar};
 
 /// Nodes that a tree can have.
 pub const CAPACITY: usize = 32;
@@ -107,29 +107,29 @@ impl EpilogueDesc {
     /// Whether the nodes are one expression.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
-            return Err(Refusal::Epilogue { why: "it has more than 32 nodes" });
+            return Err(Refusal::Epilogue { why: Malformed::TooLong });
         }
         let ops = self.ops();
         let (mut i, mut depth) = (0, 0);
         while i < ops.len() {
             match ops[i] {
-                Op::Nop => return Err(Refusal::Epilogue { why: "it has a hole in it" }),
+                Op::Nop => return Err(Refusal::Epilogue { why: Malformed::Hole }),
                 Op::Scalar(slot) if slot as usize >= SCALARS => {
-                    return Err(Refusal::Epilogue { why: "it names a scalar beyond s7" });
+                    return Err(Refusal::Epilogue { why: Malformed::ScalarBeyond });
                 }
                 _ => {}
             }
             if depth < ops[i].arity() {
-                return Err(Refusal::Epilogue { why: "a node lacks what it is to be applied to" });
+                return Err(Refusal::Epilogue { why: Malformed::NoOperand });
             }
             if matches!(ops[i], Op::Scale) && !self.scales_by_a_scalar(i) {
-                return Err(Refusal::Epilogue { why: "it scales by what is not a scalar" });
+                return Err(Refusal::Epilogue { why: Malformed::ScaledByNoScalar });
             }
             depth = depth + 1 - ops[i].arity();
             i += 1;
         }
         if depth != 1 {
-            return Err(Refusal::Epilogue { why: "its nodes do not end in one result" });
+            return Err(Refusal::Epilogue { why: Malformed::NotOneResult });
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl EpilogueDesc {
 
 /// The name of a scalar, as arguments and expressions spell it.
 pub(crate) const fn scalar_name(slot: u8) -> &'static str {
-    ["alpha", "beta", "s2", "s3", "s4", "s5", "s6", "s7"][slot as usize % SCALARS]
+    Scalar(slot).name()
 }
 
 /// The slot of a scalar's name.

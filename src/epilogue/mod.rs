@@ -26,12 +26,15 @@ pub(crate) mod evaluate;
 mod function;
 mod parse;
 mod spell;
+#[doc(hidden)]
 pub mod tensor_store;
+#[doc(hidden)]
 pub mod tile_store;
 mod tree;
 
-pub(crate) use desc::scalar_name;
-pub use desc::{CAPACITY, EpilogueDesc, Op, SCALARS};
+#[doc(hidden)]
+pub use desc::{CAPACITY, SCALARS};
+pub use desc::{EpilogueDesc, Op};
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{Function, NodeId, UserFunction, register, registered};

@@ -11,8 +11,9 @@
 //! Twin: `kernels/epilogue/tile_store.cuh`.
 
 use crate::{
-    desc::{GemmDesc, OperandKind},
+    desc::GemmDesc,
     index::{Coord, IndexMap},
+    operand::OperandKind,
     warp::mma_simt::FragmentMap,
 };
 

@@ -104,6 +104,7 @@ impl Layout for ColMajor {
 }
 
 /// The element types and layouts of `C = A·B`.
+#[doc(hidden)]
 pub trait Operands: 'static {
     /// Whether A and B have changed places.
     const EXCHANGED: bool;
@@ -122,6 +123,7 @@ pub trait Operands: 'static {
 }
 
 /// The operands as a user writes them.
+#[doc(hidden)]
 pub struct Of<A, LayoutA, B, LayoutB, C, LayoutC>(PhantomData<(A, LayoutA, B, LayoutB, C, LayoutC)>);
 
 impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout> Operands for Of<A, LA, B, LB, C, LC> {
@@ -135,6 +137,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout> Ope
 }
 
 /// The same operands, C known to be row-major.
+#[doc(hidden)]
 pub struct AsRowMajor<P>(PhantomData<P>);
 
 impl<P: Operands> Operands for AsRowMajor<P> {
@@ -148,6 +151,7 @@ impl<P: Operands> Operands for AsRowMajor<P> {
 }
 
 /// `Cᵀ = Bᵀ·Aᵀ`, in the bytes of `C = A·B`.
+#[doc(hidden)]
 pub struct Exchanged<P>(PhantomData<P>);
 
 impl<P: Operands> Operands for Exchanged<P> {
@@ -161,4 +165,17 @@ impl<P: Operands> Operands for Exchanged<P> {
 }
 
 /// The row-major problem that operands stand for.
+#[doc(hidden)]
 pub type Canonical<P> = <<P as Operands>::LayoutC as Layout>::Canonical<P>;
+
+/// The layouts of A, B and of C and D, as the user wrote them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
+pub struct Orders {
+    /// Of A.
+    pub a: Order,
+    /// Of B.
+    pub b: Order,
+    /// Of C and D.
+    pub c: Order,
+}

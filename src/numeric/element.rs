@@ -260,3 +260,6 @@ elements! {
     u8,   U8,   U8,  u8,   i32;
     i32,  I32,  U32, i32,  i32;
 }
+
+/// The elements in one access of at most 128 bits: a quotient in the type system.
+pub type Vector128<T> = typenum::Quot<typenum::U128, <T as Element>::Bits>;

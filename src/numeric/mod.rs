@@ -8,19 +8,24 @@
 //! Twin: `kernels/numeric.cuh`.
 
 mod arithmetic;
-mod combination;
+mod combined;
 pub(crate) mod convert;
 mod element;
 pub(crate) mod fused_sum;
 mod instruction;
 mod rows;
+#[doc(hidden)]
 pub mod split;
 mod tensor_sum;
 
+#[doc(hidden)]
 pub use arithmetic::{Accumulator, Compute};
-pub use combination::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS};
+pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
+#[doc(hidden)]
 pub use convert::{Narrow, Widen};
+#[doc(hidden)]
+pub use element::Vector128;
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};

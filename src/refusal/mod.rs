@@ -3,20 +3,24 @@
 //! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence is read in the compiler's
 //! output (a `const` that does not check), on the terminal (exit code 2), and in [`Error::Refused`](crate::Error::Refused).
 
+mod field;
+mod operand;
 mod split;
 mod words;
 
+pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
+pub use operand::{Operand, Route};
 pub use split::SplitRefusal;
 
 use crate::{
     arch::{ArchKind, OpKind},
-    device::Route,
     layout::Order,
-    numeric::ElementKind,
+    numeric::{ComputeKind, ElementKind},
+    operand::Axis,
 };
 use core::fmt;
 
-/// Why a request was refused. [`sentence`](Self::sentence) says it in words.
+/// Why a request was refused. Its fields are values; [`sentence`](Self::sentence) says them in words.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence, in words.rs, says what its fields are")]
@@ -25,56 +29,57 @@ pub enum Refusal {
     NoSuchCombination { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
     OfOtherUnits { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind, op: OpKind, other: OpKind },
     NoSuchOperation { op: OpKind, arch: ArchKind },
-    DoesNotNest { outer: &'static str, inner: &'static str, axis: &'static str, value: u32, of: u32, nearest: u32 },
-    OutOfRange { field: &'static str, value: u64, least: u64, most: u64 },
-    NotOneOf { field: &'static str, value: u64, legal: &'static str, nearest: u64 },
-    NotEven { field: &'static str, value: u32 },
-    NotMultiple { field: &'static str, value: u64, of: u64, nearest: u64 },
+    DoesNotNest { field: Field, inner: Part, value: u32, of: u32, nearest: u32 },
+    OutOfRange { field: Field, value: u64, least: u64, most: u64 },
+    NotOneOf { field: Field, value: u64, legal: Legal, nearest: u64 },
+    NotEven { field: Field, value: u32 },
+    NotMultiple { field: Field, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
-    NoChoice { field: &'static str, mainloop: &'static str, nearest: &'static str },
-    HopperAlone { mainloop: &'static str, arch: ArchKind },
-    OnTensorCores { mainloop: &'static str, op: OpKind },
-    HasRoles { mainloop: &'static str },
-    NoLoopToUnroll { groups: u32, mainloop: &'static str },
+    NoChoice { field: Field, mainloop: Word, nearest: Word },
+    HopperAlone { mainloop: Word, arch: ArchKind },
+    OnTensorCores { mainloop: Word, op: OpKind },
+    HasRoles { mainloop: Word },
+    NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
-    CopyWidth { operand: &'static str, bytes: u32, element: ElementKind, nearest: u32 },
-    CopyNotWhole { operand: &'static str, access: u32, run: u32, nearest: u32 },
-    AccessDoesNotDivideTile { operand: &'static str, access: u32, extent: u32, nearest: u32 },
-    AccessApart { field: &'static str, access: u32, run: u32 },
-    NotGathered { what: &'static str },
-    SwizzleBeyondRow { operand: &'static str, chunk: u32, row: u32 },
+    CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },
+    CopyNotWhole { operand: Operand, access: u32, run: u32, nearest: u32 },
+    AccessDoesNotDivideTile { operand: Operand, access: u32, extent: u32, nearest: u32 },
+    AccessApart { field: Field, access: u32, run: u32 },
+    NotGathered { why: Ungathered },
+    SwizzleBeyondRow { operand: Operand, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
+    UnevenBoxes { axis: Axis, blocks: u32, boxes: u32, nearest: u32 },
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
-    Epilogue { why: &'static str },
+    Epilogue { why: Malformed },
     Split(SplitRefusal),
-    Compute { compute: &'static str, accumulator: ElementKind, c: ElementKind, nearest: &'static str },
+    Compute { compute: ComputeKind, accumulator: ElementKind, c: ElementKind, nearest: ComputeKind },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
-    OtherMachine { mainloop: &'static str, arch: ArchKind, sm: u32 },
+    OtherMachine { mainloop: Word, arch: ArchKind, sm: u32 },
     // The problem.
-    ExtentTooLarge { axis: &'static str, value: usize, most: u64 },
+    ExtentTooLarge { field: Field, value: usize, most: u64 },
     TooManyTiles { tiles: u64, most: u64 },
-    LeadingDimension { operand: &'static str, value: usize, least: usize, axis: &'static str },
-    TooShort { operand: &'static str, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
-    Overflow { operand: &'static str, rows: usize, columns: usize, leading: usize },
+    LeadingDimension { operand: Operand, value: usize, least: usize, order: Order },
+    TooShort { operand: Operand, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
+    Overflow { operand: Operand, rows: usize, columns: usize, leading: usize },
     OutOfMemory { needed: u64, available: u64 },
-    Overlap { operand: &'static str },
+    Overlap { operand: Operand },
     BatchOverlaps { value: usize, nearest: u64 },
-    NotScaled { scalar: &'static str },
-    NotFinite { scalar: &'static str },
-    MissingOperand { name: &'static str },
+    NotScaled { scalar: Scalar },
+    NotFinite { scalar: Scalar },
+    MissingOperand { operand: Operand },
     UnknownNode { id: u64 },
     NotPrepared,
-    OtherDevice { operand: &'static str },
-    PartlyShared { operand: &'static str },
+    OtherDevice { operand: Operand },
+    PartlyShared { operand: Operand },
     Workspace { given: u64, a: Route, b: Route, needed: u64 },
-    NotOnStream { operand: &'static str },
-    ShorterThanLayout { operand: &'static str, length: usize, needed: u64 },
-    WrittenWhileRead { written: &'static str, read: &'static str },
+    NotOnStream { operand: Operand },
+    ShorterThanLayout { operand: Operand, length: usize, needed: u64 },
+    WrittenWhileRead { written: Operand, read: Operand },
     Layouts { a: Order, b: Order, d: Order, exchanged: bool },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
-    TensorStride { operand: &'static str, what: &'static str, value: u64, of: u64, nearest: u64 },
+    TensorStride { operand: Operand, field: Field, value: u64, of: u64, nearest: u64 },
     StoreCorner { value: i32 },
     TensorCorner { value: i32, of: u32, nearest: i32 },
 }
@@ -82,32 +87,15 @@ pub enum Refusal {
 impl Refusal {
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
     pub fn exchanged(mut self) -> Self {
-        // The names that `check` gives to what belongs to an operand.
-        const PAIRS: [[&str; 2]; 9] = [
-            ["A", "B"],
-            ["alignment of A", "alignment of B"],
-            ["padding of A", "padding of B"],
-            ["swizzle bits of A", "swizzle bits of B"],
-            ["swizzle base of A", "swizzle base of B"],
-            ["swizzle shift of A", "swizzle shift of B"],
-            ["the layout of A in shared memory", "the layout of B in shared memory"],
-            // Shapes stay the kernel's, whose A is the user's B.
-            ["source_a = registers where A is contiguous along K", "source_a = registers where B is contiguous along K"],
-            ["instruction N where B is contiguous along N", "instruction N where A is contiguous along M"],
-        ];
-        let other = |name: &'static str| {
-            let pair = PAIRS.into_iter().find(|pair| pair.contains(&name));
-            pair.map_or(name, |[a, b]| if name == a { b } else { a })
-        };
         match &mut self {
-            Self::NotOneOf { field: name, .. }
-            | Self::OutOfRange { field: name, .. }
-            | Self::NotMultiple { field: name, .. }
-            | Self::NoChoice { field: name, .. }
-            | Self::CopyWidth { operand: name, .. }
-            | Self::CopyNotWhole { operand: name, .. }
-            | Self::AccessDoesNotDivideTile { operand: name, .. }
-            | Self::SwizzleBeyondRow { operand: name, .. } => *name = other(name),
+            Self::NotOneOf { field, .. }
+            | Self::OutOfRange { field, .. }
+            | Self::NotMultiple { field, .. }
+            | Self::NoChoice { field, .. } => *field = field.exchanged(),
+            Self::CopyWidth { operand, .. }
+            | Self::CopyNotWhole { operand, .. }
+            | Self::AccessDoesNotDivideTile { operand, .. }
+            | Self::SwizzleBeyondRow { operand, .. } => *operand = operand.exchanged(),
             Self::Split(refusal) => *refusal = refusal.exchanged(),
             _ => {}
         }

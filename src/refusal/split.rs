@@ -1,8 +1,8 @@
 //! Why factors are not split, or cannot be.
 
 use crate::{
-    desc::OperandKind,
     numeric::{ElementKind, SplitKind, split::LineFacts},
+    operand::OperandKind,
     sentence::Sentence,
 };
 
@@ -12,24 +12,24 @@ use crate::{
 pub enum SplitRefusal {
     NotSplit,
     NothingToSplit { split: SplitKind, a: ElementKind, b: ElementKind },
-    NotFinite { operand: &'static str, line: u64 },
-    Window { operand: &'static str, line: u64, outside: u32, nonzero: u32 },
+    NotFinite { operand: OperandKind, line: u64 },
+    Window { operand: OperandKind, line: u64, outside: u32, nonzero: u32 },
     Captured,
     TooDeep { k: usize, split: SplitKind, most: u64 },
 }
 
 /// What a line of an operand is called.
-const fn line_name(operand: &'static str) -> &'static str {
-    match operand.as_bytes() {
-        b"A" => "row ",
-        _ => "column ",
+const fn line_name(operand: OperandKind) -> &'static str {
+    match operand {
+        OperandKind::A => "row ",
+        OperandKind::B => "column ",
     }
 }
 
 impl SplitRefusal {
     /// Why a row of A, or a column of B, cannot be scaled, of which these are the facts.
     pub const fn of(operand: OperandKind, line: u32, facts: &LineFacts) -> Self {
-        let (operand, line) = (operand.name(), line as u64);
+        let line = line as u64;
         if facts.is_finite() {
             Self::Window { operand, line, outside: facts.outside, nonzero: facts.nonzero }
         } else {
@@ -56,13 +56,13 @@ impl SplitRefusal {
                 .say(line_name(operand))
                 .number(line)
                 .say(" of ")
-                .say(operand)
+                .say(operand.name())
                 .say(" has a number that is not finite, which split = f16x3 cannot scale; take split = bf16x6"),
             Self::Window { operand, line, outside, nonzero } => s
                 .say(line_name(operand))
                 .number(line)
                 .say(" of ")
-                .say(operand)
+                .say(operand.name())
                 .say(" has ")
                 .number(outside as u64)
                 .say(" of ")
@@ -87,16 +87,10 @@ impl SplitRefusal {
 
     /// The same refusal of the problem with A and B in each other's place, and each transposed.
     pub(crate) const fn exchanged(self) -> Self {
-        const fn other(operand: &'static str) -> &'static str {
-            match operand.as_bytes() {
-                b"A" => "B",
-                _ => "A",
-            }
-        }
         match self {
             Self::NothingToSplit { split, a, b } => Self::NothingToSplit { split, a: b, b: a },
-            Self::NotFinite { operand, line } => Self::NotFinite { operand: other(operand), line },
-            Self::Window { operand, line, outside, nonzero } => Self::Window { operand: other(operand), line, outside, nonzero },
+            Self::NotFinite { operand, line } => Self::NotFinite { operand: operand.other(), line },
+            Self::Window { operand, line, outside, nonzero } => Self::Window { operand: operand.other(), line, outside, nonzero },
             same => same,
         }
     }

@@ -7,12 +7,16 @@
 //! There are two kinds of steps. [`Step`]s are of kernels whose threads all do the same. [`RoleStep`]s are of kernels whose
 //! warpgroups have [`Roles`]: one moves what the others multiply.
 
+mod fault;
 mod kind;
+mod lane;
 mod role_options;
 mod roles;
 mod step;
 
+pub use fault::Fault;
 pub use kind::{CooperativeSchedule, PingpongSchedule, ScheduleKind, WarpgroupSchedule};
+pub use lane::Lane;
 pub use role_options::RoleOptions;
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;

@@ -4,7 +4,8 @@
 use super::{RoleStep, Roles, Schedule};
 use crate::{
     Refusal,
-    desc::OperandKind,
+    operand::OperandKind,
+    refusal::Field,
     threadblock::{
         Pipeline,
         pipeline::{LEAST_REGISTERS, MOST_STAGING},
@@ -49,7 +50,7 @@ impl RoleOptions {
             (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
         if pending >= u64::from(ring.stages) {
             return Err(Refusal::OutOfRange {
-                field: "pending",
+                field: Field::Pending,
                 value: pending,
                 least: 0,
                 most: u64::from(ring.stages).saturating_sub(1),
@@ -57,30 +58,25 @@ impl RoleOptions {
         }
         if self.promoted_parts.is_some() && pending > 0 {
             // Sums are added once they are there.
-            return Err(Refusal::OutOfRange { field: "pending where stages are promoted", value: pending, least: 0, most: 0 });
+            return Err(Refusal::OutOfRange { field: Field::PendingPromoted, value: pending, least: 0, most: 0 });
         }
         if self.fragments && self.promoted_parts.is_some() {
             let parts = u64::from(self.promoted_parts.unwrap_or(0));
-            return Err(Refusal::OutOfRange {
-                field: "parts of a stage where A comes from registers",
-                value: parts,
-                least: 0,
-                most: 0,
-            });
+            return Err(Refusal::OutOfRange { field: Field::PartsFromRegisters, value: parts, least: 0, most: 0 });
         }
         if self.fragments && pending > 1 {
-            return Err(Refusal::OutOfRange { field: "pending where A comes from registers", value: pending, least: 0, most: 1 });
+            return Err(Refusal::OutOfRange { field: Field::PendingFromRegisters, value: pending, least: 0, most: 1 });
         }
         if self.promoted_parts == Some(0) {
-            return Err(Refusal::OutOfRange { field: "parts of a stage", value: 0, least: 1, most: u64::from(u8::MAX) });
+            return Err(Refusal::OutOfRange { field: Field::Parts, value: 0, least: 1, most: u64::from(u8::MAX) });
         }
         if self.by_threads {
             let parts = u64::from(self.promoted_parts.unwrap_or(0));
             for (field, value) in [
-                ("sets of fragments where threads multiply", u64::from(self.fragments)),
-                ("pending where threads multiply", pending),
-                ("parts of a stage where threads multiply", parts),
-                ("slices where threads store", slices),
+                (Field::FragmentSetsOfThreads, u64::from(self.fragments)),
+                (Field::PendingOfThreads, pending),
+                (Field::PartsOfThreads, parts),
+                (Field::SlicesOfThreads, slices),
             ] {
                 if value != 0 {
                     return Err(Refusal::OutOfRange { field, value, least: 0, most: 0 });
@@ -88,13 +84,13 @@ impl RoleOptions {
             }
         } else if ring.staging_buffers == 0 {
             let most = u64::from(MOST_STAGING);
-            return Err(Refusal::OutOfRange { field: "staging buffers of slices", value: 0, least: 1, most });
+            return Err(Refusal::OutOfRange { field: Field::StagingBuffersOfSlices, value: 0, least: 1, most });
         } else if slices == 0 {
-            return Err(Refusal::OutOfRange { field: "slices", value: 0, least: 1, most: u64::from(u8::MAX) });
+            return Err(Refusal::OutOfRange { field: Field::Slices, value: 0, least: 1, most: u64::from(u8::MAX) });
         }
         if !slices.is_multiple_of(buffers) {
             return Err(Refusal::NotMultiple {
-                field: "slices",
+                field: Field::Slices,
                 value: slices,
                 of: buffers,
                 nearest: Some(slices.next_multiple_of(buffers))
@@ -109,8 +105,8 @@ impl RoleOptions {
     fn check_registers(ring: &Pipeline, [producer, consumer]: [u32; 2]) -> Result<(), Refusal> {
         let launch = ring.launch_registers();
         for (field, value, least, most) in [
-            ("registers of the producer", producer, LEAST_REGISTERS, launch),
-            ("registers of a consumer", consumer, launch, ring.registers_beside(producer)),
+            (Field::ProducerRegisters, producer, LEAST_REGISTERS, launch),
+            (Field::ConsumerRegisters, consumer, launch, ring.registers_beside(producer)),
         ] {
             let [value, least, most] = [value, least, most].map(u64::from);
             if !(least..=most).contains(&value) {

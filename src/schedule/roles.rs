@@ -11,7 +11,7 @@
 //! Twin: `kernels/schedule/roles.cuh`.
 
 use super::{Schedule, Section, Spelled};
-use crate::desc::OperandKind;
+use crate::operand::OperandKind;
 use core::fmt;
 
 /// One step of one role.

@@ -1,6 +1,11 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
-use crate::{arch::PORTABLE_CLUSTER, error::Error, mirror::TranslationUnit, refusal::Refusal};
+use crate::{
+    arch::PORTABLE_CLUSTER,
+    codegen::TranslationUnit,
+    error::Error,
+    refusal::{Field, Refusal},
+};
 use bytemuck::Pod;
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
 use std::ffi::c_void;
@@ -94,7 +99,7 @@ impl Grid {
     pub const fn blocks(&self) -> Result<u32, Refusal> {
         let (value, most) = (self.cluster as u64, PORTABLE_CLUSTER as u64);
         if value == 0 || value > most {
-            return Err(Refusal::OutOfRange { field: "blocks of a cluster", value, least: 1, most });
+            return Err(Refusal::OutOfRange { field: Field::BlocksOfACluster, value, least: 1, most });
         }
         let (tiles, most) = (self.clusters as u64 * value, i32::MAX as u64);
         if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(tiles as u32) }
@@ -176,7 +181,7 @@ impl VouchedUnit {
     ///
     /// # Safety
     ///
-    /// Its entry point takes [`GemmParams`](crate::mirror::GemmParams) and nothing else, by value; of the operands it touches what
+    /// Its entry point takes [`GemmParams`](crate::codegen::GemmParams) and nothing else, by value; of the operands it touches what
     /// the extents and leading dimensions in it span, and writes D alone.
     pub const unsafe fn new(unit: TranslationUnit) -> Self {
         Self(unit)
@@ -193,13 +198,12 @@ impl VouchedUnit {
 ///
 /// Those of [`enqueue`].
 ///
-/// Called from five places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of
+/// Called from four places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of
 /// the stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents
 /// and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `CudaKernel::run`
 /// does so for kernels with roles, too, whose tensor maps are made of the same addresses and extents, or of those of the workspace, which it has
 /// found large enough and apart from all else; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
-/// checks its two matrices itself. `WarpgroupProbe::run` gives tiles, fragments and D of the sizes that its text reads and writes, which it has
-/// checked or made, borrowed likewise.
+/// checks its two matrices itself.
 pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,

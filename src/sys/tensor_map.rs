@@ -1,8 +1,8 @@
 //! Tensor maps, packed by the driver.
 
 use crate::{
+    codegen::TensorMap,
     error::Error,
-    mirror::TensorMap,
     numeric::ElementKind,
     sys::driver::{driver, offers},
     threadblock::{L2Promotion, TensorMapDesc, TensorSwizzle},

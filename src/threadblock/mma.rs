@@ -7,9 +7,9 @@
 
 use super::{MmaMultistage, MmaPipelined, MmaSingleStage};
 use crate::{
-    desc::{GemmDesc, OperandDesc, OperandKind},
-    device::host::{Fault, Lane},
-    schedule::{Schedule, Step},
+    desc::{GemmDesc, OperandDesc},
+    operand::OperandKind,
+    schedule::{Fault, Lane, Schedule, Step},
 };
 
 /// A main loop, as a value.

@@ -12,9 +12,9 @@ use super::{
     mma::{Mainloop, Mma, accesses},
 };
 use crate::{
-    desc::{GemmDesc, OperandKind},
-    device::host::{Fault, Lane},
-    schedule::{Schedule, Step},
+    desc::GemmDesc,
+    operand::OperandKind,
+    schedule::{Fault, Lane, Schedule, Step},
 };
 
 /// Over how many k-groups, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications

@@ -11,9 +11,9 @@ use super::{
     mma::{Mainloop, Mma, accesses},
 };
 use crate::{
-    desc::{GemmDesc, OperandKind},
-    device::host::{Fault, Lane},
-    schedule::{Schedule, Step},
+    desc::GemmDesc,
+    operand::OperandKind,
+    schedule::{Fault, Lane, Schedule, Step},
 };
 
 /// Two stages, through registers.

@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{
     desc::GemmDesc,
-    device::host::{Fault, Lane},
-    schedule::{Schedule, Step},
+    schedule::{Fault, Lane, Schedule, Step},
 };
 
 /// One stage, through registers.

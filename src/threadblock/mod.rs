@@ -5,32 +5,53 @@
 //! memory. [`swizzle`] says which block computes which tile. On Hopper the copy engine moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
+#[doc(hidden)]
+pub mod banks;
 mod consumer_registers;
 pub mod mma;
 pub mod mma_multistage;
 pub mod mma_pipelined;
 pub mod mma_single_stage;
+#[doc(hidden)]
 pub mod mma_warp_specialized;
+#[doc(hidden)]
 pub mod pipeline;
+mod program;
 pub mod smem_layout;
 pub mod swizzle;
+#[doc(hidden)]
 pub mod tensor_copy;
+#[doc(hidden)]
 pub mod tensor_map;
+#[doc(hidden)]
 pub mod thread_map;
+#[doc(hidden)]
 pub mod tile_iterator;
+#[doc(hidden)]
 pub mod tile_scheduler;
 
 pub use mma::{Mainloop, MainloopKind, Mma};
 pub use mma_multistage::MmaMultistage;
 pub use mma_pipelined::MmaPipelined;
 pub use mma_single_stage::MmaSingleStage;
-pub use mma_warp_specialized::{ConsumerMma, MmaWarpSpecialized, StageTile, ThreadTiles, WarpSpecialized};
+pub use mma_warp_specialized::MmaWarpSpecialized;
+#[doc(hidden)]
+pub use mma_warp_specialized::{ConsumerMma, StageTile, ThreadTiles, WarpSpecialized};
+#[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
-pub use smem_layout::{Along, BoxedTile, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SmemTile};
-pub use swizzle::{
-    GroupedSwizzle, HILBERT_SIDE, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind, TileOrder,
-};
+#[doc(hidden)]
+pub use program::{Maps, Program};
+pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
+#[doc(hidden)]
+pub use smem_layout::{BoxedTile, SmemTile};
+pub use swizzle::{GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind};
+#[doc(hidden)]
+pub use swizzle::{HILBERT_SIDE, TileOrder};
+#[doc(hidden)]
 pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
+#[doc(hidden)]
 pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
+#[doc(hidden)]
 pub use thread_map::ThreadMap;
+#[doc(hidden)]
 pub use tile_scheduler::{ClusterTiles, TileScheduler};

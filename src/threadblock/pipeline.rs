@@ -17,8 +17,9 @@ use super::tensor_map::check::{hold, multiple, within};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
-    desc::OperandKind,
     index::{Coord, IndexMap, at},
+    operand::OperandKind,
+    refusal::Field,
 };
 use core::fmt::Write;
 
@@ -114,7 +115,7 @@ impl Pipeline {
         least.check()?;
         if least.shared_bytes() > available {
             return Err(Refusal::OutOfRange {
-                field: "bytes of shared memory for two stages and the staging of D",
+                field: Field::LeastSharedBytes,
                 value: u64::from(least.shared_bytes()),
                 least: 0,
                 most: u64::from(available),
@@ -137,13 +138,13 @@ impl Pipeline {
         let [a, b] = self.stage_bytes;
         let (least_staging, most_staging) = if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
-            ("stages", self.stages, 2, MOST_STAGES),
-            ("consumers", self.consumers, 1, MOST_CONSUMERS),
-            ("blocks of a cluster", blocks, 2, PORTABLE_CLUSTER),
-            ("staging buffers", self.staging_buffers, 0, MOST_STAGING),
-            ("bytes of a staging buffer", self.staging_bytes, least_staging, most_staging),
-            ("bytes of A in a stage", a, ALIGNMENT_BYTES, MOST_BYTES),
-            ("bytes of B in a stage", b, ALIGNMENT_BYTES, MOST_BYTES),
+            (Field::Stages, self.stages, 2, MOST_STAGES),
+            (Field::Consumers, self.consumers, 1, MOST_CONSUMERS),
+            (Field::BlocksOfACluster, blocks, 2, PORTABLE_CLUSTER),
+            (Field::StagingBuffers, self.staging_buffers, 0, MOST_STAGING),
+            (Field::StagingBytes, self.staging_bytes, least_staging, most_staging),
+            (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES, MOST_BYTES),
+            (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES, MOST_BYTES),
         ];
         let mut i = 0;
         while i < ranges.len() {
@@ -152,9 +153,9 @@ impl Pipeline {
             i += 1;
         }
         let multiples = [
-            ("bytes of a staging buffer", self.staging_bytes, ALIGNMENT_BYTES),
-            ("bytes of A in a stage", a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
-            ("bytes of B in a stage", b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
+            (Field::StagingBytes, self.staging_bytes, ALIGNMENT_BYTES),
+            (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
+            (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
         ];
         let mut i = 0;
         while i < multiples.len() {

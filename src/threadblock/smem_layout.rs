@@ -20,7 +20,7 @@
 //! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32 bytes, where four do.
 //!
 //! ```
-//! # use falchion::{index::{at, IndexMap}, threadblock::{Along, SmemTile}};
+//! # use falchion::{internals::index::{IndexMap, at}, threadblock::{Along, SmemTile}};
 //! let tile = SmemTile { along: Along::Mn, mn: 128, k: 8, padding: 4, bits: 0, base: 0, shift: 0 };
 //! assert_eq!(tile.at(at(3, 2)), Some(2 * 132 + 3));
 //! ```
@@ -29,8 +29,8 @@
 
 use super::thread_map::{WARP, at_least_one};
 use crate::{
-    banks::WAVEFRONT_BYTES,
     index::{Coord, IndexMap},
+    threadblock::banks::WAVEFRONT_BYTES,
 };
 
 /// Which index of an operand's tile runs through consecutive addresses.
@@ -131,6 +131,7 @@ impl<const ALONG_K: bool, const BITS: u32, const BASE: u32, const SHIFT: u32> Sm
 
 /// One operand's tile in shared memory: the map (mn, k) to an offset in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
 pub struct SmemTile {
     /// The contiguous index.
     pub along: Along,
@@ -221,6 +222,7 @@ const fn spread(mn: u32, element_bytes: u32, together: u32) -> u32 {
 /// offset = mn / box_mn * (elements of a box) + (offset of (mn mod box_mn, k) in a box)
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
 pub struct BoxedTile {
     /// One box.
     pub one: SmemTile,

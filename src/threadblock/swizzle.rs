@@ -32,6 +32,7 @@ pub enum SwizzleKind {
 }
 
 /// The most tiles along a side of a Hilbert square: with 16, an H200's 132 blocks are about half of one.
+#[doc(hidden)]
 pub const HILBERT_SIDE: u32 = 16;
 
 impl SwizzleKind {
@@ -110,6 +111,7 @@ impl Swizzle for HorizontalSwizzle {
 
 /// The map (0, block) to the number of a tile: `row of tiles * columns + column of tiles`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[doc(hidden)]
 pub struct TileOrder {
     /// The order.
     pub kind: SwizzleKind,

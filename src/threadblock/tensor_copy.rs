@@ -12,9 +12,9 @@
 //! blocks of a cluster, and tells the barrier of each.
 //!
 //! ```
-//! # use falchion::{index::{at, IndexMap}, layout::Order, numeric::ElementKind};
+//! # use falchion::{internals::index::{IndexMap, at}, layout::Order, numeric::ElementKind, refusal::Operand};
 //! # use falchion::threadblock::{SharedBox, TensorCopy, TensorMatrix, TensorSwizzle};
-//! let map = TensorMatrix::new("A", ElementKind::F32, Order::Row, (3, 40), 40).map((2, 32), TensorSwizzle::Bytes128)?;
+//! let map = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (3, 40), 40).map((2, 32), TensorSwizzle::Bytes128)?;
 //! let tile = SharedBox::new(&map, 0)?;
 //! assert_eq!(tile.at(at(1, 0)), Some(36)); // row 1 begins in chunk 1 of its line: 32 + 4 elements
 //!
@@ -35,7 +35,7 @@ use super::tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc, Tenso
 use crate::{
     arch::{ArchKind, PORTABLE_CLUSTER},
     index::{Coord, IndexMap, points},
-    refusal::Refusal,
+    refusal::{Field, Operand, Refusal},
 };
 use core::ops::Range;
 
@@ -57,7 +57,7 @@ impl SharedBox {
         if let Err(refusal) = map.check() {
             return Err(refusal);
         }
-        let (field, value, most) = ("shared memory address", address as u64, ArchKind::Sm90.machine().shared_bytes_per_sm as u64);
+        let (field, value, most) = (Field::SharedAddress, address as u64, ArchKind::Sm90.machine().shared_bytes_per_sm as u64);
         if value > most {
             return Err(Refusal::OutOfRange { field, value, least: 0, most });
         }
@@ -157,7 +157,7 @@ impl TensorCopy {
     pub const fn check_store(&self) -> Result<(), Refusal> {
         let map = &self.tile.map;
         // `check` of a tensor bounds what it reaches.
-        let (field, value, of) = ("bytes of a row that is stored", map.dims[0] * map.element.bytes() as u64, CHUNK_BYTES as u64);
+        let (field, value, of) = (Field::StoredRowBytes, map.dims[0] * map.element.bytes() as u64, CHUNK_BYTES as u64);
         if !value.is_multiple_of(of) {
             return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
         }
@@ -278,7 +278,7 @@ impl TensorCopy {
         // `check` says that the reach is no more than 63 bits.
         let reach = self.tile.map.reach_bytes() as u64;
         for (operand, length, needed) in
-            [("the tensor", global, reach), ("the tile", shared, u64::from(self.tile.footprint_bytes()))]
+            [(Operand::Tensor, global, reach), (Operand::Tile, shared, u64::from(self.tile.footprint_bytes()))]
         {
             if (length as u64) < needed {
                 let (length, needed) = (length / bytes as usize, needed.div_ceil(bytes));
@@ -301,10 +301,10 @@ impl Multicast {
     /// [`Refusal::OutOfRange`] for more than [`PORTABLE_CLUSTER`] blocks, for a mask of none or of others.
     pub const fn new(mask: u16, cluster: u32) -> Result<Self, Refusal> {
         if cluster == 0 || cluster > PORTABLE_CLUSTER {
-            let (field, most) = ("blocks of a cluster", PORTABLE_CLUSTER as u64);
+            let (field, most) = (Field::BlocksOfACluster, PORTABLE_CLUSTER as u64);
             return Err(Refusal::OutOfRange { field, value: cluster as u64, least: 1, most });
         }
-        let (field, value, most) = ("multicast mask", mask as u64, (1 << cluster) - 1);
+        let (field, value, most) = (Field::MulticastMask, mask as u64, (1 << cluster) - 1);
         if value == 0 || value > most {
             return Err(Refusal::OutOfRange { field, value, least: 1, most });
         }

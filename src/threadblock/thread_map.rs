@@ -16,8 +16,8 @@
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
 use crate::{
-    banks,
     index::{Coord, IndexMap},
+    threadblock::banks,
 };
 
 /// Threads of a warp.

@@ -13,9 +13,10 @@
 
 use super::Mma;
 use crate::{
-    desc::{GemmDesc, OperandDesc, OperandKind},
-    device::host::{Fault, Lane},
+    desc::{GemmDesc, OperandDesc},
     index::{Coord, IndexMap},
+    operand::OperandKind,
+    schedule::{Fault, Lane},
     shape::Mnk,
     threadblock::thread_map::WARP,
 };

@@ -1,17 +1,23 @@
 //! What the 32 threads of a warp do together: an outer product per k, each lane holding its share.
 
 mod choices;
+#[doc(hidden)]
 pub mod mma_simt;
+#[doc(hidden)]
 pub mod mma_warpgroup;
 
 pub use choices::{FullUnroll, Interleave, InterleaveChoice, InterleaveKind, Unroll, UnrollBy, UnrollKind, VectorInterleave};
-pub use mma_simt::{LaneArrangement, MmaSimt};
+#[doc(hidden)]
+pub use mma_simt::LaneArrangement;
+pub use mma_simt::MmaSimt;
+#[doc(hidden)]
 pub use mma_warpgroup::MmaWarpgroup;
 
 use crate::{
-    desc::{GemmDesc, OperandKind},
-    device::host::{Fault, Lane},
+    desc::GemmDesc,
     index::IndexMap,
+    operand::OperandKind,
+    schedule::{Fault, Lane},
 };
 
 /// What a warp does, reached from a description.

@@ -3,8 +3,10 @@
 
 use falchion::{
     Error, Refusal,
-    device::{HostMatrices, HostSlice, HostSliceMut, Source, cuda::open},
+    cuda::open,
+    internals::call::{HostMatrices, HostSlice, HostSliceMut, Source},
     numeric::{Element, ElementKind},
+    refusal::Operand,
     shape::Mnk,
 };
 use falchion_lab::{
@@ -152,7 +154,7 @@ fn what_does_not_fit_is_refused_and_c_stays() {
     let short = device.run::<f32>(&kernel, &a[GUARD + 1..], &b, &c, f32::NAN);
     let needed = (m * k) as u64;
     assert!(
-        matches!(short, Err(Error::Refused(Refusal::ShorterThanLayout { operand: "A", length, needed: n })) if length as u64 == needed - 1 && n == needed),
+        matches!(short, Err(Error::Refused(Refusal::ShorterThanLayout { operand: Operand::A, length, needed: n })) if length as u64 == needed - 1 && n == needed),
         "{short:?}"
     );
     let other = device.run::<i32>(&kernel, &[1; 360], &[1; 108], &[7; 480], 0);

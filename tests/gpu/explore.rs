@@ -2,8 +2,9 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Request},
-    device::cuda::open,
+    cuda::open,
+    desc::GemmDesc,
+    internals::family::Request,
     shape::Mnk,
 };
 use falchion_lab::{

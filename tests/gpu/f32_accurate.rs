@@ -8,12 +8,9 @@ use cudarc::driver::{
 };
 use falchion::{
     Error, Refusal,
+    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, open},
     desc::GemmDesc,
-    device::{
-        Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, open},
-        host::Mode,
-    },
+    internals::{call::Source, host::Mode},
     layout::Order,
     numeric::{ElementKind, SplitKind},
     refusal::SplitRefusal,

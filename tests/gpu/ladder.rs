@@ -6,10 +6,9 @@ use falchion_lab::ladder::{Program, rungs};
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn every_rung_has_the_hosts_bits() {
-    use falchion::device::{
-        Shapes,
+    use falchion::{
         cuda::{self, CudaKernel},
-        host::Mode,
+        internals::{call::Shapes, host::Mode},
     };
     use falchion_lab::owned::{HostProduct, resident::run_from_host};
     let context = cuda::open(0).unwrap();

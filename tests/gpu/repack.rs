@@ -13,11 +13,8 @@ use cudarc::driver::{
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
-    device::{
-        RelayShapes,
-        cuda::{Cuda, CudaRelay, DeviceMatrix, open},
-        default_gemm_configuration::default_description,
-    },
+    cuda::{Cuda, CudaRelay, DeviceMatrix, open},
+    internals::{family::default_gemm_configuration::default_description, pass::RelayShapes},
     layout::Order,
     numeric::{Combined, ElementKind},
     prelude::*,
@@ -150,7 +147,7 @@ fn odd_products_are_right_in_every_layout() {
 
 type Bytes = Gemm<i8, RowMajor, i8, RowMajor, i32, RowMajor, i32, TensorOp, Sm90>;
 
-/// A product whose A is laid out again, its K being odd, and whose B is transposed. D is written by the copy engine.
+/// A product whose A and B are repacked, K and the rows of B being odd. D is written by TMA.
 struct Odd {
     a: CudaSlice<i8>,
     b: CudaSlice<i8>,
@@ -205,8 +202,9 @@ fn a_run_takes_what_workspace_size_says() {
     let mut odd = Odd::new(&stream);
     let gemm = Bytes::new();
     let size = gemm.workspace_size(&odd.arguments()).expect("it fits") as usize;
-    // 200 rows of 101 bytes and 264 of them, in pitches of 112; both begin at multiples of 256.
-    assert_eq!(size, (200usize * 112).next_multiple_of(256) + (264usize * 112).next_multiple_of(256) + 256);
+    // 200 rows of 101 bytes in pitches of 112, and 101 of 264 in pitches of 272, for the kernel that `run` takes on Hopper reads B
+    // along N; both begin at multiples of 256.
+    assert_eq!(size, (200usize * 112).next_multiple_of(256) + (101usize * 272).next_multiple_of(256) + 256);
     assert_eq!(gemm.prepare(stream.context()).expect("a kernel").workspace_size(&odd.arguments()), Ok(size as u64));
     for begin in [0, 1, 17, 255] {
         let mut workspace = Odd::workspace(&stream, begin + size + 300);
@@ -222,7 +220,7 @@ fn a_run_takes_what_workspace_size_says() {
         other => panic!("{other:?}"),
     };
     let none = refused(gemm.run(odd.arguments()));
-    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call lays A out again, transposes B and takes {size}"));
+    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call lays A out again, lays B out again and takes {size}"));
     let mut short = Odd::workspace(&stream, size - 1);
     assert!(matches!(refused(gemm.run(odd.arguments().workspace(&mut short))), Refusal::Workspace { .. }));
     // Nothing was enqueued: D is what it was.

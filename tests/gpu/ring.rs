@@ -8,8 +8,8 @@ use cudarc::{
     nvrtc::Ptx,
 };
 use falchion::{
-    desc::OperandKind,
-    device::cuda::open,
+    cuda::open,
+    internals::operand::OperandKind,
     threadblock::{Pipeline, SharedOperand},
 };
 use std::{sync::Arc, time::Instant};

@@ -1,7 +1,7 @@
 //! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See `docs/what-run-promises.md`.
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys::CUstreamCaptureMode};
-use falchion::{Error, Refusal, device::cuda::open, prelude::*};
+use falchion::{Error, Refusal, cuda::open, prelude::*};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -54,7 +54,7 @@ impl Problem {
         problem
     }
 
-    fn arguments(&mut self) -> Arguments<'_, falchion::device::cuda::Cuda, f32, f32, f32> {
+    fn arguments(&mut self) -> Arguments<'_, falchion::cuda::Cuda, f32, f32, f32> {
         Arguments::new(self.extents, &self.a, &self.b, &mut self.d)
     }
 
@@ -102,6 +102,35 @@ fn a_captured_run_replays() {
     }
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));
+}
+
+/// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes for any extents is captured.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn prepare_makes_every_kernel_that_run_may_take() {
+    let (context, _) = device();
+    let machine = falchion::cuda::machine_of(&context).unwrap();
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let problems = [(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
+    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| Hopper::desc_for(extents, &machine)).collect();
+    assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
+    let kernel = Hopper::new().prepare(&context).unwrap();
+    // SAFETY: the slices are used on one stream.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    unsafe {
+        context.disable_event_tracking();
+    }
+    let stream = context.new_stream().unwrap();
+    for extents @ (m, n, k) in problems {
+        let (a, b) = (stream.alloc_zeros(m * k).unwrap(), stream.alloc_zeros(k * n).unwrap());
+        let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+        let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d));
+        let by_type = Hopper::new().run(Arguments::new(extents, &a, &b, &mut d));
+        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        drop(stream.end_capture(flags).unwrap());
+        assert!(by_kernel.is_ok() && by_type.is_ok(), "{extents:?}: {by_kernel:?} {by_type:?}");
+    }
 }
 
 #[test]
@@ -205,7 +234,7 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_device_too_old_or_another_device_is_refused() {
     let (context, stream) = device();
-    let machine = falchion::device::cuda::machine_of(&context).unwrap();
+    let machine = falchion::cuda::machine_of(&context).unwrap();
     assert!(Sgemm::DESC.check_on(&machine).is_ok());
     let old = falchion::arch::Machine { sm: 75, ..machine };
     let refused = Sgemm::DESC.check_on(&old).unwrap_err().to_string();
@@ -214,7 +243,7 @@ fn a_device_too_old_or_another_device_is_refused() {
 }
 
 /// The cost of `run` on the host, in microseconds: the median of many, the stream kept from filling up.
-fn cost_of_run(kernel: &falchion::device::cuda::Kernel<Sgemm>, problem: &mut Problem, stream: &CudaStream) -> f64 {
+fn cost_of_run(kernel: &falchion::device::Kernel<Sgemm>, problem: &mut Problem, stream: &CudaStream) -> f64 {
     let mut costs = Vec::new();
     for _ in 0..200 {
         let began = Instant::now();
@@ -246,17 +275,17 @@ fn the_host_cost_of_a_run() {
 fn a_cold_kernel_and_a_warm_start() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
-    let unit = falchion::mirror::translation_unit(&Sgemm::DESC, false);
-    let cold_cache = || falchion::device::cuda::cache::Cache::new(falchion::device::cuda::cache::CacheDir::At(folder.clone()));
-    let sm = falchion::device::cuda::machine_of(&context).unwrap().sm;
+    let unit = falchion::internals::codegen::translation_unit(&Sgemm::DESC, false);
+    let cold_cache = || falchion::cuda::cache::Cache::new(falchion::cuda::cache::CacheDir::At(folder.clone()));
+    let sm = falchion::cuda::machine_of(&context).unwrap().sm;
     let cache = cold_cache();
     let began = Instant::now();
-    falchion::device::cuda::compile(&cache, &unit, sm).unwrap();
+    falchion::cuda::compile(&cache, &unit, sm).unwrap();
     let cold = began.elapsed();
     assert_eq!(cache.compilations(), 1);
     let cache = cold_cache();
     let began = Instant::now();
-    let entry = falchion::device::cuda::compile(&cache, &unit, sm).unwrap();
+    let entry = falchion::cuda::compile(&cache, &unit, sm).unwrap();
     context.load_module(cudarc::nvrtc::Ptx::from_binary(entry.cubin.clone())).unwrap();
     let warm = began.elapsed();
     assert_eq!((cache.compilations(), cache.disk_hits()), (0, 1));

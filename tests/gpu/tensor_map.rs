@@ -9,12 +9,12 @@ use crate::harness::{
 };
 use falchion::{
     Error,
-    device::cuda::{multiprocessors, tensor_map},
-    numeric::ElementKind,
-    sys::{
+    cuda::{multiprocessors, tensor_map},
+    internals::sys::{
         driver::{Grid, max_active_clusters},
         tensor_map::encode,
     },
+    numeric::ElementKind,
     threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
 };
 use proptest::{

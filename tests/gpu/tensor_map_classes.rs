@@ -10,8 +10,8 @@ use crate::harness::{
     tensors::packed,
 };
 use falchion::{
+    internals::sys::driver::Grid,
     numeric::ElementKind,
-    sys::driver::Grid,
     threadblock::{Multicast, TensorCopy, TensorMapDesc, TensorSwizzle},
 };
 use std::{

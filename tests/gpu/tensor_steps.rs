@@ -1,16 +1,15 @@
 //! Steps of a device's tensor cores, one after the other, are the host's: what was recorded of an H200 is answered again, and so are numbers
 //! drawn down to the least ones, each step from the sum that the device had before it.
 
-use crate::harness::tensor_steps::recorded;
-use crate::harness::warpgroups;
+use crate::harness::{tensor_steps::recorded, warpgroups};
 use falchion::{
     arch::ArchKind,
-    device::cuda::{WarpgroupProbe, open},
+    cuda::open,
     numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction},
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
-use falchion_lab::verify::draw;
+use falchion_lab::{verify::draw, warpgroup::WarpgroupProbe};
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;

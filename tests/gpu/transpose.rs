@@ -5,12 +5,10 @@ use crate::harness::transposes::{TransposeCase, Transposer, any_extents, drawn, 
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    device::{
-        cuda::open,
-        transpose::{Choice, Combine, Configuration, Rung, TransposeDesc, TransposeMatrices, TransposeShapes},
-    },
+    cuda::open,
+    internals::pass::transpose::{Choice, Combine, Configuration, Rung, TransposeDesc, TransposeMatrices, TransposeShapes},
     prelude::*,
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
     threadblock::SwizzleKind,
 };
 use falchion_lab::owned::resident::ResidentTranspose;
@@ -94,7 +92,7 @@ fn the_typed_door_on_the_device() {
     transpose.run(TransposeArguments::new((1000, 3), &on_device, &mut d).alpha(2.0).in_place(-1.0)).expect("it runs");
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);
     let short = transpose.run(TransposeArguments::new((1000, 3), &on_device.slice(0..2999), &mut d));
-    assert!(matches!(short, Err(Error::Refused(Refusal::TooShort { operand: "A", .. }))), "{short:?}");
+    assert!(matches!(short, Err(Error::Refused(Refusal::TooShort { operand: Operand::A, .. }))), "{short:?}");
 }
 
 /// A kernel that no other test prepares.

@@ -5,9 +5,10 @@ use crate::harness::warpgroups::{self, bits, products, types, wanted, whole, wor
 use cudarc::driver::CudaContext;
 use falchion::{
     Error,
-    device::cuda::{WarpgroupProbe, open},
+    cuda::open,
     warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
+use falchion_lab::warpgroup::WarpgroupProbe;
 use std::sync::Arc;
 
 /// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second

@@ -4,7 +4,7 @@ use super::{problems::Problem, reproduce};
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostMatrices, MatrixShape, Shapes, Source},
+    internals::call::{HostMatrices, MatrixShape, Shapes, Source},
 };
 use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
 

@@ -3,11 +3,11 @@
 use super::descriptions::{Wanted, description};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::default_gemm_configuration::default_description,
+    desc::{COMBINATIONS, GemmDesc},
     epilogue::{EpilogueDesc, NodeId, Op},
+    internals::family::default_gemm_configuration::default_description,
     layout::Order,
-    numeric::{COMBINATIONS, Combined, ComputeKind, ElementKind},
+    numeric::{Combined, ComputeKind, ElementKind},
     refusal::Refusal,
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},

@@ -2,13 +2,14 @@
 
 use falchion::{
     desc::GemmDesc,
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
-        host::{Mode, Program},
-        run_program,
+    device::run_program,
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        host::Mode,
     },
     layout::Order,
     numeric::{Bf16, Element, ElementKind, F16},
+    threadblock::Program,
 };
 
 macro_rules! data {

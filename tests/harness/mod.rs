@@ -2,6 +2,7 @@
 //! them, runners, and the record of the gate.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod advice;
 pub mod case;
 pub mod conformance;
 pub mod descriptions;

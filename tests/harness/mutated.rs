@@ -1,9 +1,6 @@
 //! Maps that tests bend.
 
-use falchion::{
-    device::host::Map,
-    index::{Coord, IndexMap},
-};
+use falchion::internals::index::{Coord, IndexMap, Map};
 use std::sync::Arc;
 
 /// A map whose points go elsewhere.

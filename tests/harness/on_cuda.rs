@@ -3,11 +3,9 @@
 use super::case::Runner;
 use falchion::{
     Error,
+    cuda::{CudaKernel, open},
     desc::GemmDesc,
-    device::{
-        HostMatrices, Shapes,
-        cuda::{CudaKernel, open},
-    },
+    internals::call::{HostMatrices, Shapes},
 };
 use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;

@@ -4,7 +4,12 @@ use super::case::Runner;
 use falchion::{
     Error, Refusal,
     desc::GemmDesc,
-    device::{HostMatrices, Shapes, Source, host::Mode, run_on_host},
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, Shapes, Source},
+        host::Mode,
+    },
+    refusal::Operand,
 };
 
 /// The host executor.
@@ -21,19 +26,19 @@ impl Runner for OnHost {
 
     fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
         // Cut to the matrices, so that an access beyond them is one beyond the slice.
-        let short = |operand| Refusal::MissingOperand { name: operand };
+        let short = |operand| Refusal::MissingOperand { operand };
         let HostMatrices { a, b, c, d } = whole;
         let matrices = HostMatrices {
-            a: a.get(first[0]..first[0] + shapes.a.length).ok_or(short("A"))?,
-            b: b.get(first[1]..first[1] + shapes.b.length).ok_or(short("B"))?,
+            a: a.get(first[0]..first[0] + shapes.a.length).ok_or(short(Operand::A))?,
+            b: b.get(first[1]..first[1] + shapes.b.length).ok_or(short(Operand::B))?,
             c: match (c, shapes.c) {
                 (Source::Matrix(c), Source::Matrix(shape)) => {
-                    Source::Matrix(c.get(first[2]..first[2] + shape.length).ok_or(short("C"))?)
+                    Source::Matrix(c.get(first[2]..first[2] + shape.length).ok_or(short(Operand::C))?)
                 }
                 (Source::InPlace, _) => Source::InPlace,
                 _ => Source::None,
             },
-            d: d.get(first[3]..first[3] + shapes.d.length).ok_or(short("D"))?,
+            d: d.get(first[3]..first[3] + shapes.d.length).ok_or(short(Operand::D))?,
         };
         run_on_host(desc, self.0, shapes, matrices)
     }

@@ -4,11 +4,11 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
-        default_gemm_configuration::default_description,
+    device::{run_on_host, run_warp_specialized},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        family::default_gemm_configuration::default_description,
         host::{Mode, WarpSpecializedProgram},
-        run_on_host, run_warp_specialized,
     },
     layout::Order,
     numeric::{Combined, ElementKind, SplitKind},

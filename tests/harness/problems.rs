@@ -4,7 +4,7 @@
 use super::Random;
 use falchion::{
     desc::GemmDesc,
-    device::{MatrixShape, Shapes, Source},
+    internals::call::{MatrixShape, Shapes, Source},
     layout::Order,
     numeric::ComputeKind,
 };

@@ -3,11 +3,13 @@
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 use falchion::{
-    device::cuda::report::Report,
-    index::fingerprint,
-    mirror::KERNELS,
-    schedule::RoleOptions,
-    sys::nvrtc::{Compiled, Nvrtc, Program},
+    cuda::report::Report,
+    internals::{
+        codegen::KERNELS,
+        index::fingerprint,
+        schedule::RoleOptions,
+        sys::nvrtc::{Compiled, Nvrtc, Program},
+    },
     threadblock::{Pipeline, SharedOperand},
 };
 

@@ -11,7 +11,11 @@ use super::{
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, MatrixShape, Source},
+        host::Mode,
+    },
     numeric::ElementKind,
 };
 use falchion_lab::verify::{Fill, HostBuffer};

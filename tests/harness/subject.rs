@@ -3,13 +3,13 @@
 use super::{case::Buffers, problems::Problem};
 use falchion::{
     desc::GemmDesc,
-    device::{
-        HostMatrices, MatrixShape, Shapes, Source,
+    device::{run_on_host, run_warp_specialized},
+    internals::{
+        call::{HostMatrices, MatrixShape, Shapes, Source},
         host::{Mode, WarpSpecializedProgram},
-        run_on_host, run_warp_specialized,
+        schedule::{Role, RoleStep, Section},
     },
     layout::Order,
-    schedule::{Role, RoleStep, Section},
 };
 use falchion_lab::verify::{Fill, HostBuffer};
 use std::collections::{BTreeMap, BTreeSet};

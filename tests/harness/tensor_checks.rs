@@ -6,8 +6,8 @@ use super::{
     tensors::{POISON, bytes},
 };
 use falchion::{
+    internals::sys::driver::Grid,
     numeric::ElementKind,
-    sys::driver::Grid,
     threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc},
 };
 

@@ -7,11 +7,13 @@ use cudarc::{
 };
 use falchion::{
     Error,
-    device::cuda::{open, tensor_map},
-    mirror::TensorCopyParams,
-    sys::{
-        driver::{Grid, enqueue},
-        nvrtc::Nvrtc,
+    cuda::{open, tensor_map},
+    internals::{
+        codegen::TensorCopyParams,
+        sys::{
+            driver::{Grid, enqueue},
+            nvrtc::Nvrtc,
+        },
     },
     threadblock::TensorCopy,
 };

@@ -3,10 +3,12 @@
 
 use super::tensors::{POISON, packed};
 use falchion::{
-    index::fingerprint,
-    mirror::{KERNELS, TensorCopyParams, TensorMap},
+    internals::{
+        codegen::{KERNELS, TensorCopyParams, TensorMap},
+        index::fingerprint,
+        sys::nvrtc::Program,
+    },
     numeric::ElementKind,
-    sys::nvrtc::Program,
     threadblock::{SharedBox, TensorSwizzle},
 };
 use std::fmt::Write;

@@ -3,13 +3,11 @@
 use super::Random;
 use falchion::{
     Error,
-    device::{
-        HostSlice, Source,
+    device::transpose::run_transpose_on_host,
+    internals::{
+        call::{HostSlice, Source},
         host::Mode,
-        transpose::{
-            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
-            run_transpose_on_host,
-        },
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
     },
     numeric::ElementKind,
     threadblock::SwizzleKind,

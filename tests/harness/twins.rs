@@ -1,11 +1,11 @@
 //! Whether NVRTC refuses what is not the twin of a Rust map.
 
 use falchion::{
-    device::cuda::{
+    cuda::{
         cache::{Cache, CacheDir},
         compile,
     },
-    mirror::TranslationUnit,
+    internals::codegen::TranslationUnit,
 };
 
 /// One digit of a fingerprint changed, and the compiler says which map differs. Remembers nothing of other runs.

@@ -6,11 +6,16 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, Request, SourceKind},
-    device::{HostMatrices, Source, default_gemm_configuration::default_description, host::Mode, run_on_host},
+    desc::{GemmDesc, Knobs, PromotionKind, SourceKind},
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, Source},
+        family::{Request, default_gemm_configuration::default_description},
+        host::Mode,
+        schedule::ScheduleKind,
+    },
     layout::Order,
     numeric::{Combined, ElementKind},
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
 };
 use falchion_lab::verify::{Fill, HostBuffer, draw};

@@ -11,7 +11,10 @@ use crate::harness::{
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostMatrices, Shapes, Source, host::Mode},
+    internals::{
+        call::{HostMatrices, Shapes, Source},
+        host::Mode,
+    },
 };
 use falchion_lab::verify::{Fill, draw};
 

@@ -6,15 +6,15 @@ use crate::harness::{
 };
 use falchion::{
     arch::ArchKind,
-    banks::SECTOR_BYTES,
-    desc::{GemmDesc, OperandKind},
-    device::{
-        Shapes,
-        host::{Counters, Program, count},
+    desc::GemmDesc,
+    internals::{
+        call::Shapes,
+        host::{Counters, count},
+        operand::OperandKind,
     },
     layout::Order,
     shape::Mnk,
-    threadblock::{Along, SmemLayout, SmemTile},
+    threadblock::{Along, Program, SmemLayout, SmemTile, banks::SECTOR_BYTES},
 };
 use falchion_lab::ladder;
 use std::{collections::BTreeSet, sync::Arc};

@@ -4,11 +4,13 @@ use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc,
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
-    desc::{Auto, Bf16x6, F16x3, GemmDesc, OperandKind, PromotionKind, Request, With},
-    device::{
-        HostSlice,
-        default_gemm_configuration::default_description,
+    desc::{Auto, Bf16x6, F16x3, GemmDesc, PromotionKind, With},
+    internals::{
+        call::HostSlice,
+        family::{Request, default_gemm_configuration::default_description},
         host::{Mode, SplitProgram, WarpSpecializedProgram},
+        operand::OperandKind,
+        schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
     numeric::{
@@ -17,7 +19,6 @@ use falchion::{
     },
     prelude::*,
     refusal::SplitRefusal,
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::MainloopKind,
 };

@@ -2,18 +2,18 @@
 
 use falchion::{
     Error,
-    device::{
-        Executor, Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Orders, Shapes, Source,
-        host::{Map, Mode, Program},
-        run_on_host, run_program,
-    },
+    device::{Executor, run_on_host, run_program},
     epilogue::{Clamp, Constant, LinearCombination, Node},
-    index::{Coord, IndexMap},
-    layout::{Layout, Order},
+    internals::{
+        call::{Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        host::Mode,
+        index::{Coord, IndexMap, Map},
+    },
+    layout::{Layout, Order, Orders},
     numeric::Element,
     prelude::*,
     shape::Mnk,
-    threadblock::{Along, SmemLayout, SwizzleKind},
+    threadblock::{Along, Program, SmemLayout, SwizzleKind},
 };
 
 use std::sync::Arc;

@@ -10,7 +10,11 @@ use crate::harness::{
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostMatrices, MatrixShape, Source, host::Mode, run_on_host},
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, MatrixShape, Source},
+        host::Mode,
+    },
 };
 use falchion_lab::verify::Fill;
 use serde_json::json;

@@ -2,10 +2,11 @@
 
 use falchion::{
     Error,
-    device::cuda::{open, tensor_map},
+    cuda::{open, tensor_map},
+    internals::sys::{environment::Environment, nvrtc::Nvrtc},
     layout::Order,
     numeric::ElementKind,
-    sys::{environment::Environment, nvrtc::Nvrtc},
+    refusal::Operand,
     threadblock::{TensorMatrix, TensorSwizzle},
 };
 use std::process::Command;
@@ -50,7 +51,7 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
 #[ignore = "needs a machine without libcuda"]
 fn without_a_driver_a_tensor_map_is_not_packed() {
     where_a_panic_aborts("without_a_driver_a_tensor_map_is_not_packed", || {
-        let matrix = TensorMatrix::new("A", ElementKind::F32, Order::Row, (64, 64), 64);
+        let matrix = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (64, 64), 64);
         let map = matrix.map((8, 32), TensorSwizzle::Bytes128).expect("a map");
         for _ in 0..3 {
             let error = tensor_map(&map, 4096).expect_err("this machine has libcuda");

@@ -11,16 +11,16 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{
-        default_gemm_configuration::default_description,
-        host::{Map, Mode, Program},
+    internals::{
+        family::default_gemm_configuration::default_description,
+        host::Mode,
+        index::{IndexMap, Map, at, fingerprint},
+        schedule::{Schedule, Section, Step},
     },
-    index::{IndexMap, at, fingerprint},
     layout::Order,
     numeric::ElementKind,
-    schedule::{Schedule, Section, Step},
     shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, TileOrder},
+    threadblock::{Along, MainloopKind, Program, SmemLayout, SmemTile, TileOrder},
 };
 use proptest::prelude::*;
 use std::{
@@ -177,12 +177,13 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
     let ring = Program::of(&ring(ROWS));
     let sliced = Program::of(&subjects()[9].1);
     let mut mutants = Vec::new();
-    let mut add = |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::index::Coord) -> Option<u32>| {
-        let mut program = of.clone();
-        let map = place(&mut program);
-        *map = bent(map, bend);
-        mutants.push((name, program));
-    };
+    let mut add =
+        |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
+            let mut program = of.clone();
+            let map = place(&mut program);
+            *map = bent(map, bend);
+            mutants.push((name, program));
+        };
     add("copy A: the last vector left out", &classic, |p| &mut p.maps.copy[0], |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()));
     add("copy B: the last vector left out", &ring, |p| &mut p.maps.copy[1], |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()));
     add("copy A: a vector copied by two threads", &classic, |p| &mut p.maps.copy[0], |m, p| m.at(p).map(|v| v.max(1)));
@@ -289,7 +290,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
     let program = Program::of(&default_f32(ArchKind::Sm70, TURNED));
-    let tile = program.desc.operand(falchion::desc::OperandKind::A).smem;
+    let tile = program.desc.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
         ("the padding dropped", SmemTile { padding: 0, ..tile }),

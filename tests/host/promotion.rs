@@ -2,17 +2,20 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, Request, With},
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
-        default_gemm_configuration::{default_description, promoted_description},
+    desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
+    device::{run_on_host, run_warp_specialized},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        family::{
+            Request,
+            default_gemm_configuration::{default_description, promoted_description},
+        },
         host::{Mode, WarpSpecializedProgram},
-        run_on_host, run_warp_specialized,
+        schedule::{Role, RoleStep, ScheduleKind, Section},
     },
     layout::{MatrixType, Order},
     numeric::{Combined, ElementKind, Instruction, Widen},
     prelude::*,
-    schedule::{Role, RoleStep, ScheduleKind, Section},
     shape::Mnk,
 };
 use falchion_lab::verify::{bound::Accumulation, draw};

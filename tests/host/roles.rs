@@ -5,8 +5,10 @@ use crate::harness::ring_programs::{
     A, B, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects,
 };
 use falchion::{
-    device::host::roles::{RingProgram, Tally, Work, check},
-    schedule::{Role, RoleStep, Section},
+    internals::{
+        host::roles::{RingProgram, Tally, Work, check},
+        schedule::{Role, RoleStep, Section},
+    },
     threadblock::Pipeline,
 };
 use std::{collections::BTreeMap, time::Instant};

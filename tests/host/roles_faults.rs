@@ -1,13 +1,15 @@
 //! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in which it is one.
 
-use crate::harness::mutated::bend;
-use crate::harness::ring_programs::{
-    A, caught, kind,
-    needs::{Needs, replace},
-    subjects,
+use crate::harness::{
+    mutated::bend,
+    ring_programs::{
+        A, caught, kind,
+        needs::{Needs, replace},
+        subjects,
+    },
 };
-use falchion::{
-    device::host::roles::RingProgram,
+use falchion::internals::{
+    host::roles::RingProgram,
     index::at,
     schedule::{Role, RoleStep, Section},
 };

@@ -1,9 +1,11 @@
 //! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own tiles along K, in their order.
 
 use falchion::{
-    desc::OperandKind,
-    device::host::roles::{Payload, RingProgram, ShareName, SliceName, WarpName, Work, run},
-    schedule::RoleOptions,
+    internals::{
+        host::roles::{Payload, RingProgram, ShareName, SliceName, WarpName, Work, run},
+        operand::OperandKind,
+        schedule::RoleOptions,
+    },
     threadblock::{Pipeline, SharedOperand},
 };
 use std::collections::HashMap;

@@ -12,8 +12,7 @@ use crate::harness::{
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
-    device::host::Mode,
-    schedule::ScheduleKind,
+    internals::{host::Mode, schedule::ScheduleKind},
     shape::{Mn, Mnk},
     threadblock::MainloopKind,
 };

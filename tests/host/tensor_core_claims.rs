@@ -5,10 +5,13 @@ use crate::harness::tensor_steps;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::{HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_gemm_configuration},
+    desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
+    internals::{
+        call::{HostSlice, MatrixShape, Shapes, Source},
+        family::default_gemm_configuration::default_gemm_configuration,
+    },
     layout::Order,
-    numeric::{self, Combined, ElementKind::*, Instruction, TENSOR_OP_COMBINATIONS},
+    numeric::{self, Combined, ElementKind::*, Instruction},
 };
 use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check};
 

@@ -1,17 +1,20 @@
 //! What the checked mode finds of kernels whose threads multiply what the copy engine brings: a map, a number or a schedule of the
 //! program changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
-use crate::harness::mutated::bend;
 use crate::harness::{
     descriptions::threads::plain,
+    mutated::bend,
     subject::{Named, every_fault_is_found, program, replace, without},
 };
 use falchion::{
-    desc::{GemmDesc, OperandKind},
-    device::host::{ThreadMaps, WarpSpecializedProgram},
-    index::{IndexMap, at, laws},
+    desc::GemmDesc,
+    internals::{
+        host::{ThreadMaps, WarpSpecializedProgram},
+        index::{IndexMap, at, laws},
+        operand::OperandKind,
+        schedule::{Role, RoleStep, ScheduleKind, Section},
+    },
     layout::Order,
-    schedule::{Role, RoleStep, ScheduleKind, Section},
     shape::Mn,
     threadblock::TensorSwizzle,
 };

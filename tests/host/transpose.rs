@@ -1,13 +1,13 @@
 //! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta B[i][j]`, in every bit and nowhere else.
 
 use crate::harness::transposes::{OnHost, TransposeCase, Transposer, any_extents, drawn, named};
-use falchion::device::{host::Mode, transpose::Choice};
+use falchion::internals::{host::Mode, pass::transpose::Choice};
 
 const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
 const FAST: OnHost = OnHost(Mode::Fast);
 
 /// Checks some problems of each description.
-fn check(by: &dyn Transposer, descs: &[falchion::device::TransposeDesc], problems: u64) {
+fn check(by: &dyn Transposer, descs: &[falchion::internals::pass::transpose::TransposeDesc], problems: u64) {
     let mut cases = 0;
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {

@@ -3,10 +3,10 @@
 use crate::harness::transposes::named;
 use falchion::{
     Error,
-    device::{
-        Source,
-        host::{GlobalAccesses, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
-        transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
+    internals::{
+        call::Source,
+        host::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose},
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes},
     },
     numeric::ElementKind,
     threadblock::SwizzleKind,

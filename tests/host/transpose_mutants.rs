@@ -3,19 +3,20 @@
 //! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are named here, with the reason why
 //! they compute the same transpose.
 
-use crate::harness::mutated::{bend, bent};
-use crate::harness::transposes::{drawn, named};
+use crate::harness::{
+    mutated::{bend, bent},
+    transposes::{drawn, named},
+};
 use falchion::{
-    device::{
-        Source,
-        host::{Map, Mode, TransposeProgram},
-        transpose::{
-            Combine, Lanes, Rung, Staging, TransposeDesc, TransposeMatrices, TransposeShapes, run_changed_transpose_on_host,
-        },
+    device::transpose::run_changed_transpose_on_host,
+    internals::{
+        call::Source,
+        host::Mode,
+        index::{Coord, IndexMap, Map, at, fingerprint},
+        pass::transpose::{Combine, Lanes, Rung, Staging, TransposeDesc, TransposeMatrices, TransposeProgram, TransposeShapes},
+        schedule::{Schedule, Section, Step},
     },
-    index::{Coord, IndexMap, at, fingerprint},
     numeric::ElementKind,
-    schedule::{Schedule, Section, Step},
     threadblock::{SmemTile, SwizzleKind, TileOrder},
 };
 use falchion_lab::verify::{
@@ -321,7 +322,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
             fingerprint(&desc.smem()),
         ));
     }
-    let across = falchion::device::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
+    let across = falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
     survivors.push((
         "pieces dealt out the other way",
         TransposeProgram { write: Arc::new(across), ..TransposeProgram::of(&wide) },

@@ -9,16 +9,16 @@ use falchion::{
         WithAlignmentA, WithAlignmentB, WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock,
         WithTileOrdering, WithWarp,
     },
-    device::{
-        Arguments, Gemm,
-        default_gemm_configuration::{Select, default_description},
-    },
+    device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
+    internals::{
+        family::default_gemm_configuration::{Select, default_description},
+        schedule::CooperativeSchedule,
+    },
     layout::{Canonical, ColMajor, Exchanged, Layout, Of, Operands, Order, RowMajor},
-    numeric::{Bf16, Element, ElementKind, F16, Tf32},
+    numeric::{Bf16, Element, ElementKind, F16, Tf32, Vector128},
     prelude::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-    schedule::CooperativeSchedule,
-    shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Shape, Stages, TiledBy, Vector128},
+    shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Shape, Stages, TiledBy},
     threadblock::{
         HorizontalSwizzle, IdentitySwizzle, MainloopKind, MmaMultistage, MmaPipelined, SmemAuto, SmemPadded, SmemSwizzled,
     },
@@ -290,7 +290,7 @@ in_all_layouts! {
 
 #[test]
 fn every_combination_of_types_has_its_test_above() {
-    let distinct: std::collections::HashSet<_> = falchion::numeric::COMBINATIONS.iter().collect();
-    assert_eq!((distinct.len(), falchion::numeric::COMBINATIONS.len()), (13, 13));
-    assert_eq!(drawn::types(ElementKind::F32, ElementKind::F32, ElementKind::F32), falchion::numeric::COMBINATIONS[0]);
+    let distinct: std::collections::HashSet<_> = falchion::desc::COMBINATIONS.iter().collect();
+    assert_eq!((distinct.len(), falchion::desc::COMBINATIONS.len()), (13, 13));
+    assert_eq!(drawn::types(ElementKind::F32, ElementKind::F32, ElementKind::F32), falchion::desc::COMBINATIONS[0]);
 }

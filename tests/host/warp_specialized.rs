@@ -4,9 +4,11 @@
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, default_gemm_configuration::default_description,
-        host::Mode, run_on_host,
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        family::default_gemm_configuration::default_description,
+        host::Mode,
     },
     layout::Order,
     numeric::{Combined, ElementKind, Instruction},

@@ -1,16 +1,22 @@
 //! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
 //! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
-use crate::harness::mutated::bend;
-use crate::harness::subject::{Named, every_fault_is_found, program, replace, without};
+use crate::harness::{
+    mutated::bend,
+    subject::{Named, every_fault_is_found, program, replace, without},
+};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, OperandKind, SourceKind},
-    device::{default_gemm_configuration::default_description, host::WarpSpecializedProgram},
-    index::{IndexMap, at},
+    desc::{GemmDesc, Knobs, SourceKind},
+    internals::{
+        family::default_gemm_configuration::default_description,
+        host::WarpSpecializedProgram,
+        index::{IndexMap, at},
+        operand::OperandKind,
+        schedule::{Role, RoleStep, Section},
+    },
     layout::Order,
     numeric::{Combined, ElementKind},
-    schedule::{Role, RoleStep, Section},
     shape::{Mn, Mnk},
     threadblock::TensorSwizzle,
     warp::mma_warpgroup::Swizzle,
@@ -249,7 +255,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             warp: mnk(warp),
             instruction: Mnk { n, ..d.instruction },
             cluster: Mn { m: cluster.0, n: cluster.1 },
-            schedule: falchion::schedule::ScheduleKind::Cooperative,
+            schedule: falchion::internals::schedule::ScheduleKind::Cooperative,
             stages: 3,
             ..d
         }

@@ -7,9 +7,11 @@ use crate::harness::{Random, case::Buffers, problems::Problem};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{
-        HostMatrices, HostSlice, MatrixShape, Shapes, Source, default_gemm_configuration::default_description, host::Mode,
-        run_on_host,
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, HostSlice, MatrixShape, Shapes, Source},
+        family::default_gemm_configuration::default_description,
+        host::Mode,
     },
     layout::Order,
     numeric::{

@@ -2,9 +2,12 @@
 
 use crate::harness::on_tensor_cores::{Data, ORDERS, desc, draws, shapes};
 use falchion::{
-    desc::OperandKind,
-    device::{PIECE, PieceMap, Routes, SplitLayout, SplitPass, SplitPassDesc, SplitPassProgram},
-    index::{IndexMap, Tabled, at, laws, points},
+    internals::{
+        call::{Routes, SplitLayout},
+        index::{IndexMap, Tabled, at, laws, points},
+        operand::OperandKind,
+        pass::{PIECE, PieceMap, SplitPass, SplitPassDesc, SplitPassProgram},
+    },
     numeric::{
         SplitKind,
         split::{LineFacts, SplitBlocks, shift_of},

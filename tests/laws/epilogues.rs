@@ -6,11 +6,15 @@ use falchion::{
     Error, Refusal,
     arch::ArchKind,
     desc::{Auto, GemmDesc, WithEpilogueTree},
-    device::{Arguments, Gemm, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, host::Mode, run_on_host},
+    device::{Arguments, Gemm, run_on_host},
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, Function, LinearCombination,
         LinearCombinationRelu, Maximum, Minimum, Multiply, Node, NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register,
         registered,
+    },
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        host::Mode,
     },
     layout::{ColMajor, Order, RowMajor},
     prelude::{Simt, Sm80},
@@ -122,7 +126,7 @@ fn a_fault_in_a_text_is_pointed_at() {
 /// `f32` products of one element: D = epilogue(a * b, c), for each (a, b, c).
 fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32>
 where
-    WithEpilogueTree<Auto, E>: falchion::device::default_gemm_configuration::Select<Simt, Sm80, f32, f32, f32, f32>,
+    WithEpilogueTree<Auto, E>: falchion::internals::family::default_gemm_configuration::Select<Simt, Sm80, f32, f32, f32, f32>,
 {
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, WithEpilogueTree<Auto, E>>::new();
     let run = |&(a, b, c): &(f32, f32, f32)| {

@@ -2,17 +2,20 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    banks::{Direction, WarpAccess, Wavefronts, wavefronts},
     desc::{GemmDesc, Knobs, SourceKind},
-    device::default_gemm_configuration::default_description,
     epilogue::tensor_store::StagingMap,
-    index::{Coord, IndexMap, at, laws, points},
+    internals::{
+        family::default_gemm_configuration::default_description,
+        index::{Coord, IndexMap, at, laws, points},
+        schedule::ScheduleKind,
+    },
     layout::Order,
     numeric::{Combined, ElementKind},
-    schedule::ScheduleKind,
     shape::Mnk,
-    warp::mma_warpgroup::{AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA},
-    warp::mma_warpgroup::{WgmmaAccumulator, WgmmaInput},
+    threadblock::banks::{Direction, WarpAccess, Wavefronts, wavefronts},
+    warp::mma_warpgroup::{
+        AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA, WgmmaAccumulator, WgmmaInput,
+    },
 };
 
 const INPUTS: [WgmmaInput; 5] = [WgmmaInput::E4m3, WgmmaInput::E5m2, WgmmaInput::S8, WgmmaInput::U8, WgmmaInput::Tf32];

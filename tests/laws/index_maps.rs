@@ -7,17 +7,22 @@ use crate::harness::{
 };
 use falchion::{
     arch::ArchKind,
-    desc::{GemmDesc, OperandDesc, OperandKind},
-    device::host::{Map, Program},
+    desc::{GemmDesc, OperandDesc},
     epilogue::tile_store::{AccumulatorMap, DepositMap},
-    index::{
-        Coord, IndexMap, at,
-        laws::{self, Violation},
-        points,
+    internals::{
+        index::{
+            Coord, IndexMap, Map, at,
+            laws::{self, Violation},
+            points,
+        },
+        operand::OperandKind,
     },
     layout::Order,
-    threadblock::{Along, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder, thread_map::WARP},
-    warp::{LaneArrangement, mma_simt::FragmentMap, mma_simt::warp_place},
+    threadblock::{Along, Program, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder, thread_map::WARP},
+    warp::{
+        LaneArrangement,
+        mma_simt::{FragmentMap, warp_place},
+    },
 };
 use proptest::prelude::*;
 use std::sync::Arc;

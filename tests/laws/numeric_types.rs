@@ -1,8 +1,12 @@
 //! The element types of tensor cores: every code of the 8-bit types, every binary16 into them, and the bits that tf32 loses,
 //! each held against the type's definition and not against another conversion.
 
-use falchion::numeric::{COMBINATIONS, Combined, E4m3, E5m2, ElementKind, F16, Narrow, TENSOR_OP_COMBINATIONS, Tf32, Widen};
-use falchion::{arch::OpKind, layout::Order};
+use falchion::{
+    arch::OpKind,
+    desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
+    layout::Order,
+    numeric::{Combined, E4m3, E5m2, ElementKind, F16, Narrow, Tf32, Widen},
+};
 use falchion_lab::verify::{Distribution, HostBuffer};
 
 /// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are numbers, its conversions.
@@ -165,7 +169,7 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
 #[test]
 fn what_is_drawn_is_of_the_type() -> Result<(), falchion::Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
-        let shape = falchion::device::MatrixShape { order: Order::Row, leading: 64, length: 64 * 64 };
+        let shape = falchion::internals::call::MatrixShape { order: Order::Row, leading: 64, length: 64 * 64 };
         let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
         assert!((0..shape.length).all(|place| buffer.get(place).is_ok_and(f64::is_nan)));
         Distribution::Random.fill(3, buffer.slice_mut(0..shape.length)?, &shape, (64, 64))?;

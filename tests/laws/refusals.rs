@@ -4,21 +4,25 @@
 //! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
 //! read here, and the tests of the CUDA executor meet them.
 
-use crate::harness::drawn::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled};
+use crate::harness::{
+    advice::advised,
+    drawn::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled},
+};
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind},
     desc::GemmDesc,
-    device::{
-        Arguments, Gemm, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source,
-        default_gemm_configuration::{default_description, default_gemm_configuration},
-        host::Mode,
-        run_on_host,
-    },
+    device::{Arguments, Gemm, run_on_host},
     epilogue::{EpilogueDesc, NodeId, Op},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        family::default_gemm_configuration::{default_description, default_gemm_configuration},
+        host::Mode,
+    },
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     prelude::{ColMajor, RowMajor},
+    refusal::Operand,
     shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
@@ -61,79 +65,6 @@ fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
 fn name(refusal: &Refusal) -> String {
     let text = format!("{refusal:?}");
     text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
-}
-
-/// The description with the advice of a refusal taken, where it gives one.
-fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
-    let mut e = d;
-    let aligned = |mut e: GemmDesc, operand: &str, align: u32| {
-        match operand {
-            "A" => e.align_a = align,
-            "B" => e.align_b = align,
-            _ => e.align_c = align,
-        }
-        e
-    };
-    let with = |layout: SmemLayout, word: &str, x: u32| match layout {
-        SmemLayout::Padded { along, .. } => SmemLayout::Padded { along, padding: x },
-        SmemLayout::Swizzled { along, bits, base, shift } => match word {
-            "bits" => SmemLayout::Swizzled { along, bits: x, base, shift },
-            "base" => SmemLayout::Swizzled { along, bits, base: x, shift },
-            _ => SmemLayout::Swizzled { along, bits, base, shift: x },
-        },
-        SmemLayout::Auto => SmemLayout::Auto,
-    };
-    let mut set = |field: &str, x: u32| {
-        match field {
-            "instruction extent" => e.instruction = Mnk::new(x, x, x),
-            "warp M" => e.warp.m = x,
-            "warp N" => e.warp.n = x,
-            "warp K" => e.warp.k = x,
-            "threadblock M" => e.threadblock.m = x,
-            "threadblock N" => e.threadblock.n = x,
-            "threadblock K" => e.threadblock.k = x,
-            "swizzle" => e.swizzle = falchion::threadblock::SwizzleKind::Identity(x),
-            "blocks per multiprocessor" => e.blocks_per_sm = x,
-            "stages" => e.stages = x,
-            "interleave" => e.interleave = InterleaveKind::Elements(x),
-            "unroll" => e.unroll = UnrollKind::By(x),
-            "alignment of A" => e.align_a = x,
-            "alignment of B" => e.align_b = x,
-            "alignment of C" => e.align_c = x,
-            // The number of warps follows from the tiles.
-            "warps in a block" | "warp M x N" | "threads of a block" | "threads of a multiprocessor" => return false,
-            other => match other.rsplit_once(" of ") {
-                Some((what, "A")) => e.smem_a = with(e.smem_a, what.split(' ').next_back().unwrap_or_default(), x),
-                Some((what, "B")) => e.smem_b = with(e.smem_b, what.split(' ').next_back().unwrap_or_default(), x),
-                _ => panic!("a field that is no knob: {field}"),
-            },
-        }
-        true
-    };
-    let taken = match *refusal {
-        Refusal::OutOfRange { field, value, least, most } => set(field, if value < least { least } else { most } as u32),
-        Refusal::NotOneOf { field, nearest, .. } => set(field, nearest as u32),
-        Refusal::NotEven { field, value } => set(field, value + 1),
-        Refusal::DoesNotNest { axis, nearest, .. } => set(&format!("threadblock {axis}"), nearest),
-        Refusal::PipelinedStages { .. } => set("stages", 2),
-        Refusal::NoLoopToUnroll { .. } => {
-            e.unroll = UnrollKind::Full;
-            true
-        }
-        Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => return Some(aligned(d, operand, nearest)),
-        Refusal::CopyWidth { operand, nearest, .. } | Refusal::CopyNotWhole { operand, nearest, .. } if nearest > 0 => {
-            return Some(aligned(d, operand, nearest));
-        }
-        Refusal::SharedMemory { available, stage, deposit, .. } if available / stage >= 2 && deposit <= available => {
-            set("stages", available / stage)
-        }
-        Refusal::Compute { accumulator, c, .. } => {
-            e.compute = ComputeKind::of(accumulator, c);
-            true
-        }
-        _ => false,
-    };
-    taken.then_some(e)
 }
 
 /// What a description is refused for: the words of its sentence, and whether it names a nearest legal value.
@@ -325,9 +256,9 @@ fn what_can_be_implemented_is_what_runs() {
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
-        (Refusal::Overlap { operand: "A" }, "D overlaps A, which is read while D is written"),
-        (Refusal::PartlyShared { operand: "C" }, "D and C share some of their memory but not all of it"),
-        (Refusal::OtherDevice { operand: "C" }, "C lies on another device than D"),
+        (Refusal::Overlap { operand: Operand::A }, "D overlaps A, which is read while D is written"),
+        (Refusal::PartlyShared { operand: Operand::C }, "D and C share some of their memory but not all of it"),
+        (Refusal::OtherDevice { operand: Operand::C }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),
     ] {
         assert!(refusal.to_string().contains(words), "{refusal}");

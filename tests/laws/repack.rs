@@ -1,9 +1,9 @@
 //! A matrix laid out again: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
 
 use crate::harness::Random;
-use falchion::{
-    device::{RELAY, Realignment, RelayMap, RelayProgram, RelayShapes},
+use falchion::internals::{
     index::{IndexMap, Tabled, at, laws},
+    pass::{RELAY, Realignment, RelayMap, RelayProgram, RelayShapes},
 };
 use std::sync::Arc;
 
@@ -119,13 +119,13 @@ fn the_law_fails_without_what_it_rests_on() {
 struct ZeroTwice(Arc<dyn IndexMap>);
 
 impl IndexMap for ZeroTwice {
-    fn domain(&self) -> falchion::index::Coord {
+    fn domain(&self) -> falchion::internals::index::Coord {
         self.0.domain()
     }
     fn codomain(&self) -> u32 {
         self.0.codomain()
     }
-    fn at(&self, point: falchion::index::Coord) -> Option<u32> {
+    fn at(&self, point: falchion::internals::index::Coord) -> Option<u32> {
         self.0.at(at(point.row.max(1), point.column))
     }
 }

@@ -4,11 +4,11 @@
 use crate::harness::{Random, descriptions};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, OperandKind},
-    device::{
-        Route::{self, Direct, Relaid, Transposed},
-        Routes, Shapes, WORKSPACE_ALIGNMENT, Way,
-        default_gemm_configuration::default_description,
+    desc::GemmDesc,
+    internals::{
+        call::{Routes, Shapes, WORKSPACE_ALIGNMENT, Way},
+        family::default_gemm_configuration::default_description,
+        operand::OperandKind,
     },
     layout::{
         MatrixType,
@@ -16,7 +16,10 @@ use falchion::{
     },
     numeric::{Combined, ElementKind},
     prelude::*,
-    refusal::Refusal,
+    refusal::{
+        Operand, Refusal,
+        Route::{self, Direct, Relaid, Transposed},
+    },
     threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
 };
 
@@ -121,7 +124,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             let along_k = WarpSpecialized::along(&desc, operand).is(Along::K);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
-                let matrix = TensorMatrix::new("it", kind, order, (mn as u64, k as u64), leading as u64);
+                let matrix = TensorMatrix::new(Operand::A, kind, order, (mn as u64, k as u64), leading as u64);
                 let row = 128 / kind.bytes();
                 matrix.map(if along_k { (8, row) } else { (row, 8) }, TensorSwizzle::Bytes128).is_ok()
             };
@@ -194,7 +197,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     let by_words = |words: [&str; 3]| {
         let [a, b, c] = words.map(|word| Some(word.parse::<MatrixType>().expect("a type and an order")));
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        let request = falchion::desc::Request { a, b, c, op, arch, ..Default::default() };
+        let request = falchion::internals::family::Request { a, b, c, op, arch, ..Default::default() };
         request.resolve(ArchKind::Sm90).expect("a kernel").desc
     };
     assert_eq!(Bytes::<ColMajor, RowMajor, RowMajor>::DESC, by_words(["i8:col", "i8:row", "i32:row"]));

@@ -3,7 +3,8 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, TENSOR_OP_COMBINATIONS, Tf32, Widen},
+    desc::TENSOR_OP_COMBINATIONS,
+    numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, Tf32, Widen},
 };
 use falchion_lab::verify::{HostBuffer, bound::Accumulation};
 use proptest::prelude::*;

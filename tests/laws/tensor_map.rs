@@ -3,14 +3,16 @@
 use crate::harness::tensors::{POISON, bytes, copies, packed};
 use falchion::{
     arch::PORTABLE_CLUSTER,
-    banks::{Direction, WarpAccess, wavefronts},
-    index::{
+    internals::index::{
         Coord, IndexMap, at,
         laws::{self, Violation},
         points,
     },
     numeric::ElementKind,
-    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{
+        Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle,
+        banks::{Direction, WarpAccess, wavefronts},
+    },
 };
 use proptest::prelude::*;
 

@@ -5,11 +5,12 @@ use falchion::{
     Refusal,
     layout::Order,
     numeric::ElementKind,
+    refusal::{Field, Operand},
     threadblock::{L2Promotion, Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorMatrix, TensorSwizzle},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
-const A: TensorMatrix = TensorMatrix::new("A", ElementKind::F16, Order::Row, (1000, 500), 512);
+const A: TensorMatrix = TensorMatrix::new(Operand::A, ElementKind::F16, Order::Row, (1000, 500), 512);
 
 /// Checked while compiling.
 const MAP: TensorMapDesc = match A.map((128, 64), TensorSwizzle::Bytes128) {
@@ -156,7 +157,7 @@ fn strides_of_matrices_are_refused_in_elements() {
         said(TensorMatrix { leading: 999, order: Order::Col, ..A }),
         "the leading dimension of A = 999 is below its number of rows; the nearest is 1000"
     );
-    let odd = TensorMatrix { leading: 505, operand: "B", ..A };
+    let odd = TensorMatrix { leading: 505, operand: Operand::B, ..A };
     assert_eq!(
         said(odd),
         "the leading dimension of B = 505 is no multiple of 8 elements, which are the 16 bytes of which the copy engine's \
@@ -222,5 +223,5 @@ fn tiles_and_masks_are_refused() {
         assert_eq!(said(whole, corner), Err(below.to_owned()));
     }
     let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
-    assert!(matches!(few, Err(Refusal::OutOfRange { field: "multicast mask", .. })), "{few:?}");
+    assert!(matches!(few, Err(Refusal::OutOfRange { field: Field::MulticastMask, .. })), "{few:?}");
 }

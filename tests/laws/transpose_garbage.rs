@@ -2,11 +2,11 @@
 //! anyone has checked it.
 
 use falchion::{
-    device::{
-        Source,
-        transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
+    internals::{
+        call::Source,
+        index::{Coord, IndexMap, at},
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
     },
-    index::{Coord, IndexMap, at},
     threadblock::SwizzleKind,
 };
 use falchion_lab::verify::draw;

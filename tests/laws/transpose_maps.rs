@@ -3,12 +3,12 @@
 
 use crate::harness::transposes::{drawn, named};
 use falchion::{
-    device::{
-        host::{SharedAccesses, TransposeProgram, count_transpose},
-        transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeShapes},
+    internals::{
+        host::{SharedAccesses, count_transpose},
+        index::{Coord, IndexMap, at, laws},
+        pass::transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeProgram, TransposeShapes},
     },
-    index::{Coord, IndexMap, at, laws},
-    refusal::Refusal,
+    refusal::{Field, Refusal},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
 };
 use proptest::{prelude::*, test_runner::Config};
@@ -201,7 +201,7 @@ fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
     let fewer = TransposeDesc { threads: 32, ..d };
     let write = fewer.write();
     assert!((0..write.steps()).any(|step| !(write.place(0, step).0 - write.place(0, 0).0).is_multiple_of(d.access_d)));
-    assert!(matches!(fewer.check(), Err(Refusal::DoesNotNest { axis: "rows", .. })));
+    assert!(matches!(fewer.check(), Err(Refusal::DoesNotNest { field: Field::ThreadsOfABlock, .. })));
 }
 
 /// Lanes gather from lines that are a group apart: without the skew between groups they meet on one bank.
@@ -210,7 +210,7 @@ fn without_a_skew_gathering_conflicts() {
     let shapes = TransposeShapes::packed(1021, 1019);
     for desc in named().into_iter().filter(|desc| desc.is_gathered() && desc.element_bytes < 4) {
         let program = TransposeProgram::of(&desc);
-        let plain = falchion::device::transpose::GatheredTile { skew: 0, ..desc.gathered() };
+        let plain = falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
         let without = TransposeProgram { smem: std::sync::Arc::new(plain), ..program.clone() };
         let [with, without] = [program, without].map(|program| count_transpose(&program, &shapes).expect("it counts").loads);
         println!("{desc}: {} of {} wavefronts, without a skew {}", with.wavefronts, with.ideal, without.wavefronts);
@@ -268,7 +268,7 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     assert!(!runs_whole(&SmemTile { padding: 0, bits: 3, base: 1, ..tile }, 4));
     let four = TransposeDesc { turn: 4, access_d: 4, threads: 128, ..Rung::Padded.desc(Combine::Move, 4) };
     let refused = four.check().expect_err("vectors apart");
-    assert!(matches!(refused, Refusal::AccessApart { field: "turn", access: 4, run: 1 }), "{refused}");
+    assert!(matches!(refused, Refusal::AccessApart { field: Field::Turn, access: 4, run: 1 }), "{refused}");
     assert_eq!(TransposeDesc { staging: Staging::Padded(4), ..four }.check(), Ok(()));
 }
 

@@ -5,16 +5,15 @@
 
 use falchion::{
     Error, Refusal,
-    device::{
-        HostSlice, HostSliceMut, Source,
+    device::transpose::run_transpose_on_host,
+    internals::{
+        call::{HostSlice, HostSliceMut, Source},
         host::Mode,
-        transpose::{
-            Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes,
-            run_transpose_on_host,
-        },
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
     },
     numeric::ElementKind,
     prelude::*,
+    refusal::Operand,
     threadblock::SwizzleKind,
 };
 use falchion_lab::owned::HostTranspose;
@@ -211,7 +210,10 @@ fn the_typed_door_refuses_and_writes_nothing() {
     let (a, b, mut d) = ([1.0f64; 12], [1.0f64; 11], [7.0f64; 12]);
     let transpose = Transpose::<f64>::new();
     let arguments = TransposeArguments::new((3, 4), &a, &mut d).source(1.0, &b);
-    assert!(matches!(transpose.can_implement(&arguments), Err(Refusal::TooShort { operand: "B", length: 11, needed: 12, .. })));
+    assert!(matches!(
+        transpose.can_implement(&arguments),
+        Err(Refusal::TooShort { operand: Operand::B, length: 11, needed: 12, .. })
+    ));
     let refused = transpose.run(arguments).expect_err("B is short").to_string();
     assert_eq!(refused, "B has 11 elements, and 4 x 3 with a leading dimension of 3 takes 12");
     let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).lda(3)).expect_err("lda").to_string();
@@ -291,15 +293,15 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         (TransposeDesc { combine: Combine::F32, ..gathered }, "what is written cannot be gathered: B would have to be gathered too; take staging by padding, or swizzled", none),
         (TransposeDesc { lanes: Lanes::Across, ..gathered }, "what is written cannot be gathered: lanes run across D's rows, which begin at a place of a word each; take", none),
         (TransposeDesc { turn: 2, ..gathered }, "turn of what is gathered = 2 is not from 1 to 1; the nearest is 1", Some(|d, x| d.turn = x)),
-        (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block rows = 32 is not a whole number of tile tiles of 64; the nearest is 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block = 32 is not a whole number of tile columns of 64; the nearest is 64", Some(|d, x| d.threads = x)),
         (TransposeDesc { rows: 1024, ..padded }, "rows of a tile = 1024 is not from 1 to 512; the nearest is 512", none),
         (TransposeDesc { columns: 0, ..padded }, "columns of a tile = 0 is not from 1 to 512; the nearest is 1", none),
         (TransposeDesc { threads: 16, ..padded }, "threads of a block = 16 is not from 32 to 1024; the nearest is 32", Some(|d, x| d.threads = x)),
         (TransposeDesc { order: SwizzleKind::Identity(65), ..padded }, "tiles abreast = 65 is not from 1 to 64; the nearest is 64", Some(|d, x| d.order = SwizzleKind::Identity(x))),
-        (TransposeDesc { threads: 48, ..padded }, "threads of a block  = 48 is not a whole number of warp tiles of 32; the nearest is 64", Some(|d, x| d.threads = x)),
-        (TransposeDesc { rows: 33, turn: 2, staging: Staging::Padded(2), ..padded }, "tile rows = 33 is not a whole number of turn tiles of 2; the nearest is 34", none),
-        (TransposeDesc { threads: 96, ..padded }, "pieces of A in a tile  = 1024 is not a whole number of block of threads tiles of 96", none),
-        (TransposeDesc { rows: 96, columns: 32, threads: 64, ..padded }, "threads of a block  = 64 is not a whole number of line of pieces tiles of 96; the nearest is 96", Some(|d, x| d.threads = x)),
+        (TransposeDesc { threads: 48, ..padded }, "threads of a block = 48 is not a whole number of warps of 32; the nearest is 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 33, turn: 2, staging: Staging::Padded(2), ..padded }, "rows of a tile = 33 is not a whole number of turns of 2; the nearest is 34", none),
+        (TransposeDesc { threads: 96, ..padded }, "pieces of A in a tile = 1024 is not a whole number of blocks of threads of 96", none),
+        (TransposeDesc { rows: 96, columns: 32, threads: 64, ..padded }, "threads of a block = 64 is not a whole number of lines of pieces of 96; the nearest is 96", Some(|d, x| d.threads = x)),
         (TransposeDesc { staging: Staging::Direct, turn: 2, ..padded }, "access to D without shared memory = 1 is not from 2 to 2; the nearest is 2", Some(|d, x| d.access_d = x)),
         (TransposeDesc { staging: Staging::Padded(65), ..padded }, "padding = 65 is not from 0 to 64; the nearest is 64", Some(|d, x| d.staging = Staging::Padded(x))),
         (swizzled(0, 0, 0), "swizzle bits = 0 is not from 1 to 5; the nearest is 1", Some(|d, x| d.staging = Staging::Swizzled { bits: x, base: 0, shift: 0 })),

@@ -2,23 +2,24 @@
 //! nearest legal value that it names is legal.
 
 use crate::harness::{
+    advice::advised,
     descriptions::{self, Family, Wanted, description},
     drawn::{NUMBERS, cases, follow_advice, number, spoiled},
 };
 use falchion::{
     Refusal,
     arch::{ArchKind, Machine, OpKind},
-    desc::{GemmDesc, Request},
-    device::{
-        Shapes,
-        default_gemm_configuration::default_description,
-        host::{Program, count},
+    desc::GemmDesc,
+    internals::{
+        call::Shapes,
+        family::{Request, default_gemm_configuration::default_description},
+        host::count,
+        schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
     numeric::{Combined, ComputeKind, ElementKind},
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{Along, SmemLayout, SwizzleKind},
+    threadblock::{Along, Program, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
 use falchion_lab::banks;
@@ -56,73 +57,6 @@ fn name(refusal: &Refusal) -> String {
     text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
 }
 
-/// The description with the advice of a refusal taken, where it gives one.
-fn advised(d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
-    let mut e = d;
-    let mut set = |field: &str, x: u32| {
-        // A field is named by its first words; where it counts follows.
-        let knob = field.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        match knob.as_str() {
-            "instruction M" => e.instruction.m = x,
-            "instruction N" => e.instruction.n = x,
-            "instruction K" => e.instruction.k = x,
-            "warp M" => e.warp.m = x,
-            "warp N" => e.warp.n = x,
-            "warp K" => e.warp.k = x,
-            "threadblock M" => e.threadblock.m = x,
-            "threadblock N" => e.threadblock.n = x,
-            "threadblock K" => e.threadblock.k = x,
-            "cluster M" => e.cluster.m = x,
-            "cluster N" => e.cluster.n = x,
-            "stages" => e.stages = x,
-            "swizzle" => {
-                e.swizzle = match e.swizzle {
-                    SwizzleKind::Grouped(_) => SwizzleKind::Grouped(x),
-                    _ => SwizzleKind::Identity(x),
-                }
-            }
-            "blocks per" => e.blocks_per_sm = x,
-            "alignment of" if field.ends_with('A') => e.align_a = x,
-            "alignment of" if field.ends_with('B') => e.align_b = x,
-            "alignment of" => e.align_c = x,
-            // The number of consumers follows from the tiles.
-            "warpgroups that" | "warpgroups of" | "warps that" | "warps of" => return false,
-            _ => panic!("a field that is no knob: {field}"),
-        }
-        true
-    };
-    let taken = match *refusal {
-        Refusal::OutOfRange { field, value, least, most } => set(field, if value < least { least } else { most } as u32),
-        Refusal::NotOneOf { field, nearest, .. } | Refusal::NotMultiple { field, nearest, .. } => set(field, nearest as u32),
-        Refusal::SharedMemory { available, stage, deposit, .. } if available.saturating_sub(deposit) / stage >= 2 => {
-            set("stages", (available - deposit) / stage)
-        }
-        Refusal::NoChoice { field, .. } => {
-            match field {
-                "the layout of A in shared memory" => e.smem_a = SmemLayout::Auto,
-                "the layout of B in shared memory" => e.smem_b = SmemLayout::Auto,
-                "interleave" => e.interleave = InterleaveKind::Vector,
-                _ => e.unroll = UnrollKind::Full,
-            }
-            true
-        }
-        Refusal::HopperAlone { .. } => {
-            e.arch = ArchKind::Sm90;
-            true
-        }
-        Refusal::OnTensorCores { .. } => {
-            e.op = OpKind::TensorOp;
-            true
-        }
-        Refusal::Compute { accumulator, c, .. } => {
-            e.compute = ComputeKind::of(accumulator, c);
-            true
-        }
-        _ => false,
-    };
-    taken.then_some(e)
-}
-
 #[test]
 fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
     use ElementKind::{E4m3, F16, F32, F64, I8, I32};
@@ -153,8 +87,8 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.threadblock.m = 256), "OutOfRange", &["warpgroups that multiply = 4", "1 to 3"], false),
         (changed(|d| d.cluster = Mn { m: 9, n: 1 }), "OutOfRange", &["cluster M = 9", "1 to 8", "nearest is 8"], true),
         (changed(|d| d.cluster = Mn { m: 2, n: 2 }), "OutOfRange", &["cluster N = 2", "1 to 1", "nearest is 1"], true),
-        (changed(|d| { d.instruction.n = 8; d.cluster.m = 4; (d.warp.n, d.threadblock.n) = (16, 16) }), "NotOneOf",
-            &["cluster M = 4", "blocks that share threadblock N in whole boxes", "nearest is 2"], true),
+        (changed(|d| { d.instruction.n = 8; d.cluster.m = 4; (d.warp.n, d.threadblock.n) = (16, 16) }), "UnevenBoxes",
+            &["cluster M = 4", "boxes of a tile evenly", "nearest is 2"], true),
         (changed(|d| { d.instruction.n = 8; (d.warp.n, d.threadblock.n) = (8, 8) }), "NotMultiple", &["warp N = 8", "multiple of 16", "nearest is 16"], true),
         (of(F16, F32, along_n, |d| { d.instruction.n = 96; (d.warp.n, d.threadblock.n) = (96, 96) }), "NotMultiple",
             &["instruction N where B is contiguous along N = 96", "multiple of 64", "nearest is 128"], true),
@@ -198,7 +132,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (threads(|d| d.threadblock.n = 512), "OutOfRange", &["warps that multiply, in warpgroups of 4 = 16", "4 to 12"], false),
         (threads(|d| d.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warps of a tile that pingpong gives to one warpgroup = 8", "nearest is 4"], false),
         (threads(|d| d.cluster = Mn { m: 2, n: 2 }), "OutOfRange", &["cluster N = 2", "1 to 1", "nearest is 1"], true),
-        (threads(|d| d.cluster.m = 4), "NotOneOf", &["cluster M = 4", "blocks that share threadblock N in whole boxes", "nearest is 2"], true),
+        (threads(|d| d.cluster.m = 4), "UnevenBoxes", &["cluster M = 4", "boxes of a tile evenly", "nearest is 2"], true),
         (threads(|d| { (d.warp, d.threadblock) = (Mnk::new(8, 64, 8), Mnk::new(8, 256, 8)); (d.instruction.m, d.instruction.n) = (4, 4) }), "NotMultiple",
             &["threadblock K where stages are whole kilobytes = 8", "multiple of 32", "nearest is 32"], true),
         (threads(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 16", "nearest is 2"], true),

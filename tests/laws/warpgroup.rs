@@ -2,11 +2,13 @@
 
 use crate::harness::warpgroups::{tile, tiles, types};
 use falchion::{
-    banks::{Direction, WarpAccess, wavefronts},
-    index::{Coord, IndexMap, at, laws, points},
+    internals::index::{Coord, IndexMap, at, laws, points},
     layout::algebra,
     numeric::ElementKind,
-    threadblock::{Along, SmemTile},
+    threadblock::{
+        Along, SmemTile,
+        banks::{Direction, WarpAccess, wavefronts},
+    },
     warp::mma_warpgroup::{
         AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, NotWgmma, OperandA,
         OperandTile, SourceA, Swizzle, WgmmaAccumulator, WgmmaInput, holders,

@@ -2,7 +2,7 @@
 
 use crate::harness::warpgroups::{bits, products, tiles, types, wanted, whole, words};
 use falchion::{
-    index::{IndexMap, points},
+    internals::index::{IndexMap, points},
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
         CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, NotWgmma, OperandA, OperandTile, ROWS, STAGE_BYTES, STEPS,

@@ -1,11 +1,15 @@
 //! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are the layouts'.
 
-use falchion::device::cuda::{
-    cache::{Cache, CacheDir},
-    compile,
-    report::Report,
+use falchion::{
+    Error, Refusal,
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+        report::Report,
+    },
+    numeric::ElementKind,
+    shape::Mnk,
 };
-use falchion::{Error, Refusal, numeric::ElementKind, shape::Mnk};
 use falchion_lab::layout::cute_gemm::CuteGemm;
 
 /// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass for this one's.

@@ -1,21 +1,23 @@
 //! The kernels of `f32` on tensor cores under NVRTC: the passes that split operands, and the products of their parts. None spills, no
 //! product waits for another (C7510), and the twins of maps and of the arithmetic agree.
 
-use crate::harness::on_tensor_cores::{ORDERS, desc};
-use crate::harness::twins::a_wrong_fingerprint_is_named;
+use crate::harness::{
+    on_tensor_cores::{ORDERS, desc},
+    twins::a_wrong_fingerprint_is_named,
+};
 use falchion::{
-    desc::GemmDesc,
-    device::{
-        SplitPassDesc,
-        cuda::{
-            cache::{Cache, CacheDir},
-            compile, detour_units,
-            report::Report,
-        },
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile, detour_units,
+        report::Report,
     },
-    mirror::{TranslationUnit, translation_unit},
+    desc::GemmDesc,
+    internals::{
+        codegen::{TranslationUnit, translation_unit},
+        pass::SplitPassDesc,
+        schedule::ScheduleKind,
+    },
     numeric::SplitKind,
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
 };
 

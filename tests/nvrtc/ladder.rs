@@ -1,6 +1,10 @@
 //! The rungs of the ladder under NVRTC.
 
-use falchion::device::cuda::{cache::Cache, cache::CacheDir, compile, kernel_unit, report::Report};
+use falchion::cuda::{
+    cache::{Cache, CacheDir},
+    compile, kernel_unit,
+    report::Report,
+};
 use falchion_lab::ladder::{Program, rungs};
 
 /// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling spills.

@@ -4,10 +4,14 @@
 
 use std::time::Instant;
 
-use falchion::Error;
-use falchion::device::cuda::cache::{Cache, CacheDir, Key};
-use falchion::device::cuda::report::Report;
-use falchion::sys::nvrtc::{Compiled, Nvrtc, Program};
+use falchion::{
+    Error,
+    cuda::{
+        cache::{Cache, CacheDir, Key},
+        report::Report,
+    },
+    internals::sys::nvrtc::{Compiled, Nvrtc, Program},
+};
 
 const SOURCE: &str = r#"
 #include "scale.cuh"
@@ -193,7 +197,7 @@ fn a_cubin_from_disk_is_the_one_that_was_compiled() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
-    use falchion::banks::Direction;
+    use falchion::threadblock::banks::Direction;
     use falchion_lab::banks::probe;
     for sm in [75, 80, 90] {
         let compiled = nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));

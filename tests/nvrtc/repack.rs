@@ -2,13 +2,13 @@
 //! agree.
 
 use crate::harness::twins::a_wrong_fingerprint_is_named;
-use falchion::device::{
-    RELAY,
+use falchion::{
     cuda::{
         cache::{Cache, CacheDir},
         compile,
         report::Report,
     },
+    internals::pass::RELAY,
 };
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::harness::ring_kernel::{compile, options, program, report, ring};
 use falchion::{
-    desc::OperandKind,
+    internals::operand::OperandKind,
     threadblock::{Pipeline, SharedOperand},
 };
 
@@ -32,7 +32,7 @@ fn the_roles_compile_without_spills_and_keep_their_registers() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_ring_of_other_facts_does_not_compile() {
-    let nvrtc = falchion::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
+    let nvrtc = falchion::internals::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     let told = program(&ring(4, None), &options(1));
     for (fact, changed) in
         [("kStages = 4", "kStages = 3"), ("kBytesA = 16384", "kBytesA = 17408"), ("kStagingBuffers = 2", "kStagingBuffers = 1")]

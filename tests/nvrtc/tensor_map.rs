@@ -2,7 +2,7 @@
 //! aligned, and the map of a box is its twin's.
 
 use crate::harness::tensor_kernels::{ENTRIES, MULTICAST, program};
-use falchion::{device::cuda::report::Report, sys::nvrtc::Nvrtc};
+use falchion::{cuda::report::Report, internals::sys::nvrtc::Nvrtc};
 
 #[test]
 #[ignore = "needs NVRTC"]

@@ -3,14 +3,12 @@
 use crate::harness::transposes::{drawn, named};
 use falchion::{
     arch::ArchKind,
-    device::{
-        cuda::{
-            cache::{Cache, CacheDir},
-            compile,
-            report::Report,
-        },
-        transpose::{TransposeDesc, translation_unit},
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+        report::Report,
     },
+    internals::pass::transpose::{TransposeDesc, translation_unit},
 };
 
 /// Compiles a description with its maps' fingerprints; what the assembler said of it.

@@ -5,15 +5,16 @@
 
 use crate::harness::warpgroups::{products, tile, types, words};
 use falchion::{
-    device::cuda::{
+    cuda::{
         cache::{Cache, CacheDir},
         compile,
         report::Report,
     },
-    mirror::TranslationUnit,
+    internals::codegen::TranslationUnit,
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
+use falchion_lab::warpgroup::ProbeText;
 use std::{
     sync::{
         Mutex,
@@ -31,7 +32,7 @@ fn cache() -> Cache {
 }
 
 fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
-    let entry = match compile(cache, &mma.probe(true).unit, HOPPER) {
+    let entry = match compile(cache, &ProbeText::of(mma, true).unit, HOPPER) {
         Ok(entry) => entry,
         Err(error) => return Some(error.to_string()),
     };
@@ -93,7 +94,7 @@ fn the_assembler_agrees_on_widths() {
     };
     for (input, n, taken) in [(WgmmaInput::S8, 48, true), (WgmmaInput::S8, 56, false), (WgmmaInput::Bf16, 52, false)] {
         assert_eq!(MmaWarpgroup::new(OperandA::Registers(input), stage(input).b(), input.accumulator(), n).is_ok(), taken);
-        let unit = stage(input).probe(false).unit;
+        let unit = ProbeText::of(&stage(input), false).unit;
         let config = unit.config.replace("n48k", &format!("n{n}k"));
         let answer = compile(&cache, &TranslationUnit { config, ..unit }, HOPPER);
         assert_eq!(answer.is_ok(), taken, "{input} n{n}");
@@ -115,7 +116,7 @@ fn another_map_is_seen() {
     let shared = OperandA::Shared(tile(bf16, Along::Mn, Swizzle::Bytes128, 64));
     let stage =
         MmaWarpgroup::new(shared, tile(bf16, Along::K, Swizzle::Bytes128, 64), WgmmaAccumulator::F32, 64).expect("a stage");
-    let unit = stage.probe(true).unit;
+    let unit = ProbeText::of(&stage, true).unit;
     assert!(compile(&cache, &unit, HOPPER).is_ok());
     for (change, from, to, names) in [
         ("no swizzle", "kSwizzleBits = 3", "kSwizzleBits = 0", "map"),

@@ -3,8 +3,8 @@
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, print};
 use falchion::{
-    banks::{Direction, LANES, wavefronts},
     numeric::ElementKind,
+    threadblock::banks::{Direction, LANES, wavefronts},
 };
 use falchion_lab::{
     banks::LaidAccess,

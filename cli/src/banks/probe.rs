@@ -1,7 +1,7 @@
 //! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them with a profiler.
 
 use crate::{failure::Failure, print};
-use falchion::{banks::wavefronts, device::cuda::open};
+use falchion::{cuda::open, threadblock::banks::wavefronts};
 use falchion_lab::banks::{cases, probe::Probe};
 use serde_json::json;
 

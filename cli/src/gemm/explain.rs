@@ -1,7 +1,7 @@
 //! What was chosen, why, and what follows from it.
 
 use crate::{failure::Failure, print};
-use falchion::desc::{GemmDesc, Resolved};
+use falchion::{desc::GemmDesc, internals::family::Resolved};
 use serde_json::{Value, json};
 
 /// The explanation as JSON.
@@ -22,7 +22,7 @@ pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
 /// The explanation for people.
 pub fn print(resolved: &Resolved, desc: &GemmDesc) {
     let explanation = desc.explain();
-    let chosen = |choice: &falchion::desc::Choice| {
+    let chosen = |choice: &falchion::internals::family::Choice| {
         vec![choice.flag.to_owned(), choice.value.clone(), format!("from {}", choice.from.name())]
     };
     print::line("chosen:");

@@ -13,9 +13,13 @@ use crate::{
 };
 pub use explain::description;
 use falchion::{
-    desc::{GemmDesc, Request, Resolved},
-    device::{Routes, Shapes, Source, host::Mode},
+    desc::GemmDesc,
     epilogue::SCALARS,
+    internals::{
+        call::{Routes, Shapes, Source},
+        family::{Request, Resolved},
+        host::Mode,
+    },
 };
 use falchion_lab::owned::HostProduct;
 use files::Files;

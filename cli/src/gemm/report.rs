@@ -3,8 +3,8 @@
 use super::explain;
 use crate::{args::GemmArgs, failure::Failure, print};
 use falchion::{
-    desc::{GemmDesc, Resolved},
-    device::Routes,
+    desc::GemmDesc,
+    internals::{call::Routes, family::Resolved},
     layout::MatrixType,
 };
 use falchion_lab::verify::Verdict;
@@ -109,13 +109,13 @@ pub fn judged(verdict: Verdict) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{Error, desc::Request, layout::Order};
+    use falchion::{Error, internals::family::Request, layout::Order};
 
     #[test]
     fn a_wrong_product_is_a_failure_and_a_right_one_is_not() {
         let resolved = Request::default().resolve(falchion::arch::ArchKind::Sm80).unwrap();
         let mut product = crate::gemm::drawn(&resolved, (5, 4, 3), 1).unwrap();
-        product.run(&resolved.desc, falchion::device::host::Mode::Fast).unwrap();
+        product.run(&resolved.desc, falchion::internals::host::Mode::Fast).unwrap();
         assert!(judged(product.verify(&resolved.desc).unwrap()).is_ok());
         for wrong in [1.5, f64::INFINITY, f64::NAN] {
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(wrong)).unwrap();

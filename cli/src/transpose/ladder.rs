@@ -8,7 +8,7 @@ use crate::{
     print,
     progress::{Steps, during},
 };
-use falchion::device::transpose::Rung;
+use falchion::internals::pass::transpose::Rung;
 use falchion_lab::ladder::{TransposeClimb, verify_transpose};
 
 /// Runs the command.

@@ -13,9 +13,9 @@ use crate::{
     progress::{during, timed},
     text,
 };
-use falchion::device::{
+use falchion::internals::{
     host::Mode,
-    transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+    pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
 };
 use falchion_lab::owned::HostTranspose;
 use files::Files;

@@ -2,7 +2,8 @@
 
 use crate::{args::TransposeArgs, failure::Failure, gemm::at, print};
 use falchion::{
-    device::transpose::{Choice, Combine, TransposeDesc, TransposeExplanation, TransposeShapes},
+    device::transpose::TransposeExplanation,
+    internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
     numeric::ElementKind,
 };
 use falchion_lab::{owned::HostTranspose, verify::transpose::TransposeVerdict};
@@ -102,7 +103,7 @@ fn print_explanation(explanation: &TransposeExplanation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{Error, device::host::Mode, layout::Order};
+    use falchion::{Error, internals::host::Mode, layout::Order};
 
     #[test]
     fn a_wrong_transpose_is_a_failure_and_a_right_one_is_not() {

@@ -2,9 +2,9 @@
 
 use crate::layout::expression::Value;
 use falchion::{
-    banks::{Direction, LANES, NotAnAccess, WarpAccess},
     layout::algebra::LayoutError,
     numeric::ElementKind,
+    threadblock::banks::{Direction, LANES, NotAnAccess, WarpAccess},
 };
 
 /// Data in shared memory, and which of them the lanes of a warp touch.
@@ -66,7 +66,7 @@ impl LaidAccess {
     /// layout of threads does not have are off.
     ///
     /// ```
-    /// use falchion::{banks::{Direction, wavefronts}, numeric::ElementKind};
+    /// use falchion::{numeric::ElementKind, threadblock::banks::{Direction, wavefronts}};
     /// use falchion_lab::{banks::LaidAccess, layout::expression::evaluate};
     ///
     /// let rows = |pitch: u32, threads: &str| LaidAccess {

@@ -1,6 +1,6 @@
 //! Bank conflicts of whole kernels and of layouts: the accesses that are counted, pictured and probed.
 //!
-//! What one access of a warp costs is [`falchion::banks`]' rule.
+//! What one access of a warp costs is [`falchion::threadblock::banks`]' rule.
 
 pub mod cases;
 mod layouts;

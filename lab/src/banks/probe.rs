@@ -1,7 +1,7 @@
 //! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device makes of them.
 //!
 //! A launch is one warp and one access; the kernel's name says its direction and width. `scripts/banks.sh` runs this under `ncu`
-//! and holds the wavefronts counted against [`wavefronts`](falchion::banks::wavefronts).
+//! and holds the wavefronts counted against [`wavefronts`](falchion::threadblock::banks::wavefronts).
 //!
 //! Twin: `lab/kernels/banks/probe.cuh`.
 
@@ -14,12 +14,12 @@ use cudarc::{
 };
 use falchion::{
     Error,
-    banks::{Direction, LANES, WarpAccess},
-    mirrored,
-    sys::{
+    internals::sys::{
         driver::{Grid, driver},
         nvrtc::{Nvrtc, Program},
     },
+    mirrored,
+    threadblock::banks::{Direction, LANES, WarpAccess},
 };
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Probe {
     ///
     /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let sm = falchion::device::cuda::machine_of(context)?.sm;
+        let sm = falchion::cuda::machine_of(context)?.sm;
         let compiled = Nvrtc::get()?.compile(&program(sm))?;
         let module = context.load_module(Ptx::from_binary(compiled.cubin)).map_err(driver("cuModuleLoadData"))?;
         Ok(Self { context: context.clone(), module })

@@ -5,10 +5,12 @@
 
 use falchion::{
     Error,
-    banks::{WarpAccess, Wavefronts, wavefronts},
-    desc::{GemmDesc, OperandKind},
-    device::host::{Program, Purpose},
-    internals::watch,
+    desc::GemmDesc,
+    internals::{host::Purpose, operand::OperandKind, watch},
+    threadblock::{
+        Program,
+        banks::{WarpAccess, Wavefronts, wavefronts},
+    },
 };
 
 /// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a block.
@@ -52,7 +54,7 @@ impl SharedStep {
 /// The accesses of a description, as [`of_program`] counts them.
 ///
 /// ```
-/// use falchion::{banks::wavefronts, device::host::Purpose, prelude::*};
+/// use falchion::{internals::host::Purpose, prelude::*, threadblock::banks::wavefronts};
 /// use falchion_lab::banks;
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.

@@ -11,7 +11,7 @@ use crate::{
     verify::HostBuffer,
 };
 use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{Error, sys::driver::driver};
+use falchion::{Error, internals::sys::driver::driver};
 use rayon::prelude::*;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::verify::{HostBuffer, draw};
 use falchion::{
     Error,
-    device::{MatrixShape, Shapes},
+    internals::call::{MatrixShape, Shapes},
     numeric::ElementKind,
 };
 use rayon::prelude::*;

@@ -4,8 +4,9 @@ use super::{SuiteProblem, measure::types, suite::Accumulate};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, PromotionKind, Request},
-    device::cuda::{cache::Cache, compile, detour_units, kernel_unit},
+    cuda::{cache::Cache, compile, detour_units, kernel_unit},
+    desc::{GemmDesc, PromotionKind},
+    internals::family::Request,
 };
 
 /// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are refused.

@@ -17,16 +17,16 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     arch::ArchKind,
+    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
     desc::GemmDesc,
-    device::{
-        HostSlice, MatrixShape, Routes, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
-    },
     epilogue::SCALARS,
+    internals::{
+        call::{HostSlice, MatrixShape, Routes, Shapes, Source},
+        sys::driver::driver,
+    },
     layout::Order,
     numeric::{Combined, ElementKind},
-    refusal::Refusal,
-    sys::driver::driver,
+    refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
 
@@ -279,7 +279,7 @@ impl Ours<'_> {
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
         let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
-            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
         enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d, self.workspace.as_mut())
     }

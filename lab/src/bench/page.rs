@@ -1,9 +1,7 @@
 //! The page people read, made from the lines of one suite.
 
-use super::data::Data;
-use super::record::Line;
-use super::statistics::geometric_mean;
-use falchion::device::Route;
+use super::{data::Data, record::Line, statistics::geometric_mean};
+use falchion::refusal::Route;
 use std::fmt::Write;
 
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.

@@ -1,10 +1,7 @@
 //! The line that is kept of one problem: JSON, one object a line.
 
-use super::protocol::Outcome;
-use super::rounds::Stats;
-use super::statistics::Quartiles;
-use super::suite::SuiteProblem;
-use falchion::{Error, device::Route};
+use super::{protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem};
+use falchion::{Error, refusal::Route};
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 

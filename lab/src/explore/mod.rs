@@ -6,7 +6,7 @@
 //! so that a killed run goes on where it was.
 //!
 //! ```
-//! use falchion::{arch::ArchKind, desc::Request};
+//! use falchion::{arch::ArchKind, internals::family::Request};
 //! use falchion_lab::explore::{Census, Space};
 //!
 //! let base = Request::default().resolve(ArchKind::Sm80)?.desc;

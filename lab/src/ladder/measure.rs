@@ -10,7 +10,8 @@ use crate::bench::{
 use cudarc::driver::CudaContext;
 use falchion::{
     Error,
-    device::{cuda::CudaKernel, transpose::Rung},
+    cuda::CudaKernel,
+    internals::pass::transpose::Rung,
     layout::{MatrixType, Order},
     numeric::ElementKind,
 };

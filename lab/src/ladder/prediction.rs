@@ -16,10 +16,16 @@
 use super::{Program, Textbook};
 use falchion::{
     Error,
-    banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
-    desc::{GemmDesc, OperandKind},
-    device::host::{Counters, SharedAccesses},
-    threadblock::{Along, MainloopKind, thread_map::WARP},
+    desc::GemmDesc,
+    internals::{
+        host::{Counters, SharedAccesses},
+        operand::OperandKind,
+    },
+    threadblock::{
+        Along, MainloopKind,
+        banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
+        thread_map::WARP,
+    },
     warp::{UnrollKind, mma_simt::FragmentMap},
 };
 
@@ -145,7 +151,7 @@ fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
 }
 
 /// Bytes of a sector.
-const SECTOR_BYTES: f64 = falchion::banks::SECTOR_BYTES as f64;
+const SECTOR_BYTES: f64 = falchion::threadblock::banks::SECTOR_BYTES as f64;
 
 /// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an address of each operand.
 const LOOP: f64 = 5.0;

@@ -4,7 +4,7 @@ use super::Textbook;
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Knobs, SpillKind},
-    device::default_gemm_configuration::default_gemm_configuration,
+    internals::family::default_gemm_configuration::default_gemm_configuration,
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Refusal,

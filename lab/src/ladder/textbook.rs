@@ -5,7 +5,7 @@
 use crate::KERNELS;
 use falchion::{
     desc::GemmDesc,
-    mirror::{ENTRY, TranslationUnit, header},
+    internals::codegen::{ENTRY, TranslationUnit, header},
     refusal::Refusal,
     shape::Mnk,
 };
@@ -64,15 +64,15 @@ impl Textbook {
     ///
     /// # Errors
     ///
-    /// Those of [`CudaKernel::prepare`](falchion::device::cuda::CudaKernel::prepare).
+    /// Those of [`CudaKernel::prepare`](falchion::cuda::CudaKernel::prepare).
     #[cfg(feature = "cuda")]
     pub fn prepare(
         self,
         context: &std::sync::Arc<cudarc::driver::CudaContext>,
-    ) -> Result<falchion::device::cuda::CudaKernel, falchion::Error> {
+    ) -> Result<falchion::cuda::CudaKernel, falchion::Error> {
         let geometry = falchion::internals::Geometry { tile: Self::TILE, threads: Self::THREADS, shared_bytes: 0 };
         let unit = crate::sys::launch::vouched(self.translation_unit()?);
-        falchion::device::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
+        falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }
 
     /// `D = A·B` in the kernel's order: each element sums its products along K, one fused multiply-add after the other. `a` is

@@ -3,14 +3,17 @@
 use super::{Program, Textbook};
 use falchion::{
     Error,
-    banks::{Direction, NotAnAccess, WarpAccess},
-    device::{
-        Shapes,
-        host::{Counters, GlobalAccesses, Program as HostProgram, SharedAccesses, count},
-    },
     epilogue::SCALARS,
-    refusal::Refusal,
-    threadblock::thread_map::WARP,
+    internals::{
+        call::Shapes,
+        host::{Counters, GlobalAccesses, SharedAccesses, count},
+    },
+    refusal::{Field, Refusal},
+    threadblock::{
+        Program as HostProgram,
+        banks::{Direction, NotAnAccess, WarpAccess},
+        thread_map::WARP,
+    },
 };
 
 /// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks are alike.
@@ -26,11 +29,21 @@ pub const SIZE_MOST: usize = 32_768;
 /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest size that can.
 pub fn check_size(size: usize) -> Result<(), Refusal> {
     if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
-        return Err(Refusal::OutOfRange { field: "size", value: size as u64, least: SIZE_STEP as u64, most: SIZE_MOST as u64 });
+        return Err(Refusal::OutOfRange {
+            field: Field::Size,
+            value: size as u64,
+            least: SIZE_STEP as u64,
+            most: SIZE_MOST as u64,
+        });
     }
     if !size.is_multiple_of(SIZE_STEP) {
         let nearest = (size + SIZE_STEP / 2) / SIZE_STEP * SIZE_STEP;
-        return Err(Refusal::NotMultiple { field: "size", value: size as u64, of: SIZE_STEP as u64, nearest: nearest as u64 });
+        return Err(Refusal::NotMultiple {
+            field: Field::Size,
+            value: size as u64,
+            of: SIZE_STEP as u64,
+            nearest: nearest as u64,
+        });
     }
     Ok(())
 }

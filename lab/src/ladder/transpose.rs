@@ -3,9 +3,9 @@
 use crate::{owned::HostTranspose, verify::transpose::TransposeVerdict};
 use falchion::{
     Error,
-    device::{
-        host::{Mode, SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
-        transpose::{Choice, Combine, Rung, TransposeShapes},
+    internals::{
+        host::{Mode, SharedAccesses, TransposeCounters, count_transpose},
+        pass::transpose::{Choice, Combine, Rung, TransposeProgram, TransposeShapes},
     },
     numeric::ElementKind,
 };

@@ -4,7 +4,10 @@ use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{owned::HostProduct, verify::Verdict};
 use falchion::{
     Error,
-    device::{HostMatrices, Shapes, host::Mode},
+    internals::{
+        call::{HostMatrices, Shapes},
+        host::Mode,
+    },
 };
 
 /// Depth of the product that a rung is verified with: more tiles along K than any rung has stages.

@@ -1,7 +1,7 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
 use crate::svg::{Element, Svg};
-use falchion::index::{Coord, IndexMap, at, draw, points};
+use falchion::internals::index::{Coord, IndexMap, at, draw, points};
 
 /// The most rows, and the most columns, of a picture.
 pub const MOST: u32 = 128;

@@ -6,11 +6,13 @@ use crate::verify::{
 };
 use falchion::{
     Error,
-    device::{HostSlice, HostSliceMut, MatrixShape},
+    internals::{
+        call::{HostSlice, HostSliceMut, MatrixShape},
+        sys::memory::available_bytes,
+    },
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
-    sys::memory::available_bytes,
 };
 
 /// A `rows` x `columns` matrix with its memory.

@@ -5,11 +5,15 @@ use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulatio
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostMatrices, MatrixShape, Shapes, Source, host::Mode, run_on_host},
+    device::run_on_host,
     epilogue::SCALARS,
+    internals::{
+        call::{HostMatrices, MatrixShape, Shapes, Source},
+        host::Mode,
+        sys::memory::available_bytes,
+    },
     numeric::ElementKind,
-    refusal::Refusal,
-    sys::memory::available_bytes,
+    refusal::{Operand, Refusal},
 };
 
 /// Operands, result and scalars of one product, in the user's layouts.
@@ -119,7 +123,7 @@ impl HostProduct {
     /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
     pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
         let c = match &self.c {
-            Source::InPlace => return Err(Refusal::MissingOperand { name: "C" }.into()),
+            Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
             Source::None => None,
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
@@ -140,7 +144,7 @@ mod tests {
     use super::*;
     use falchion::{
         arch::ArchKind,
-        desc::Request,
+        internals::family::Request,
         layout::{MatrixType, Order},
     };
 

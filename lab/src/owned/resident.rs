@@ -4,13 +4,13 @@ use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    device::{
-        HostMatrices, HostSlice, HostSliceMut, Shapes, Source,
-        cuda::{CudaKernel, CudaMatrices, CudaTranspose, DeviceMatrix, TransposeOperands},
-        transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
+    cuda::{CudaKernel, CudaMatrices, CudaTranspose, DeviceMatrix, TransposeOperands},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, Shapes, Source},
+        pass::transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
+        sys::driver::driver,
     },
     numeric::ElementKind,
-    sys::driver::driver,
 };
 use std::sync::Arc;
 

@@ -7,22 +7,23 @@ use crate::verify::{
 };
 use falchion::{
     Error,
-    device::{
-        Source,
+    device::transpose::run_transpose_on_host,
+    internals::{
+        call::Source,
         host::Mode,
-        transpose::{Choice, Combine, Strided, TransposeDesc, TransposeMatrices, TransposeShapes, run_transpose_on_host},
+        pass::transpose::{Choice, Combine, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
+        sys::memory::available_bytes,
     },
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
-    sys::memory::available_bytes,
 };
 
 /// A batch of transposes with its matrices, which lie one below another: A is `batch rows` x `columns`, B and D are
 /// `batch columns` x `rows`.
 ///
 /// ```
-/// use falchion::{device::{host::Mode, transpose::{Choice, TransposeShapes}}, layout::Order, numeric::ElementKind};
+/// use falchion::{internals::{host::Mode, pass::transpose::{Choice, TransposeShapes}}, layout::Order, numeric::ElementKind};
 /// use falchion_lab::owned::HostTranspose;
 ///
 /// let mut transpose = HostTranspose::poisoned(ElementKind::Bf16, Choice::Auto, &TransposeShapes::packed(2, 3))?;

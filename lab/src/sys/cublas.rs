@@ -11,11 +11,15 @@ use cudarc::{
     },
     driver::{CudaContext, CudaStream, sys},
 };
-use falchion::sys::{
-    environment::Environment,
-    library::{Library, Wanted},
+use falchion::{
+    Error,
+    internals::sys::{
+        driver::driver,
+        environment::Environment,
+        library::{Library, Wanted},
+    },
+    layout::Order,
 };
-use falchion::{Error, layout::Order, sys::driver::driver};
 use std::{ffi::c_int, ptr::null_mut, sync::Arc};
 
 /// The library.

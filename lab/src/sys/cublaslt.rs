@@ -17,7 +17,7 @@ pub use problem::{LtOperand, LtProblem};
 
 use cudarc::{cublaslt::sys::cublasLtHandle_t, driver::CudaContext};
 use falchion::Error;
-use falchion::sys::driver::driver;
+use falchion::internals::sys::driver::driver;
 use std::{ptr::null_mut, sync::Arc};
 use table::Table;
 
@@ -29,7 +29,7 @@ pub struct Lt {
 }
 
 impl Lt {
-    /// Opens the library, found as [`falchion::sys::library`] finds libraries, for the device of `context`.
+    /// Opens the library, found as [`falchion::internals::sys::library`] finds libraries, for the device of `context`.
     ///
     /// # Errors
     /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start on the device.

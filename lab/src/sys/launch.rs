@@ -4,8 +4,10 @@ use bytemuck::Pod;
 use cudarc::driver::{CudaFunction, CudaStream};
 use falchion::{
     Error,
-    mirror::TranslationUnit,
-    sys::driver::{Grid, VouchedUnit, enqueue},
+    internals::{
+        codegen::TranslationUnit,
+        sys::driver::{Grid, VouchedUnit, enqueue},
+    },
 };
 
 /// Enqueues a kernel of this crate.
@@ -13,10 +15,10 @@ use falchion::{
 /// # Errors
 /// Those of [`enqueue`].
 ///
-/// Called from two places. `CuteGemmKernel::run` has checked its matrices: device memory of the stream's context, borrowed for the
+/// Called from three places. `CuteGemmKernel::run` has checked its matrices: device memory of the stream's context, borrowed for the
 /// call and kept by cudarc until the stream is done with it, as long as the layouts reach whose offsets the kernel computes, C apart
 /// from A and B. `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with offsets within the
-/// kernel's shared memory.
+/// kernel's shared memory. `WarpgroupProbe::run` gives tiles, fragments and D of the sizes that its text reads and writes, which it has checked.
 pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,

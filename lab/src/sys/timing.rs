@@ -1,7 +1,7 @@
 //! Time on the device: events that keep time, and launches recorded once to be replayed.
 
 use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, sys};
-use falchion::{Error, sys::driver::driver};
+use falchion::{Error, internals::sys::driver::driver};
 use std::sync::Arc;
 
 /// Two events on one stream, and the time between them.

@@ -4,10 +4,12 @@ use super::number::{Number, poison, with_element};
 use core::ops::Range;
 use falchion::{
     Error,
-    device::{HostSlice, HostSliceMut, MatrixShape},
+    internals::{
+        call::{HostSlice, HostSliceMut, MatrixShape},
+        sys::memory::available_bytes,
+    },
     numeric::ElementKind,
     refusal::Refusal,
-    sys::memory::available_bytes,
 };
 
 /// Elements of a type that is a value.

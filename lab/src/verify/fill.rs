@@ -4,7 +4,7 @@ use super::number::{Number, with_element};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    device::{HostSliceMut, MatrixShape},
+    internals::call::{HostSliceMut, MatrixShape},
     numeric::{Combined, ElementKind, Instruction},
 };
 use rayon::prelude::*;
@@ -163,8 +163,8 @@ mod tests {
     use super::*;
     use crate::verify::HostBuffer;
     use falchion::{
+        desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
         layout::Order,
-        numeric::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
     };
 
     #[test]

@@ -6,7 +6,7 @@
 //! results are compared with `==`, and random ones.
 //!
 //! ```
-//! use falchion::{device::{Executor, Host, HostSlice, Orders}, layout::Order, prelude::*};
+//! use falchion::{device::Executor, internals::call::{Host, HostSlice}, layout::{Order, Orders}, prelude::*};
 //! use falchion_lab::verify::{self, Claim};
 //!
 //! let (a, b, mut d) = (vec![0.1f32; 6], vec![0.7f32; 12], vec![f32::NAN; 8]);
@@ -51,7 +51,7 @@ use bound::{Accumulation, Estimate};
 use falchion::{
     Error,
     desc::GemmDesc,
-    device::{HostSlice, MatrixShape, Shapes, Source},
+    internals::call::{HostSlice, MatrixShape, Shapes, Source},
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};

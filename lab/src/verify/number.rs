@@ -4,8 +4,10 @@
 
 use falchion::{
     Error,
-    device::{HostSlice, HostSliceMut},
-    internals::round_to_odd,
+    internals::{
+        call::{HostSlice, HostSliceMut},
+        round_to_odd,
+    },
     numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32},
 };
 

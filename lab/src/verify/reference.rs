@@ -14,10 +14,12 @@ use core::ops::Range;
 use falchion::{
     Error,
     arch::OpKind,
-    device::{HostSlice, MatrixShape},
-    internals::least_exponent,
+    internals::{
+        call::{HostSlice, MatrixShape},
+        least_exponent,
+        sys::simd::{Vectorized, dispatch},
+    },
     numeric::{ElementKind, Tf32},
-    sys::simd::{Vectorized, dispatch},
 };
 
 /// Rows of one task.

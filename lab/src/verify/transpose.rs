@@ -9,12 +9,12 @@ use super::{HostBuffer, bound::Rounding, draw};
 use core::fmt;
 use falchion::{
     Error,
-    device::{
-        HostSlice,
-        transpose::{Combine, TransposeShapes},
+    internals::{
+        call::HostSlice,
+        pass::transpose::{Combine, TransposeShapes},
     },
     numeric::ElementKind,
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
 };
 use rayon::prelude::*;
 
@@ -83,7 +83,7 @@ pub fn verdict(
     if before.length() != d.length() {
         let (rows, columns, leading) = (shapes.columns, shapes.rows, shapes.d.leading);
         return Err(Refusal::TooShort {
-            operand: "D",
+            operand: Operand::D,
             length: d.length(),
             needed: before.length() as u128,
             rows,
@@ -152,7 +152,9 @@ impl Judge<'_> {
                 Combine::F32 | Combine::F64 => {
                     let y = match shapes.source() {
                         None => None,
-                        Some(_) if shapes.b == falchion::device::Source::InPlace => Some(self.element(self.before, element)),
+                        Some(_) if shapes.b == falchion::internals::call::Source::InPlace => {
+                            Some(self.element(self.before, element))
+                        }
                         Some(b) => Some(self.element(self.b, matrix * b.stride + row * b.leading + column)),
                     };
                     let x = shapes.reads_a().then(|| self.element(self.a, from_a));
@@ -205,7 +207,7 @@ impl Judge<'_> {
 mod tests {
     use super::*;
     use falchion::{
-        device::{Source, transpose::Strided},
+        internals::{call::Source, pass::transpose::Strided},
         numeric::ElementKind,
     };
 

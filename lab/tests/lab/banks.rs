@@ -3,13 +3,15 @@
 use crate::harness::drawn;
 use falchion::{
     arch::ArchKind,
-    banks::{Direction, WarpAccess, wavefronts},
-    desc::{GemmDesc, OperandKind},
-    device::host::Purpose,
+    desc::GemmDesc,
+    internals::{host::Purpose, operand::OperandKind},
     layout::Order,
     numeric::ElementKind,
     shape::Mnk,
-    threadblock::{Along, SmemLayout},
+    threadblock::{
+        Along, SmemLayout,
+        banks::{Direction, WarpAccess, wavefronts},
+    },
     warp::mma_simt::FragmentMap,
 };
 use falchion_lab::{

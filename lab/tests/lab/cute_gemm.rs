@@ -4,9 +4,10 @@
 
 use falchion::{
     Error, Refusal,
+    internals::schedule::{Section, Step},
     layout::algebra::{Coordinate, Layout, LayoutError},
     numeric::ElementKind,
-    schedule::{Section, Step},
+    refusal::Operand,
     shape::Mnk,
 };
 use falchion_lab::layout::cute_gemm::CuteGemm;
@@ -195,9 +196,9 @@ fn what_a_block_cannot_have_is_refused() {
     assert!(refused(seed, (16, 16), ElementKind::F32).starts_with("a thread needs about 336 registers"));
     assert!(refused(seed, (16, 8), ElementKind::F64).starts_with("a thread needs about 352 registers"));
     for (refusal, words) in [
-        (Refusal::NotOnStream { operand: "B" }, "B lies on another device than the stream"),
-        (Refusal::ShorterThanLayout { operand: "A", length: 3, needed: 4 }, "A has 3 elements, and its layout reaches 4"),
-        (Refusal::WrittenWhileRead { written: "C", read: "A" }, "C overlaps A, which is read while C is written"),
+        (Refusal::NotOnStream { operand: Operand::B }, "B lies on another device than the stream"),
+        (Refusal::ShorterThanLayout { operand: Operand::A, length: 3, needed: 4 }, "A has 3 elements, and its layout reaches 4"),
+        (Refusal::WrittenWhileRead { written: Operand::C, read: Operand::A }, "C overlaps A, which is read while C is written"),
     ] {
         assert!(refusal.to_string().contains(words), "{refusal}");
     }

@@ -2,9 +2,10 @@
 
 use super::{exchanged_fact, lines};
 use crate::{
-    desc::{GemmDesc, OperandKind},
+    desc::GemmDesc,
     layout::Order,
     numeric::{ComputeKind, SplitKind},
+    operand::OperandKind,
     shape::{Mn, Mnk},
     threadblock::{Along, Region, WarpSpecialized},
     warp::mma_warpgroup::ROWS,

@@ -1,13 +1,7 @@
 //! What follows from a description whose threads all follow one schedule.
 
 use super::{exchanged_fact, lines};
-use crate::{
-    desc::{GemmDesc, OperandKind},
-    layout::Order,
-    numeric::ComputeKind,
-    schedule::Schedule,
-    shape::Mnk,
-};
+use crate::{desc::GemmDesc, layout::Order, numeric::ComputeKind, operand::OperandKind, schedule::Schedule, shape::Mnk};
 use core::fmt;
 
 /// The facts that follow from a description on the CUDA cores. Counts are in elements unless they say bytes.

@@ -1,19 +1,14 @@
 //! What runs a transpose: one trait, one implementation for each space.
 
-use super::{
-    arguments::{Strided, TransposeArguments, TransposeMatrices, TransposeShapes},
-    desc::{Combine, TransposeDesc},
-    resolve::Choice,
-};
 use crate::{
-    device::{
-        arguments::Source,
-        executor::Executor,
-        host::{Mode, TransposeProgram, transpose},
-        space::{Host, HostSlice, HostSliceMut},
-    },
+    call::{Host, HostSlice, HostSliceMut, Source},
+    device::executor::Executor,
     error::Error,
+    host::{Mode, transpose},
     numeric::Element,
+    pass::transpose::{
+        Choice, Combine, Strided, TransposeArguments, TransposeDesc, TransposeMatrices, TransposeProgram, TransposeShapes,
+    },
 };
 
 /// A space whose matrices can be transposed where they are.

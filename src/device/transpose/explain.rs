@@ -1,15 +1,10 @@
 //! What was chosen for a transpose, why, and what follows: `falchion transpose --explain`.
 
-use super::{
-    arguments::{Strided, TransposeShapes},
-    desc::{Combine, Lanes, Staging, TransposeDesc},
-    maps::GatheredTile,
-    resolve::Choice,
-};
 use crate::{
     arch::ArchKind,
-    device::host::{SharedAccesses, TransposeCounters, TransposeProgram, count_transpose},
     error::Error,
+    host::{SharedAccesses, TransposeCounters, count_transpose},
+    pass::transpose::{Choice, Combine, GatheredTile, Lanes, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes},
 };
 
 /// One thing that was chosen.
@@ -74,7 +69,7 @@ impl Choice {
 
     /// Whether the resolver chooses the tile.
     fn is_resolved(&self) -> bool {
-        matches!(self, Self::Auto | Self::Rung(super::Rung::Vectorized))
+        matches!(self, Self::Auto | Self::Rung(crate::pass::transpose::Rung::Vectorized))
     }
 
     /// How wide accesses to A and D are, and what keeps them from being wider.

@@ -15,45 +15,28 @@
 //!       | . . . .   |                    | c g .     |                      |           |
 //! ```
 //!
-//! Twin: `kernels/device/transpose.cuh`.
+//! Twin: `kernels/pass/transpose.cuh`.
 
-mod arguments;
-mod check;
-mod desc;
 mod executor;
 mod explain;
-#[cfg(feature = "serde")]
-mod json;
-mod maps;
-mod resolve;
-mod rungs;
-mod spell;
+#[cfg(feature = "cuda")]
+mod kernel;
 
-pub use arguments::{Scalable, Strided, TransposeArguments, TransposeMatrices, TransposeShapes};
-pub use desc::{Combine, Lanes, Staging, TransposeDesc};
-pub use executor::{TransposeExecutor, run_changed_transpose_on_host, run_transpose_on_host};
+pub use executor::TransposeExecutor;
+#[doc(hidden)]
+pub use executor::{run_changed_transpose_on_host, run_transpose_on_host};
 pub use explain::TransposeExplanation;
-pub use maps::{GatheredTile, PieceMap};
-pub use resolve::Choice;
-pub use rungs::{Coalesced, Naive, Padded, Rung, Tiled, Vectorized};
-pub use spell::translation_unit;
+#[cfg(feature = "cuda")]
+pub use kernel::TransposeKernel;
 
-use crate::{desc::Auto, error::Error, numeric::Element, refusal::Refusal};
+use crate::{
+    desc::Auto,
+    error::Error,
+    numeric::Element,
+    pass::transpose::{Configuration, TransposeArguments, TransposeDesc},
+    refusal::Refusal,
+};
 use core::marker::PhantomData;
-
-/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or a rung of the ladder.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a configuration of a transpose",
-    note = "configurations are Auto, Naive, Tiled, Coalesced, Padded and Vectorized"
-)]
-pub trait Configuration: 'static {
-    /// The same choice, as a value.
-    const CHOICE: Choice;
-}
-
-impl Configuration for Auto {
-    const CHOICE: Choice = Choice::Auto;
-}
 
 /// The transpose of matrices of `T`, by one kernel.
 ///

@@ -10,6 +10,7 @@
 use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 
 /// The most coordinates of a right layout that are looked at one by one.
+#[doc(hidden)]
 pub const SMALL: u64 = 4096;
 
 impl Layout {

@@ -6,7 +6,7 @@ use crate::index::{Coord, IndexMap, at};
 /// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as integers, however they nest.
 ///
 /// ```
-/// use falchion::{index, layout::algebra::{Layout, Map}};
+/// use falchion::{internals::index, layout::algebra::{Layout, Map}};
 /// let map = Map::new(&"(2,3):(3,1)".parse::<Layout>()?)?;
 /// assert_eq!(index::draw(&map), "0 1 2\n3 4 5\n");
 /// # Ok::<(), falchion::layout::algebra::LayoutError>(())

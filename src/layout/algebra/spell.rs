@@ -15,6 +15,7 @@ use super::{Int, Layout, Mode, layout::Tree};
 /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[doc(hidden)]
 pub struct Spelling {
     integers: Vec<u64>,
 }

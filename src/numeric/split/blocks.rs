@@ -2,8 +2,8 @@
 
 use super::SplitKind;
 use crate::{
-    desc::OperandKind,
     index::{Coord, IndexMap, at},
+    operand::OperandKind,
 };
 
 /// The map (operand, tile along K) to the block of that operand's row from which the tile is copied.

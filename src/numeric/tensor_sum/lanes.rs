@@ -1,13 +1,10 @@
 //! One row's sums in many columns, through the steps of an instruction: integers in lanes, without a branch.
 
-use super::{
-    super::{
-        ElementKind,
-        fused_sum::{LEAST, LEAST_ALIGNED, apart, least_exponent, power},
-        instruction::{Instruction, SumRounding},
-    },
-    LANES,
-    panel::OF_ZERO,
+use super::{LANES, panel::OF_ZERO};
+use crate::numeric::{
+    ElementKind,
+    fused_sum::{LEAST, LEAST_ALIGNED, apart, least_exponent, power},
+    instruction::{Instruction, SumRounding},
 };
 
 /// Products whose factors of A are in registers at once.

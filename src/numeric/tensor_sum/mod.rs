@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use crate::{
         arch::ArchKind,
-        desc::OperandKind,
         numeric::{self, Combined, ElementKind},
+        operand::OperandKind,
     };
 
     /// More than one block of lanes.

@@ -1,14 +1,14 @@
 //! Operands of tensor-core sums, taken apart.
 
-use super::{
-    super::{
+use super::LANES;
+use crate::{
+    numeric::{
         ElementKind, Tf32,
         fused_sum::{apart, least_exponent},
         instruction::Instruction,
     },
-    LANES,
+    operand::OperandKind,
 };
-use crate::desc::OperandKind;
 
 /// The exponent of a zero: with any other's, below all others.
 pub(super) const OF_ZERO: i32 = -8192;

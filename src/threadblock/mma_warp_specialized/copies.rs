@@ -2,10 +2,10 @@
 
 use super::WarpSpecialized;
 use crate::{
-    desc::OperandKind,
     layout::Order,
     numeric::ElementKind,
-    refusal::Refusal,
+    operand::OperandKind,
+    refusal::{Operand, Refusal},
     threadblock::{Along, TensorMapDesc, TensorMatrix, tensor_map::MOST_BOX},
     warp::mma_warpgroup::ROWS,
 };
@@ -47,7 +47,7 @@ impl WarpSpecialized {
         let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
         // Row-major where K is contiguous.
         let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
-        let matrix = TensorMatrix::new(operand.name(), element, order, (mn, depth), leading);
+        let matrix = TensorMatrix::new(Operand::of(operand), element, order, (mn, depth), leading);
         matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
@@ -68,7 +68,7 @@ impl WarpSpecialized {
     /// Those of [`TensorMatrix::map`].
     pub const fn slice_map(
         &self,
-        name: &'static str,
+        name: Operand,
         c: ElementKind,
         extents: (u64, u64),
         leading: u64,

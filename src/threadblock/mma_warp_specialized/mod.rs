@@ -29,7 +29,7 @@
 //! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads
 //! read along M and N. A call transposes an
 //! operand that lies otherwise first, and lays out again one whose rows do not begin at multiples of 16 bytes
-//! ([`Routes`](crate::device::Routes)).
+//! ([`Routes`](crate::call::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
@@ -38,8 +38,6 @@ mod shapes;
 mod simt;
 mod stage;
 
-use self::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE};
-pub use self::stage::{ConsumerMma, StageTile, ThreadTiles};
 use super::{
     Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
     pipeline::{LEAST_REGISTERS, MOST_STAGING},
@@ -48,14 +46,17 @@ use super::{
         check::{hold, multiple},
     },
 };
+pub use crate::threadblock::mma_warp_specialized::stage::{ConsumerMma, StageTile, ThreadTiles};
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, OperandKind},
+    desc::GemmDesc,
     layout::Order,
     numeric::ElementKind,
-    refusal::Refusal,
+    operand::{Axis, OperandKind},
+    refusal::{Field, InstructionAlong, Refusal, Word},
     schedule::{RoleOptions, Roles, ScheduleKind},
     shape::Mn,
+    threadblock::mma_warp_specialized::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE},
     warp::mma_warpgroup::{
         FragmentLoad, FragmentRows, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
         WgmmaAccumulator, WgmmaInput,
@@ -108,9 +109,9 @@ const fn consumer_mma(d: &GemmDesc, accumulator: WgmmaAccumulator) -> Result<Con
         let (warp, most) = (d.warp.m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
         if whole > most {
-            hold!(multiple("warp M where A comes from registers", warp, row, most));
+            hold!(multiple(Field::WarpMFromRegisters, warp, row, most));
         }
-        hold!(multiple("threadblock M where A comes from registers", d.threadblock.m as u64, whole, most));
+        hold!(multiple(Field::ThreadblockMFromRegisters, d.threadblock.m as u64, whole, most));
         // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
         let crossed = input.bytes() == 1 && d.layout_c.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
@@ -145,8 +146,12 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
         // Every instruction begins where a box does; those of A have its 64 rows.
         let row = (STAGE_BYTES / input.bytes()) as u64;
         let (field, extent) = match operand {
-            OperandKind::A => ("instruction M where A is contiguous along M", d.instruction.m as u64),
-            OperandKind::B => ("instruction N where B is contiguous along N", d.instruction.n as u64),
+            OperandKind::A => {
+                (Field::InstructionAlong(InstructionAlong { axis: Axis::M, operand: OperandKind::A }), d.instruction.m as u64)
+            }
+            OperandKind::B => {
+                (Field::InstructionAlong(InstructionAlong { axis: Axis::N, operand: OperandKind::B }), d.instruction.n as u64)
+            }
         };
         hold!(multiple(field, extent, row, MOST_COLUMNS));
     }
@@ -187,7 +192,7 @@ impl WarpSpecialized {
         let user = d;
         let d = &d.multiplied();
         if !matches!(d.arch, ArchKind::Sm90) {
-            return Err(Refusal::HopperAlone { mainloop: d.mainloop.name(), arch: d.arch });
+            return Err(Refusal::HopperAlone { mainloop: Word(d.mainloop.name()), arch: d.arch });
         }
         hold!(user.check_source_a());
         if matches!(d.op, OpKind::Simt) {

@@ -3,8 +3,9 @@
 use super::WarpSpecialized;
 use crate::{
     arch::PORTABLE_CLUSTER,
-    desc::{GemmDesc, OperandKind},
-    refusal::Refusal,
+    desc::GemmDesc,
+    operand::Axis,
+    refusal::{Field, Refusal},
     schedule::ScheduleKind,
     threadblock::{
         SharedOperand,
@@ -35,15 +36,15 @@ impl WarpSpecialized {
         let step = (STEP_BYTES / bytes) as u64;
         let of_n = if integers && instruction.n > 32 { 16 } else { 8 };
         let rules = [
-            ("instruction M", instruction.m as u64, ROWS as u64, ROWS as u64),
-            ("instruction K", instruction.k as u64, step, step),
-            ("instruction N", instruction.n as u64, 8, MOST_COLUMNS),
-            ("warp K", warp.k as u64, depth, depth),
-            ("threadblock K", tb.k as u64, depth, depth),
-            ("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64),
-            ("warp N", warp.n as u64, 8, MOST_TILE as u64),
-            ("threadblock M", tb.m as u64, ROWS as u64, MOST_TILE as u64),
-            ("threadblock N", tb.n as u64, 8, MOST_TILE as u64),
+            (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
+            (Field::Instruction(Axis::K), instruction.k as u64, step, step),
+            (Field::Instruction(Axis::N), instruction.n as u64, 8, MOST_COLUMNS),
+            (Field::Warp(Axis::K), warp.k as u64, depth, depth),
+            (Field::Threadblock(Axis::K), tb.k as u64, depth, depth),
+            (Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64),
+            (Field::Warp(Axis::N), warp.n as u64, 8, MOST_TILE as u64),
+            (Field::Threadblock(Axis::M), tb.m as u64, ROWS as u64, MOST_TILE as u64),
+            (Field::Threadblock(Axis::N), tb.n as u64, 8, MOST_TILE as u64),
         ];
         let mut i = 0;
         while i < rules.len() {
@@ -51,19 +52,19 @@ impl WarpSpecialized {
             hold!(within(field, value, least, most));
             i += 1;
         }
-        hold!(multiple("instruction N", instruction.n as u64, of_n, MOST_COLUMNS));
-        hold!(multiple("warp M", warp.m as u64, ROWS as u64, MOST_TILE as u64));
+        hold!(multiple(Field::Instruction(Axis::N), instruction.n as u64, of_n, MOST_COLUMNS));
+        hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
         let mut columns = instruction.n;
         while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
             columns += instruction.n;
         }
-        hold!(multiple("warp N", warp.n as u64, columns as u64, MOST_TILE as u64));
-        hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, MOST_TILE as u64));
-        hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, MOST_TILE as u64));
+        hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
+        hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, MOST_TILE as u64));
+        hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, MOST_TILE as u64));
         let (field, most) = match d.schedule {
-            ScheduleKind::Cooperative => ("warpgroups that multiply", MOST_CONSUMERS as u64),
-            ScheduleKind::Pingpong => ("warpgroups of a tile that pingpong gives to one", 1),
+            ScheduleKind::Cooperative => (Field::ConsumerWarpgroups, MOST_CONSUMERS as u64),
+            ScheduleKind::Pingpong => (Field::PingpongWarpgroups, 1),
         };
         within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
     }
@@ -71,24 +72,20 @@ impl WarpSpecialized {
     /// Whether there are such clusters.
     pub(super) const fn cluster_shape(d: &GemmDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
-        hold!(within("cluster M", d.cluster.m as u64, 1, most));
-        within("cluster N", d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { most })
+        hold!(within(Field::Cluster(Axis::M), d.cluster.m as u64, 1, most));
+        within(Field::Cluster(Axis::N), d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { most })
     }
 
     /// A part of a stage is a step of the schedule.
     pub(super) const fn too_many_parts(d: &GemmDesc, repeats_m: u32) -> Refusal {
         let least = (repeats_m * d.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
-        let field = "instruction N where stages are promoted";
+        let field = Field::InstructionNPromoted;
         Refusal::OutOfRange { field, value: d.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.
     pub(super) const fn shared_evenly(&self) -> Result<(), Refusal> {
         let Some(SharedOperand { operand, blocks }) = self.ring.multicast else { return Ok(()) };
-        let (field, legal) = match operand {
-            OperandKind::A => ("cluster N", "the numbers of blocks that share threadblock M in whole boxes"),
-            OperandKind::B => ("cluster M", "the numbers of blocks that share threadblock N in whole boxes"),
-        };
         let tile = self.tile(operand);
         let boxes = tile.mn() / tile.multiple();
         let mut nearest = blocks;
@@ -98,6 +95,6 @@ impl WarpSpecialized {
         if nearest == blocks {
             return Ok(());
         }
-        Err(Refusal::NotOneOf { field, value: blocks as u64, legal, nearest: nearest as u64 })
+        Err(Refusal::UnevenBoxes { axis: operand.other().axis(), blocks, boxes, nearest })
     }
 }

@@ -22,9 +22,10 @@
 
 use super::{ConsumerMma, PARTNERS, ThreadTiles, WarpSpecialized, shapes::MOST_TILE};
 use crate::{
-    desc::{GemmDesc, OperandKind},
+    desc::GemmDesc,
     numeric::ElementKind,
-    refusal::Refusal,
+    operand::{Axis, OperandKind},
+    refusal::{Field, Legal, Refusal, Word},
     schedule::{RoleOptions, ScheduleKind},
     shape::Mn,
     threadblock::{
@@ -52,7 +53,7 @@ impl WarpSpecialized {
     pub(super) const fn of_threads(d: &GemmDesc) -> Result<Self, Refusal> {
         let f32 = ElementKind::F32;
         if !(d.a.is(f32) && d.b.is(f32) && d.accumulator.is(f32) && d.c.is(f32)) {
-            return Err(Refusal::OnTensorCores { mainloop: d.mainloop.name(), op: d.op });
+            return Err(Refusal::OnTensorCores { mainloop: Word(d.mainloop.name()), op: d.op });
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
@@ -102,32 +103,30 @@ impl WarpSpecialized {
     const fn thread_shapes(d: &GemmDesc) -> Result<(), Refusal> {
         let (tb, warp, thread) = (d.threadblock, d.warp, d.instruction);
         let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
-        hold!(within("instruction M", thread.m as u64, vector, MOST_THREAD));
-        hold!(multiple("instruction M", thread.m as u64, vector, MOST_THREAD));
-        hold!(within("instruction N", thread.n as u64, vector, MOST_THREAD));
-        hold!(multiple("instruction N", thread.n as u64, vector, MOST_THREAD));
-        hold!(within("instruction K", thread.k as u64, 1, 1));
+        hold!(within(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
+        hold!(multiple(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
+        hold!(within(Field::Instruction(Axis::N), thread.n as u64, vector, MOST_THREAD));
+        hold!(multiple(Field::Instruction(Axis::N), thread.n as u64, vector, MOST_THREAD));
+        hold!(within(Field::Instruction(Axis::K), thread.k as u64, 1, 1));
         let lanes = nearest_lanes(warp.m / thread.m);
         if warp.m != lanes * thread.m {
-            let (legal, nearest) = ("2, 4, 8 and 16 times instruction M", (lanes * thread.m) as u64);
-            return Err(Refusal::NotOneOf { field: "warp M", value: warp.m as u64, legal, nearest });
+            let (legal, nearest) = (Legal::LanesTimesInstruction, (lanes * thread.m) as u64);
+            return Err(Refusal::NotOneOf { field: Field::Warp(Axis::M), value: warp.m as u64, legal, nearest });
         }
         let columns = (WARP / lanes * thread.n) as u64;
-        hold!(within("warp N", warp.n as u64, columns, columns));
-        hold!(within("threadblock K", tb.k as u64, DEPTHS.0, DEPTHS.1));
-        hold!(multiple("threadblock K", tb.k as u64, DEPTHS.0, DEPTHS.1));
-        hold!(within("warp K", warp.k as u64, tb.k as u64, tb.k as u64));
-        hold!(within("threadblock M", tb.m as u64, warp.m as u64, most_tile));
-        hold!(within("threadblock N", tb.n as u64, warp.n as u64, most_tile));
-        hold!(multiple("threadblock M", tb.m as u64, warp.m as u64, most_tile));
-        hold!(multiple("threadblock N", tb.n as u64, warp.n as u64, most_tile));
+        hold!(within(Field::Warp(Axis::N), warp.n as u64, columns, columns));
+        hold!(within(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
+        hold!(multiple(Field::Threadblock(Axis::K), tb.k as u64, DEPTHS.0, DEPTHS.1));
+        hold!(within(Field::Warp(Axis::K), warp.k as u64, tb.k as u64, tb.k as u64));
+        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
+        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
+        hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
+        hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
         let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
         match d.schedule {
-            ScheduleKind::Pingpong => {
-                within("warps of a tile that pingpong gives to one warpgroup", warps, WARPS as u64, WARPS as u64)
-            }
+            ScheduleKind::Pingpong => within(Field::PingpongWarps, warps, WARPS as u64, WARPS as u64),
             ScheduleKind::Cooperative => {
-                let field = "warps that multiply, in warpgroups of 4";
+                let field = Field::ConsumerWarps;
                 hold!(within(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64));
                 multiple(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64)
             }
@@ -143,7 +142,7 @@ impl WarpSpecialized {
             let row = tile.mn() / self.ring.shares(operand) * ElementKind::F32.bytes();
             // The least power of two whose product with a row is one: a row is of 32 bytes at least.
             let of = ALIGNMENT_BYTES >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
-            hold!(multiple("threadblock K where stages are whole kilobytes", tile.k() as u64, of as u64, DEPTHS.1));
+            hold!(multiple(Field::ThreadblockKInKilobytes, tile.k() as u64, of as u64, DEPTHS.1));
             i += 1;
         }
         Ok(())

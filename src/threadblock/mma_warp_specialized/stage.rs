@@ -1,8 +1,8 @@
 //! What a consumer multiplies with, and what lies in a stage for it.
 
 use crate::{
-    desc::OperandKind,
     numeric::ElementKind,
+    operand::OperandKind,
     shape::{Mn, Mnk},
     threadblock::{Along, TensorSwizzle},
     warp::mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},

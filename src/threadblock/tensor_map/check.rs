@@ -1,7 +1,10 @@
 //! What the copy engine takes, rule by rule.
 
 use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
-use crate::{arch::ArchKind, refusal::Refusal};
+use crate::{
+    arch::ArchKind,
+    refusal::{Field, Refusal},
+};
 
 /// The address of a tensor is a multiple of so many bytes.
 pub const ADDRESS_ALIGNMENT: u64 = 16;
@@ -21,31 +24,27 @@ pub const MOST_BOX: u64 = 256;
 /// The most that a tensor reaches behind its address: addresses have 64 bits, and offsets a sign.
 const MOST_REACH: u64 = i64::MAX as u64;
 
-const EXTENTS: [&str; MOST_RANK] =
-    ["extent of dimension 0", "extent of dimension 1", "extent of dimension 2", "extent of dimension 3", "extent of dimension 4"];
-
-const STRIDES: [&str; MOST_RANK - 1] = [
-    "stride of dimension 1 in bytes",
-    "stride of dimension 2 in bytes",
-    "stride of dimension 3 in bytes",
-    "stride of dimension 4 in bytes",
+const EXTENTS: [Field; MOST_RANK] = [
+    Field::DimensionExtent(0),
+    Field::DimensionExtent(1),
+    Field::DimensionExtent(2),
+    Field::DimensionExtent(3),
+    Field::DimensionExtent(4),
 ];
 
-const BOXES: [&str; MOST_RANK] = [
-    "box extent of dimension 0",
-    "box extent of dimension 1",
-    "box extent of dimension 2",
-    "box extent of dimension 3",
-    "box extent of dimension 4",
-];
+const STRIDES: [Field; MOST_RANK - 1] =
+    [Field::DimensionStride(1), Field::DimensionStride(2), Field::DimensionStride(3), Field::DimensionStride(4)];
+
+const BOXES: [Field; MOST_RANK] =
+    [Field::BoxExtent(0), Field::BoxExtent(1), Field::BoxExtent(2), Field::BoxExtent(3), Field::BoxExtent(4)];
 
 /// `value` is from `least` to `most`.
-pub(crate) const fn within(field: &'static str, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
+pub(crate) const fn within(field: Field, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
     if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
 }
 
 /// `value` is a multiple of `of`; the next one above is the nearest, or the last one up to `most`, which is no less than `of`.
-pub(crate) const fn multiple(field: &'static str, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
+pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
     }
@@ -77,7 +76,7 @@ impl TensorMapDesc {
     /// chunks move as if the row were whole, and what is beyond the row is not written. That was seen on an H200, of rows of 16
     /// to 64 bytes under the swizzles of 64 and 128. Kernels have no use for such holes, so there is no description of them.
     pub const fn check(&self) -> Result<(), Refusal> {
-        hold!(within("rank of the tensor map", self.rank as u64, 1, MOST_RANK as u64));
+        hold!(within(Field::TensorRank, self.rank as u64, 1, MOST_RANK as u64));
         let rank = self.rank as usize;
         let mut i = 0;
         while i < rank {
@@ -91,18 +90,18 @@ impl TensorMapDesc {
             i += 1;
         }
         let (field, least, most) = match self.swizzle {
-            TensorSwizzle::None => ("inner box bytes", CHUNK_BYTES as u64, MOST_BOX * self.element.bytes() as u64),
-            TensorSwizzle::Bytes32 => ("inner box bytes under the swizzle of 32 bytes", 32, 32),
-            TensorSwizzle::Bytes64 => ("inner box bytes under the swizzle of 64 bytes", 64, 64),
-            TensorSwizzle::Bytes128 => ("inner box bytes under the swizzle of 128 bytes", 128, 128),
+            TensorSwizzle::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, MOST_BOX * self.element.bytes() as u64),
+            TensorSwizzle::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
+            TensorSwizzle::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
+            TensorSwizzle::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),
         };
         hold!(within(field, self.inner_box_bytes(), least, most));
         hold!(multiple(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));
         let shared = ArchKind::Sm90.machine().shared_bytes_per_block as u64;
-        hold!(within("box bytes", self.box_bytes(), CHUNK_BYTES as u64, shared));
+        hold!(within(Field::BoxBytes, self.box_bytes(), CHUNK_BYTES as u64, shared));
         let reach = self.reach_bytes();
         let shown = if reach > u64::MAX as u128 { u64::MAX } else { reach as u64 };
-        within("bytes that the tensor reaches", shown, 1, MOST_REACH)
+        within(Field::TensorReach, shown, 1, MOST_REACH)
     }
 
     /// Whether a tensor of this description may lie at an address.
@@ -114,7 +113,7 @@ impl TensorMapDesc {
         hold!(self.check());
         // What reaches so far that its end has no address does not lie there either: the largest aligned address is the nearest.
         let most = (u64::MAX - self.reach_bytes() as u64) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
-        hold!(within("address of the tensor", address, 0, most));
-        multiple("address of the tensor", address, ADDRESS_ALIGNMENT, most)
+        hold!(within(Field::TensorAddress, address, 0, most));
+        multiple(Field::TensorAddress, address, ADDRESS_ALIGNMENT, most)
     }
 }

@@ -4,13 +4,17 @@ use super::{
     L2Promotion, TensorMapDesc, TensorSwizzle,
     check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT, hold},
 };
-use crate::{layout::Order, numeric::ElementKind, refusal::Refusal};
+use crate::{
+    layout::Order,
+    numeric::ElementKind,
+    refusal::{Field, Operand, Refusal},
+};
 
 /// A matrix in global memory, or a batch of them at equal distances.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMatrix {
     /// What refusals call it.
-    pub operand: &'static str,
+    pub operand: Operand,
     /// The elements.
     pub element: ElementKind,
     /// Which index is contiguous.
@@ -29,7 +33,7 @@ pub struct TensorMatrix {
 
 impl TensorMatrix {
     /// One matrix of `(rows, columns)`.
-    pub const fn new(operand: &'static str, element: ElementKind, order: Order, extents: (u64, u64), leading: u64) -> Self {
+    pub const fn new(operand: Operand, element: ElementKind, order: Order, extents: (u64, u64), leading: u64) -> Self {
         Self { operand, element, order, rows: extents.0, columns: extents.1, leading, batch: 1, batch_stride: 0 }
     }
 
@@ -41,22 +45,22 @@ impl TensorMatrix {
     /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for
     /// strides that the engine does not have; those of [`TensorMapDesc::check`].
     pub const fn map(&self, box_extents: (u32, u32), swizzle: TensorSwizzle) -> Result<TensorMapDesc, Refusal> {
-        let (dims, box_dims, axis) = match self.order {
-            Order::Row => ([self.columns, self.rows], [box_extents.1, box_extents.0], "number of columns"),
-            Order::Col => ([self.rows, self.columns], [box_extents.0, box_extents.1], "number of rows"),
+        let (dims, box_dims) = match self.order {
+            Order::Row => ([self.columns, self.rows], [box_extents.1, box_extents.0]),
+            Order::Col => ([self.rows, self.columns], [box_extents.0, box_extents.1]),
         };
         if self.leading < dims[0] {
             let (value, least) = (self.leading as usize, dims[0] as usize);
-            return Err(Refusal::LeadingDimension { operand: self.operand, value, least, axis });
+            return Err(Refusal::LeadingDimension { operand: self.operand, value, least, order: self.order });
         }
         // Of one row, or one matrix, nobody asks where the next one would lie.
         let leading = match dims[1] {
             0 | 1 => Ok(self.row_bytes(dims[0])),
-            _ => self.stride_bytes("leading dimension", self.leading),
+            _ => self.stride_bytes(Field::LeadingDimension, self.leading),
         };
         let batch_stride = match self.batch {
             0 | 1 => Ok(0),
-            _ => self.stride_bytes("stride of the batch", self.batch_stride),
+            _ => self.stride_bytes(Field::BatchStride, self.batch_stride),
         };
         let (leading, batch_stride) = match (leading, batch_stride) {
             (Ok(leading), Ok(batch_stride)) => (leading, batch_stride),
@@ -82,16 +86,16 @@ impl TensorMatrix {
     }
 
     /// So many elements in bytes, if that is a stride.
-    const fn stride_bytes(&self, what: &'static str, elements: u64) -> Result<u64, Refusal> {
+    const fn stride_bytes(&self, field: Field, elements: u64) -> Result<u64, Refusal> {
         let (element, most) = (self.element.bytes() as u64, MOST_STRIDE_BYTES / self.element.bytes() as u64);
         if elements > most {
-            return Err(Refusal::OutOfRange { field: what, value: elements, least: 0, most });
+            return Err(Refusal::OutOfRange { field, value: elements, least: 0, most });
         }
         let of = STRIDE_ALIGNMENT / element;
         if !elements.is_multiple_of(of) {
             // `most` is a multiple, so the next one above is not beyond it.
             let nearest = (elements / of + 1) * of;
-            return Err(Refusal::TensorStride { operand: self.operand, what, value: elements, of, nearest });
+            return Err(Refusal::TensorStride { operand: self.operand, field, value: elements, of, nearest });
         }
         Ok(elements * element)
     }

@@ -2,13 +2,13 @@
 //!
 //! A [`TensorMapDesc`] says how a tensor of up to five dimensions lies in global memory, which box of it one copy moves, and in
 //! which order the box lies in shared memory. Dimension 0 is the contiguous one. [`check`](TensorMapDesc::check) knows every rule
-//! of the engine; the driver packs a description that checks, with an address, into a [`TensorMap`](crate::mirror::TensorMap) of
+//! of the engine; the driver packs a description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of
 //! 128 bytes. What a copy does is said, and computed on the host, in [`tensor_copy`](super::tensor_copy).
 //!
 //! ```
-//! # use falchion::{layout::Order, numeric::ElementKind, threadblock::{TensorMatrix, TensorSwizzle}};
+//! # use falchion::{layout::Order, numeric::ElementKind, refusal::Operand, threadblock::{TensorMatrix, TensorSwizzle}};
 //! // Half a million columns of bf16, 1000 rows; boxes of 128 rows and 64 columns, which are 128 bytes.
-//! let a = TensorMatrix::new("A", ElementKind::Bf16, Order::Row, (1000, 500_000), 500_000);
+//! let a = TensorMatrix::new(Operand::A, ElementKind::Bf16, Order::Row, (1000, 500_000), 500_000);
 //! let map = a.map((128, 64), TensorSwizzle::Bytes128)?;
 //! assert_eq!(map.dims[..2], [500_000, 1000]);
 //! assert_eq!((map.strides_bytes[0], map.box_bytes()), (1_000_000, 16_384));
@@ -39,7 +39,7 @@ pub const MOST_RANK: usize = 5;
 pub const CHUNK_BYTES: u32 = 16;
 
 /// Bytes of a line of shared memory: a word of each bank.
-pub const LINE_BYTES: u32 = crate::banks::WAVEFRONT_BYTES;
+pub const LINE_BYTES: u32 = crate::threadblock::banks::WAVEFRONT_BYTES;
 
 /// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory.
 ///

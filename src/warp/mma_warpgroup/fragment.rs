@@ -68,7 +68,7 @@ impl FragmentRows {
 /// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
 ///
 /// ```
-/// use falchion::index::laws;
+/// use falchion::internals::index::laws;
 /// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, SourceA, WgmmaAccumulator, WgmmaInput, holders};
 /// # use falchion::threadblock::Along;
 /// let s8 = WgmmaInput::S8;

@@ -104,7 +104,7 @@ impl IndexMap for FragmentTile {
 /// tile, for each instruction's 64 rows in turn: thread `t` of instruction `i` is row `128 i + t` of the domain.
 ///
 /// ```
-/// use falchion::{index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, FragmentTile, WgmmaInput}};
+/// use falchion::{internals::index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, FragmentTile, WgmmaInput}};
 /// let tile = FragmentTile::new(WgmmaInput::E4m3, 128)?;
 /// let load = FragmentLoad { tile, rows: FragmentRows::Paired };
 /// // Lane 9 holds rows 4 and 5; of the first step its first register has k 4 to 7 of row 4.

@@ -35,7 +35,7 @@ pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
 /// An operand's tile: the map (mn, k) to an offset in elements.
 ///
 /// ```
-/// use falchion::{index::{IndexMap, at, laws}, threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
+/// use falchion::{internals::index::{IndexMap, at, laws}, threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
 /// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 128)?;
 /// assert_eq!((tile.k(), tile.bytes()), (64, 16384));
 /// assert_eq!(tile.at(at(1, 0)), Some(64 + 8));

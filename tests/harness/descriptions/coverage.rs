@@ -2,8 +2,7 @@
 
 use falchion::{
     arch::ArchKind,
-    desc::GemmDesc,
-    numeric::COMBINATIONS,
+    desc::{COMBINATIONS, GemmDesc},
     threadblock::{SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };

@@ -3,10 +3,10 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
+    desc::{COMBINATIONS, GemmDesc, Knobs, PromotionKind, SpillKind},
+    internals::schedule::ScheduleKind,
     layout::Order,
-    numeric::{COMBINATIONS, Combined, ComputeKind, SplitKind},
-    schedule::ScheduleKind,
+    numeric::{Combined, ComputeKind, SplitKind},
     shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},

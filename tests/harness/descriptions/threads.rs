@@ -4,9 +4,9 @@ use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
+    internals::schedule::ScheduleKind,
     layout::Order,
     numeric::{Combined, ElementKind},
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},

@@ -3,11 +3,10 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SourceKind, SpillKind},
-    device::default_gemm_configuration::default_gemm_configuration,
+    desc::{GemmDesc, Knobs, PromotionKind, SourceKind, SpillKind, TENSOR_OP_COMBINATIONS},
+    internals::{family::default_gemm_configuration::default_gemm_configuration, schedule::ScheduleKind},
     layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind, SplitKind, TENSOR_OP_COMBINATIONS},
-    schedule::ScheduleKind,
+    numeric::{Combined, ComputeKind, ElementKind, SplitKind},
     shape::{Mn, Mnk},
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},

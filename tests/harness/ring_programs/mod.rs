@@ -4,9 +4,11 @@
 pub mod needs;
 
 use falchion::{
-    desc::OperandKind,
-    device::host::roles::{RingFault, RingProgram, Work, check},
-    schedule::RoleOptions,
+    internals::{
+        host::roles::{RingFault, RingProgram, Work, check},
+        operand::OperandKind,
+        schedule::RoleOptions,
+    },
     threadblock::{Pipeline, SharedOperand},
 };
 

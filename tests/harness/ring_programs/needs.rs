@@ -1,7 +1,7 @@
 //! What a fault needs of a program to be one.
 
-use falchion::{
-    device::host::roles::RingProgram,
+use falchion::internals::{
+    host::roles::RingProgram,
     schedule::{Role, RoleStep, Section},
 };
 

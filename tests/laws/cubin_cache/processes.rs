@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use falchion::device::cuda::cache::{Cache, CacheDir};
+use falchion::cuda::cache::{Cache, CacheDir};
 
 use super::scene::{Random, Scene};
 

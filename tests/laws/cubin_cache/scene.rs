@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use falchion::device::cuda::cache::{Cache, CacheDir, Entry, Key};
-use falchion::sys::nvrtc::{Compiled, Program};
+use falchion::{
+    cuda::cache::{Cache, CacheDir, Entry, Key},
+    internals::sys::nvrtc::{Compiled, Program},
+};
 use sha2::{Digest, Sha256};
 
 /// SplitMix64: every trial is its seed.

@@ -9,8 +9,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use falchion::Error;
-use falchion::device::cuda::cache::{Cache, CacheDir};
+use falchion::{
+    Error,
+    cuda::cache::{Cache, CacheDir},
+};
 
 use super::scene::{Random, SOMEBODY, Scene, remove};
 

@@ -2,7 +2,7 @@
 
 use super::drawn::{any_layout, bijection, cases, image, injective, matrix, offsets};
 use falchion::{
-    index::{IndexMap, points},
+    internals::index::{IndexMap, points},
     layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tensor, Tiler, copy, gemm},
 };
 use proptest::prelude::*;

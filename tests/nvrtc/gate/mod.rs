@@ -14,18 +14,18 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
-    device::{
-        cuda::{
-            cache::{Cache, CacheDir},
-            compile,
-            report::Report,
-        },
-        default_gemm_configuration::{copied_by_tma, default_description, default_gemm_configurations},
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+        report::Report,
+    },
+    desc::{COMBINATIONS, GemmDesc, TENSOR_OP_COMBINATIONS},
+    internals::{
+        codegen::translation_unit,
+        family::default_gemm_configuration::{copied_by_tma, default_description, default_gemm_configurations},
     },
     layout::Order,
-    mirror::translation_unit,
-    numeric::{COMBINATIONS, Combined, TENSOR_OP_COMBINATIONS},
+    numeric::Combined,
 };
 use serde_json::json;
 use std::collections::HashSet;

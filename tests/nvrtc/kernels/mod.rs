@@ -13,20 +13,20 @@ use crate::harness::{
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, SpillKind},
-    device::{
-        cuda::{
-            cache::{Cache, CacheDir},
-            compile,
-            report::Report,
-        },
-        default_gemm_configuration::{default_description, promoted_configurations, promoted_description},
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+        report::Report,
     },
+    desc::{COMBINATIONS, GemmDesc, SpillKind},
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
+    internals::{
+        codegen::{TranslationUnit, translation_unit},
+        family::default_gemm_configuration::{default_description, promoted_configurations, promoted_description},
+        schedule::ScheduleKind,
+    },
     layout::Order,
-    mirror::{TranslationUnit, translation_unit},
-    numeric::{COMBINATIONS, Combined, ElementKind},
-    schedule::ScheduleKind,
+    numeric::{Combined, ElementKind},
     shape::Mnk,
 };
 use std::{

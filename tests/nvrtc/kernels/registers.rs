@@ -4,10 +4,9 @@ use super::{all_clean, descriptions};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Knobs, SourceKind},
-    device::default_gemm_configuration::default_description,
+    internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
     numeric::ElementKind,
-    schedule::ScheduleKind,
     shape::Mnk,
 };
 

@@ -7,8 +7,8 @@ use super::{
 use falchion::{
     arch::ArchKind,
     desc::{GemmDesc, SpillKind},
+    internals::codegen::translation_unit,
     layout::Order,
-    mirror::translation_unit,
 };
 
 /// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts, and ones that just fit the registers of a

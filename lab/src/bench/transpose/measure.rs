@@ -22,14 +22,14 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    device::{
-        HostSlice, Source,
-        cuda::{CudaTranspose, DeviceMatrix, TransposeOperands, cache::Cache, compile, transpose_unit},
-        transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+    cuda::{CudaTranspose, DeviceMatrix, TransposeOperands, cache::Cache, compile, transpose_unit},
+    internals::{
+        call::{HostSlice, Source},
+        pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+        sys::driver::driver,
     },
     numeric::ElementKind,
-    refusal::Refusal,
-    sys::driver::driver,
+    refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
 
@@ -221,7 +221,7 @@ impl Ours<'_> {
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
         let (Some(Operands { a, b }), Some(d)) = (self.sources.get(set), self.results.get_mut(set)) else {
-            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
         let operands = TransposeOperands {
             a: DeviceMatrix::read_bytes(self.kind, a, self.stream),

@@ -9,9 +9,9 @@
 use crate::bench::suite::parse_lines;
 use falchion::{
     Error,
-    device::{
-        Source,
-        transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
+    internals::{
+        call::Source,
+        pass::transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
     },
     numeric::ElementKind,
 };

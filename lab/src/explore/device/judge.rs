@@ -7,7 +7,7 @@ use crate::{
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
-use falchion::{Error, desc::GemmDesc, device::Shapes};
+use falchion::{Error, desc::GemmDesc, internals::call::Shapes};
 
 /// Elements of poison before and behind a D that is verified.
 pub(super) const GUARD: usize = 1024;
@@ -86,8 +86,12 @@ mod tests {
     use crate::explore::device::problem;
     use falchion::{
         arch::ArchKind,
-        desc::Request,
-        device::{HostMatrices, Source, host::Mode, run_on_host},
+        device::run_on_host,
+        internals::{
+            call::{HostMatrices, Source},
+            family::Request,
+            host::Mode,
+        },
         shape::Mnk,
     };
 

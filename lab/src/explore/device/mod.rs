@@ -19,14 +19,18 @@ use cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::Machine,
-    desc::{GemmDesc, OperandKind},
-    device::cuda::{cache::Cache, compile, kernel_unit, machine_of, report::Report},
+    cuda::{cache::Cache, compile, kernel_unit, machine_of, report::Report},
+    desc::GemmDesc,
     epilogue::{LinearCombination, Node},
-    internals::{fitting, within},
+    internals::{
+        fitting,
+        operand::{Axis, OperandKind},
+        sys::driver::{self, driver},
+        within,
+    },
     layout::MatrixType,
-    refusal::Refusal,
+    refusal::{Field, Operand, Refusal},
     shape::Mnk,
-    sys::driver::{self, driver},
 };
 use operands::OnDevice;
 use std::sync::Arc;
@@ -67,8 +71,8 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 /// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
 /// accesses: another kernel would run in this one's place, or none.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
-    for (field, extent) in [("M", size.m), ("N", size.n), ("K", size.k)] {
-        within(field, extent, 1, i32::MAX as u32)?;
+    for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
+        within(Field::Extent(axis), extent, 1, i32::MAX as u32)?;
     }
     let shapes = shapes(&problem(desc, size));
     shapes.check(desc)?;
@@ -76,18 +80,20 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let fitting = fitting(desc, &canonical, canonical.k, [0; 4], 0);
     let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
     let [a, b] = OperandKind::BOTH.map(|operand| desc.operand(operand).k_contiguous);
-    let names = if desc.exchanged { ["run of B", "run of A", "run of C"] } else { ["run of A", "run of B", "run of C"] };
+    let names = if desc.exchanged { [Operand::B, Operand::A, Operand::C] } else { [Operand::A, Operand::B, Operand::C] };
     let rows = [
         (fitting.align_a, desc.align_a, along(a, canonical.m)),
         (fitting.align_b, desc.align_b, along(b, canonical.n)),
         (fitting.align_c, desc.align_c, desc.layout_c.packed(canonical.m, canonical.n)),
     ];
-    for (field, (fits, wanted, extent)) in names.into_iter().zip(rows) {
+    for (operand, (fits, wanted, extent)) in names.into_iter().zip(rows) {
         // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
         let refused = desc.mainloop.has_roles() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
-            return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) }.into());
+            return Err(
+                Refusal::NotMultiple { field: Field::Run(operand), value, of, nearest: value.next_multiple_of(of) }.into()
+            );
         }
     }
     Ok(())

@@ -13,14 +13,14 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
+    cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
-    device::{
-        Routes, Source,
-        cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
+    internals::{
+        call::{Routes, Source},
+        sys::driver::driver,
     },
     numeric::{Combined, ElementKind},
-    refusal::Refusal,
-    sys::driver::driver,
+    refusal::{Operand, Refusal},
 };
 use std::{cell::RefCell, sync::Arc};
 
@@ -125,7 +125,7 @@ impl Device for OnDevice<'_> {
         let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
         let mut results = self.results.borrow_mut();
         let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
-            return Err(Refusal::MissingOperand { name: "the buffers of a set" }.into());
+            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
         enqueue(&kernel, self.stream, self.judge.shapes(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
     }

@@ -3,8 +3,8 @@
 use crate::explore::record::{LOG_BYTES, Outcome};
 use falchion::{
     Error,
+    cuda::report::Report,
     desc::{GemmDesc, SpillKind},
-    device::cuda::report::Report,
 };
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

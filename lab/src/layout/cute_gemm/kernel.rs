@@ -5,19 +5,17 @@ use crate::sys::launch::launch;
 use cudarc::driver::{CudaContext, CudaStream};
 use falchion::{
     Error,
-    device::cuda::{DeviceMatrix, machine_of, report::Report},
-    internals::Loaded,
-    mirror::TranslationUnit,
+    cuda::{DeviceMatrix, machine_of, report::Report},
+    internals::{Loaded, codegen::TranslationUnit, sys::driver::Grid},
     numeric::ElementKind,
-    refusal::Refusal,
-    sys::driver::Grid,
+    refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
 
 /// A [`CuteGemm`], compiled and loaded on one device. Clones share it; it may be used from any thread.
 ///
 /// ```no_run
-/// use falchion::{device::cuda::{DeviceMatrix, open}, numeric::ElementKind, shape::Mnk};
+/// use falchion::{cuda::{DeviceMatrix, open}, numeric::ElementKind, shape::Mnk};
 /// use falchion_lab::layout::cute_gemm::{CuteGemmKernel, CuteGemm};
 /// let stream = open(0)?.default_stream();
 /// let gemm = CuteGemm::new(Mnk::new(128, 64, 32), Mnk::new(64, 64, 16), (8, 8))?;
@@ -51,7 +49,7 @@ impl CuteGemmKernel {
     ///
     /// # Errors
     ///
-    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::device::cuda::compile); [`Refusal::TooManyTiles`] for more blocks than the
+    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile); [`Refusal::TooManyTiles`] for more blocks than the
     /// device's grids have; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, gemm: &CuteGemm, element: ElementKind) -> Result<Self, Error> {
         let text = gemm.text(element, false)?;
@@ -93,7 +91,7 @@ impl CuteGemmKernel {
     pub fn run(&self, stream: &CudaStream, a: DeviceMatrix<'_>, b: DeviceMatrix<'_>, c: DeviceMatrix<'_>) -> Result<(), Error> {
         let Prepared { element, integers, reach, threads, blocks, loaded, .. } = &*self.0;
         let same = stream.context().cu_ctx() == self.0.context.cu_ctx();
-        for ((matrix, operand), needed) in [(&a, "A"), (&b, "B"), (&c, "C")].into_iter().zip(*reach) {
+        for ((matrix, operand), needed) in [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach) {
             if matrix.kind() != *element {
                 return Err(Refusal::ElementType { given: matrix.kind(), wanted: *element }.into());
             }
@@ -105,10 +103,10 @@ impl CuteGemmKernel {
             }
         }
         let written = c.range(reach[2]);
-        for (matrix, reach, read) in [(&a, reach[0], "A"), (&b, reach[1], "B")] {
+        for (matrix, reach, read) in [(&a, reach[0], Operand::A), (&b, reach[1], Operand::B)] {
             let range = matrix.range(reach);
             if range.start < written.end && written.start < range.end {
-                return Err(Refusal::WrittenWhileRead { written: "C", read }.into());
+                return Err(Refusal::WrittenWhileRead { written: Operand::C, read }.into());
             }
         }
         let params = CuteGemmParams { a: a.address(), b: b.address(), c: c.address(), integers: *integers };

@@ -6,7 +6,7 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{Shapes, default_gemm_configuration::default_description},
+    internals::{call::Shapes, family::default_gemm_configuration::default_description},
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Refusal,

@@ -6,13 +6,15 @@ use crate::KERNELS;
 use core::fmt::Write;
 use falchion::{
     Error,
-    index::fingerprint,
+    internals::{
+        codegen::TranslationUnit,
+        index::fingerprint,
+        schedule::{Schedule, Step},
+    },
     layout::algebra::{Layout, LayoutError, Map, Spelling},
-    mirror::TranslationUnit,
     mirrored,
     numeric::ElementKind,
-    refusal::Refusal,
-    schedule::{Schedule, Step},
+    refusal::{Field, Refusal},
 };
 
 /// How many dynamic integers a GEMM's layouts may have. Those of one block have the most: eighteen.
@@ -127,9 +129,9 @@ impl CuteGemm {
             _ => Err(Refusal::OutOfRange { field, value, least: 1, most }),
         };
         let threads = (m / tm).saturating_mul(n / tn);
-        range("threads of a block", threads, MOST_THREADS)?;
+        range(Field::ThreadsOfABlock, threads, MOST_THREADS)?;
         let bytes = (m + n).saturating_mul(k).saturating_mul(element.bytes().into());
-        range("bytes of a block's shared memory", bytes, MOST_SHARED_BYTES)?;
+        range(Field::SharedBytesOfABlock, bytes, MOST_SHARED_BYTES)?;
         let elements = tm.saturating_mul(tn).saturating_add(tm + tn);
         let needed = elements.saturating_mul(u64::from(element.bytes()) / 4).saturating_add(OTHER_REGISTERS);
         let available = MOST_REGISTERS.0.min(MOST_REGISTERS.1 / threads);

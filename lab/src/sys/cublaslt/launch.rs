@@ -5,7 +5,7 @@ use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
 use super::{Lt, LtOperand};
 use cudarc::driver::{CudaStream, DevicePtr};
 use falchion::Error;
-use falchion::sys::driver::driver;
+use falchion::internals::sys::driver::driver;
 use std::{marker::PhantomData, sync::Arc};
 
 /// The alignment the heuristic counts on, in bytes (the default of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).

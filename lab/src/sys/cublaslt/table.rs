@@ -12,7 +12,7 @@ use cudarc::cublaslt::sys::{
 };
 use falchion::{
     Error,
-    sys::{
+    internals::sys::{
         environment::Environment,
         library::{Library, Wanted},
     },

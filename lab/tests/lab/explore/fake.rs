@@ -1,6 +1,6 @@
 //! A device, a compiler and a clock that are none: they do as they are told, and write down what they were asked.
 
-use falchion::{Error, desc::GemmDesc, device::cuda::report::Report};
+use falchion::{Error, cuda::report::Report, desc::GemmDesc};
 use falchion_lab::{
     bench::{Launch, Session, Settings, Stretch, Timer},
     explore::trials::{Compiler, Device},

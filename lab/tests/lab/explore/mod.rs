@@ -5,10 +5,7 @@ mod log;
 mod space;
 mod trials;
 
-use falchion::{
-    arch::ArchKind,
-    desc::{GemmDesc, Request},
-};
+use falchion::{arch::ArchKind, desc::GemmDesc, internals::family::Request};
 
 /// The default description of types and layouts, on sm80.
 fn base(a: &str, b: &str, c: &str) -> GemmDesc {

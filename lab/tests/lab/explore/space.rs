@@ -4,7 +4,8 @@ use super::base;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, Request},
+    desc::{GemmDesc, Knobs},
+    internals::family::Request,
     threadblock::MainloopKind,
 };
 use falchion_lab::explore::{Census, Space, sample};

@@ -4,7 +4,7 @@ use super::{
     base,
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
-use falchion::{Error, desc::GemmDesc, device::cuda::report::Report, shape::Mnk, threadblock::SwizzleKind};
+use falchion::{Error, cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
     bench::Launch,
     explore::{

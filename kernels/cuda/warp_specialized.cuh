@@ -1,0 +1,32 @@
+// Twin of src/cuda/warp_specialized.rs: the one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile.
+#pragma once
+#include "config.cuh"
+#include "threadblock/mma_warp_specialized.cuh"
+
+extern __shared__ __align__(1024) char shared_memory[];
+
+namespace device {
+
+// Consumer<Config, Params> multiplies and stores.
+template <class Config, template <class, class> class Consumer, class Params>
+__device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
+  unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_memory));
+  unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
+  // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
+  if (shared % 1024 != 0) __trap();
+  if (threadIdx.x == 0) {
+    threadblock::prefetch(params.a);
+    threadblock::prefetch(params.b);
+  }
+  schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
+  schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);
+  if (group == 0) {
+    threadblock::Producer<Config, Params> producer(params, shared, 0, thread);
+    schedule::roles::run<typename Config::Roles::Producer>(producer);
+  } else {
+    Consumer<Config, Params> consumer(params, shared, group - 1, thread);
+    schedule::roles::run<typename Config::Roles::Consumer>(consumer);
+  }
+}
+
+}  // namespace device

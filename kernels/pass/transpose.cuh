@@ -1,0 +1,351 @@
+// The one kernel of transposes: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile a block. Twin of src/device/transpose/mod.rs.
+#pragma once
+#include "config.cuh"
+#include "index.cuh"
+#include "schedule.cuh"
+#include "thread/access.cuh"
+#include "thread/turn.cuh"
+#include "threadblock/smem_layout.cuh"
+#include "threadblock/swizzle.cuh"
+
+namespace device {
+
+// The map (thread, step) to the number of a piece: line * kPieces + piece of the line.
+template <int Threads, int Lines, int Pieces, bool Across>
+struct PieceMap {
+  static constexpr int kRows = Threads;
+  static constexpr int kColumns = (Lines * Pieces + Threads - 1) / Threads;
+
+  // Pieces that neighbouring threads take before the next line, or column of pieces, begins: a part of the block, or a whole
+  // number of blocks. What a thread knows once stands apart from what is known while compiling.
+  static constexpr int kRun = Across ? Lines : Pieces;
+  static constexpr int kBlocks = kRun > Threads ? kRun / Threads : 1;
+  static constexpr bool kEven = Threads % kRun == 0 || kRun % Threads == 0;
+  static __device__ __forceinline__ constexpr int slow(int thread, int step) {
+    if (!kEven) return (thread + step * Threads) / kRun;
+    return Threads >= kRun ? thread / kRun + step * (Threads / kRun) : step / kBlocks;
+  }
+  static __device__ __forceinline__ constexpr int fast(int thread, int step) {
+    if (!kEven) return (thread + step * Threads) % kRun;
+    return Threads >= kRun ? thread % kRun : thread + step % kBlocks * Threads;
+  }
+  static __device__ __forceinline__ constexpr bool has(int thread, int step) {
+    return Lines * Pieces % Threads == 0 || thread + step * Threads < Lines * Pieces;
+  }
+  static __device__ __forceinline__ constexpr int line(int thread, int step) { return Across ? fast(thread, step) : slow(thread, step); }
+  static __device__ __forceinline__ constexpr int piece(int thread, int step) { return Across ? slow(thread, step) : fast(thread, step); }
+  static __device__ constexpr unsigned at(int thread, int step) {
+    return has(thread, step) ? line(thread, step) * Pieces + piece(thread, step) : index::kLeftOut;
+  }
+};
+
+// The map (line, element of its accesses) to an offset in elements: groups of lines begin a skew further on.
+template <int Lines, int Pitch, int Group, int Skew>
+struct GatheredTile {
+  static constexpr int kRows = Lines, kColumns = Pitch;
+  static __device__ __forceinline__ constexpr int at(int line, int element) { return line * Pitch + line / Group * Skew + element; }
+};
+
+template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
+template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
+
+}  // namespace device
+
+// The maps that have a Rust twin, by the names of src/host/transpose/program.rs.
+namespace maps {
+// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
+constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;
+constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
+using fetch = device::PieceMap<Config::kThreads, kLines, kPieces, false>;
+using write = device::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
+using smem = device::Either<Config::kGathered, device::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kAccessA>,
+                            threadblock::SmemTile<Config::Tile>>::Type;
+}  // namespace maps
+
+extern __shared__ __align__(16) char shared_memory[];
+
+namespace device {
+
+// 1 to 16 bytes, as shared memory is accessed.
+template <int Bytes> struct Piece;
+template <> struct Piece<1> { using Type = unsigned char; };
+template <> struct Piece<2> { using Type = unsigned short; };
+template <> struct Piece<4> { using Type = unsigned; };
+template <> struct Piece<8> { using Type = uint2; };
+template <> struct Piece<16> { using Type = uint4; };
+
+// A tile that threads turn, a few rows at a time: in registers, and by way of shared memory where there is any.
+template <class Config>
+struct Turn {
+  static constexpr int kBytes = Config::kElementBytes;
+  static constexpr int kTurn = Config::kTurn, kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
+  using Fetch = maps::fetch;
+  using Write = maps::write;
+  using Smem = maps::smem;
+  using Row = thread::Words<kAccessA * kBytes>;
+  using Column = thread::Words<kTurn * kBytes>;
+  using Stored = thread::Words<kAccessD * kBytes>;
+  // Where there is no shared memory, a thread stores what it has turned.
+  static constexpr int kStores = Config::kStaged ? Write::kColumns : Fetch::kColumns * kAccessA;
+
+  TransposeParams const& params;
+  int const thread;
+  // The matrix and the tile of the block.
+  char const *a, *b;
+  char* d;
+  int row, column;
+  Row rows[Fetch::kColumns][kTurn];
+  Stored source[Config::kLinear ? kStores : 1];
+
+  __device__ __forceinline__ explicit Turn(TransposeParams const& params) : params(params), thread(threadIdx.x) {
+    unsigned const tiles = params.tiles_down * params.tiles_across;
+    unsigned const matrix = blockIdx.x / tiles;
+    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    a = reinterpret_cast<char const*>(params.a) + matrix * params.stride_a * kBytes;
+    b = reinterpret_cast<char const*>(params.b) + matrix * params.stride_b * kBytes;
+    d = reinterpret_cast<char*>(params.d) + matrix * params.stride_d * kBytes;
+    row = tile.column * Config::kTileRows;
+    column = tile.row * Config::kTileColumns;
+  }
+
+  // Where store `number` of the thread goes: row `at(0)` of D and column `at(1)`, as they lie in the tile.
+  static __device__ __forceinline__ int tile_column(int thread, int number) {
+    if constexpr (Config::kStaged) return Write::line(thread, number);
+    return Fetch::piece(thread, number / kAccessA) * kAccessA + number % kAccessA;
+  }
+  static __device__ __forceinline__ int tile_row(int thread, int number) {
+    if constexpr (Config::kStaged) return Write::piece(thread, number) * kAccessD;
+    return Fetch::line(thread, number / kAccessA) * kTurn;
+  }
+
+  // Unless rows are gathered, an extent is a multiple of accesses: there is no partial one.
+  __device__ __forceinline__ bool exists(int down, int across) const { return down < params.rows && across < params.columns; }
+
+  __device__ __forceinline__ void fetch() {
+    if (!Config::kLinear || params.reads_a) {
+#pragma unroll
+      for (int step = 0; step < Fetch::kColumns; ++step) {
+        int const across = column + Fetch::piece(thread, step) * kAccessA;
+        int const down = row + Fetch::line(thread, step) * kTurn;
+        char const* const first = a + (down * params.lda + across) * kBytes;
+#pragma unroll
+        for (int i = 0; i < kTurn; ++i) {
+          char const* const address = first + i * params.lda * kBytes;
+          if (!exists(down + i, across)) continue;
+          rows[step][i] = thread::read<kAccessA * kBytes, Config::kReadOnce>(address);
+        }
+      }
+    }
+    if constexpr (Config::kLinear) {
+      if (params.reads_b) {
+#pragma unroll
+        for (int number = 0; number < kStores; ++number) {
+          int const down = row + tile_row(thread, number), across = column + tile_column(thread, number);
+          // B may be D: what this thread is about to write.
+          if (exists(down, across)) source[number] = thread::read<kAccessD * kBytes, false>(b + (across * params.ldb + down) * kBytes);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store() {
+#pragma unroll
+    for (int step = 0; step < Fetch::kColumns; ++step) {
+#pragma unroll
+      for (int i = 0; i < kAccessA; ++i) {
+        Column const turned = thread::turned<kBytes, kTurn, kAccessA>(rows[step], i);
+        int const offset = Smem::at(Fetch::line(thread, step) * kTurn, Fetch::piece(thread, step) * kAccessA + i);
+        using Type = typename Piece<kTurn * kBytes>::Type;
+        Type& place = *reinterpret_cast<Type*>(shared_memory + offset * kBytes);
+        if constexpr (kTurn * kBytes == 16) place = Type{turned.word[0], turned.word[1], turned.word[2], turned.word[3]};
+        else if constexpr (kTurn * kBytes == 8) place = Type{turned.word[0], turned.word[1]};
+        else place = Type(turned.word[0]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ Stored taken(int number) const {
+    if constexpr (!Config::kStaged) return thread::turned<kBytes, kTurn, kAccessA>(rows[number / kAccessA], number % kAccessA);
+    using Type = typename Piece<kAccessD * kBytes>::Type;
+    int const offset = Smem::at(tile_row(thread, number), tile_column(thread, number));
+    Type const piece = *reinterpret_cast<Type const*>(shared_memory + offset * kBytes);
+    Stored taken;
+    if constexpr (kAccessD * kBytes == 16) taken.word[2] = piece.z, taken.word[3] = piece.w;
+    if constexpr (kAccessD * kBytes >= 8) taken.word[0] = piece.x, taken.word[1] = piece.y;
+    else taken.word[0] = piece;
+    return taken;
+  }
+
+  __device__ __forceinline__ void write() {
+#pragma unroll
+    for (int number = 0; number < kStores; ++number) {
+      int const down = row + tile_row(thread, number), across = column + tile_column(thread, number);
+      Stored value = taken(number);
+      if constexpr (Config::kLinear) value = Config::Combine::apply(value, source[number], params);
+      if (exists(down, across)) thread::write<kAccessD * kBytes, Config::kWriteStream>(d + (across * params.ldd + down) * kBytes, value);
+    }
+  }
+};
+
+// A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning where it likes; threads write
+// aligned accesses of D, whose elements they take one by one.
+template <class Config>
+struct Gather {
+  static constexpr int kBytes = Config::kElementBytes;
+  static constexpr int kAccessA = Config::kAccessA, kAccessD = Config::kAccessD;
+  // The first line is the row this far before the tile.
+  static constexpr int kBefore = kAccessD - 1;
+  using Fetch = maps::fetch;
+  using Write = maps::write;
+  using Smem = maps::smem;
+  using Line = thread::Words<kAccessA * kBytes>;
+  using Stored = thread::Words<kAccessD * kBytes>;
+  using Element = typename Piece<kBytes>::Type;
+  // A thread's pieces of D lie in one column of pieces, and so many rows apart that all begin alike.
+  static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
+  static_assert(kStride % kAccessD == 0, "pieces of a thread begin alike");
+
+  TransposeParams const& params;
+  int const thread;
+  // The tile's first element of A, and of D.
+  char const* a;
+  char* d;
+  int row, column;
+  Line lines[Fetch::kColumns];
+
+  __device__ __forceinline__ explicit Gather(TransposeParams const& params) : params(params), thread(threadIdx.x) {
+    unsigned const tiles = params.tiles_down * params.tiles_across;
+    unsigned const matrix = blockIdx.x / tiles;
+    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    row = tile.column * Config::kTileRows;
+    column = tile.row * Config::kTileColumns;
+    a = reinterpret_cast<char const*>(params.a) + (matrix * params.stride_a + row * params.lda + column) * kBytes;
+    d = reinterpret_cast<char*>(params.d) + (matrix * params.stride_d + column * params.ldd + row) * kBytes;
+  }
+
+  // Elements between an address and the aligned access around it.
+  template <int Access>
+  static __device__ __forceinline__ int beyond(char const* address) {
+    return int(unsigned(reinterpret_cast<unsigned long long>(address)) % (Access * kBytes)) / kBytes;
+  }
+  __device__ __forceinline__ char const* line(int number) const { return a + (number - kBefore) * params.lda * kBytes; }
+
+  // A line's first access: it begins before the tile, unless the row begins aligned.
+  __device__ __forceinline__ char const* aligned(int number) const {
+    char const* const first = line(number);
+    return first - beyond<kAccessA>(first) * kBytes;
+  }
+  static __device__ __forceinline__ char* place(int thread, int step) {
+    return shared_memory + Smem::at(Fetch::line(thread, step), Fetch::piece(thread, step) * kAccessA) * kBytes;
+  }
+  static __device__ __forceinline__ void put(char* place, Line const& value) {
+    using Type = typename Piece<kAccessA * kBytes>::Type;
+    if constexpr (kAccessA * kBytes == 16) *reinterpret_cast<Type*>(place) = Type{value.word[0], value.word[1], value.word[2], value.word[3]};
+    else if constexpr (kAccessA * kBytes == 8) *reinterpret_cast<Type*>(place) = Type{value.word[0], value.word[1]};
+    else *reinterpret_cast<Type*>(place) = Type(value.word[0]);
+  }
+
+  // Whether whatever the block reads exists. The blocks at A's edges, which are few, look at each access.
+  __device__ __forceinline__ bool inside() const {
+    return row >= kBefore && row + Config::kTileRows <= params.rows && column >= kAccessA - 1 &&
+           column + Config::kTileColumns + kAccessA <= params.columns;
+  }
+
+  __device__ __forceinline__ void fetch() {
+    if (!inside()) return;
+#pragma unroll
+    for (int step = 0; step < Fetch::kColumns; ++step)
+      if (Fetch::has(thread, step))
+        lines[step] = thread::read<kAccessA * kBytes, Config::kReadOnce>(aligned(Fetch::line(thread, step)) + Fetch::piece(thread, step) * kAccessA * kBytes);
+  }
+
+  __device__ __forceinline__ void store() {
+    if (!inside()) return store_edge();
+#pragma unroll
+    for (int step = 0; step < Fetch::kColumns; ++step)
+      if (Fetch::has(thread, step)) put(place(thread, step), lines[step]);
+  }
+
+  // Accesses that exist whole, and what exists of the others, element by element.
+  __device__ __forceinline__ void store_edge() {
+#pragma unroll 1
+    for (int step = 0; step < Fetch::kColumns; ++step) {
+      int const number = Fetch::line(thread, step), down = row + number - kBefore;
+      if (!Fetch::has(thread, step) || down < 0 || down >= params.rows) continue;
+      char const* const address = aligned(number) + Fetch::piece(thread, step) * kAccessA * kBytes;
+      int const across = column + int(address - line(number)) / kBytes;
+      if (across >= 0 && across + kAccessA <= params.columns) {
+        put(place(thread, step), thread::read<kAccessA * kBytes, Config::kReadOnce>(address));
+      } else {
+#pragma unroll 1
+        for (int i = max(0, -across); i < min(kAccessA, params.columns - across); ++i)
+          *reinterpret_cast<Element*>(place(thread, step) + i * kBytes) = *reinterpret_cast<Element const*>(address + i * kBytes);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write() {
+    int const first_column = Write::line(thread, 0);
+    char* address = d + first_column * params.ldd * kBytes;
+    int const shift = beyond<kAccessD>(address);
+    int const from = Write::piece(thread, 0) * kAccessD - shift;
+    address += from * kBytes;
+    bool const whole = row + from >= 0 && row + from + kAccessD <= params.rows;
+    // Where the thread's elements of its first piece lie in shared memory.
+    char const* places[kAccessD];
+#pragma unroll
+    for (int i = 0; i < kAccessD; ++i) {
+      int const number = from + i + kBefore;
+      places[i] = shared_memory + (Smem::at(number, first_column) + beyond<kAccessA>(line(number))) * kBytes;
+    }
+    if (whole) {
+#pragma unroll
+      for (int step = 0; step < Write::kColumns; ++step) {
+        Stored value;
+#pragma unroll
+        for (int w = 0; w < Stored::kCount; ++w) value.word[w] = 0;
+#pragma unroll
+        for (int i = 0; i < kAccessD; ++i) {
+          Element const element = *reinterpret_cast<Element const*>(places[i] + step * kStride * kBytes);
+          if constexpr (kBytes == 8) value.word[2 * i] = element.x, value.word[2 * i + 1] = element.y;
+          else value.word[i * kBytes / 4] |= unsigned(element) << (i * kBytes % 4 * 8);
+        }
+        if (column + first_column + step * kStride < params.columns)
+          thread::write<kAccessD * kBytes, Config::kWriteStream>(address + step * kStride * params.ldd * kBytes, value);
+      }
+    } else {
+#pragma unroll 1
+      for (int step = 0; step < Write::kColumns; ++step) {
+        if (column + first_column + step * kStride >= params.columns) break;
+#pragma unroll
+        for (int i = 0; i < kAccessD; ++i)
+          if (unsigned(row + from + i) < unsigned(params.rows))
+            *reinterpret_cast<Element*>(address + (step * kStride * params.ldd + i) * kBytes) =
+                *reinterpret_cast<Element const*>(places[i] + step * kStride * kBytes);
+      }
+    }
+  }
+};
+
+// A block's way through its schedule.
+template <class Config>
+struct Block : Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
+  using Tile = typename Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;
+  using Tile::Tile;
+
+  template <StepKind Kind, int, int>
+  __device__ __forceinline__ void step() {
+    static_assert(Kind == StepKind::Fetch || Kind == StepKind::Store || Kind == StepKind::Write, "a transpose has no such step");
+    if constexpr (Kind == StepKind::Fetch) this->fetch();
+    if constexpr (Kind == StepKind::Store) this->store();
+    if constexpr (Kind == StepKind::Write) this->write();
+  }
+};
+
+template <class Config>
+__device__ __forceinline__ void transpose(TransposeParams const& params) {
+  Block<Config> block(params);
+  schedule::perform<typename Config::Schedule::Body>(block);
+}
+
+}  // namespace device

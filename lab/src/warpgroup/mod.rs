@@ -1,0 +1,9 @@
+//! One stage of a warpgroup's product in a kernel of its own: its text, and its run on a device.
+
+#[cfg(feature = "cuda")]
+mod kernel;
+mod text;
+
+#[cfg(feature = "cuda")]
+pub use kernel::WarpgroupProbe;
+pub use text::{PROBE_ENTRY, ProbeText};

@@ -1,0 +1,139 @@
+//! A kernel around one stage: the smallest there is, for looking at one product on a device.
+//!
+//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is told, and stores the
+//! accumulators through their map. It orders by hand what a main loop's schedule orders.
+
+use core::fmt::Write;
+use falchion::{
+    internals::{codegen::TranslationUnit, fingerprint_assertion, index::IndexMap},
+    mirrored,
+    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, Swizzle, THREADS, WgmmaAccumulator},
+};
+
+mirrored! {
+    /// What a probe of a warpgroup's product is launched with.
+    WarpgroupProbeParams {
+        /// Address of A's tile, if it has one, and of B's behind it.
+        tiles: u64,
+        /// Address of A's registers, thread by thread; 0 when A lies in shared memory.
+        fragments: u64,
+        /// Address of D, row by row, to be written.
+        d: u64,
+        /// How often the product is added.
+        rounds: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
+    }
+}
+
+/// The name of the entry point.
+pub const PROBE_ENTRY: &str = "warpgroup_probe";
+
+/// Bytes of the largest atom: every tile may begin at its multiples.
+const ATOM_BYTES: u32 = Swizzle::Bytes128.atom_bytes();
+
+/// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not count.
+const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
+  unsigned const start = (static_cast<unsigned>(__cvta_generic_to_shared(unaligned)) + kAtom - 1) / kAtom * kAtom;
+  unsigned char* const shared = unaligned + (start - static_cast<unsigned>(__cvta_generic_to_shared(unaligned)));
+  int const thread = threadIdx.x;
+  for (int i = thread; i < kTiles / 16; i += Mma::kThreads)
+    reinterpret_cast<uint4*>(shared)[i] = reinterpret_cast<uint4 const*>(params.tiles)[i];
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  Mma::Accumulator d[Mma::kRegisters];
+#pragma unroll
+  for (int i = 0; i < Mma::kRegisters; ++i) d[i] = poison(d[i]);
+#pragma unroll 1
+  for (unsigned round = 0; round < params.rounds; ++round) {
+    warp::keep(d);
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    Mma::multiply(d, a, warp::descriptor<Mma::B>(start + kStartB), round != 0);
+    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
+    warp::keep(d);
+  }
+"#;
+
+/// What NVRTC sees of a probe, and how large its tiles are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProbeText {
+    /// The text.
+    pub unit: TranslationUnit,
+    /// Bytes of A's tile, 0 where A comes from registers. B's lies behind it.
+    pub bytes_a: u32,
+    /// Bytes of all threads' registers of A, 0 where A comes from shared memory.
+    pub fragment_bytes: u32,
+    /// Bytes of both tiles.
+    pub tile_bytes: u32,
+    /// Dynamic shared memory of a launch: the tiles, and room to begin them at an atom.
+    pub shared_bytes: u32,
+}
+
+impl ProbeText {
+    /// The kernel of a stage. Fingerprints hold the maps of `kernels/warp/mma_warpgroup.cuh` against these, while NVRTC compiles.
+    pub fn of(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
+        let (bytes_a, fragment_bytes, a) = match mma.a() {
+            OperandA::Shared(tile) => (tile.bytes(), 0, "  auto const a = warp::descriptor<Mma::A>(start);\n".to_owned()),
+            OperandA::Registers(_) => (0, THREADS * FRAGMENT_REGISTERS * STEPS * 4, LOAD_FRAGMENT.to_owned()),
+        };
+        let tile_bytes = bytes_a + mma.b().bytes();
+        let (values, store) = match mma.instruction().accumulator() {
+            WgmmaAccumulator::F16 => ("unsigned short", "(unsigned short)(d[i / 2] >> i % 2 * 16)"),
+            WgmmaAccumulator::F32 => ("float", "d[i]"),
+            WgmmaAccumulator::S32 => ("int", "d[i]"),
+        };
+        let config = format!("#pragma once\n{}{}", WarpgroupProbeParams::declaration(), mma.header("Mma"));
+        let mut source = "#include \"config.cuh\"\n#include \"warp/mma_warpgroup.cuh\"\n".to_owned();
+        source.push_str("__device__ __forceinline__ float poison(float) { return __int_as_float(0x7fffffff); }\n");
+        source.push_str("template <class T> __device__ __forceinline__ T poison(T) { return T(0x7fffffff); }\n");
+        let _ = writeln!(source, "constexpr int kTiles = {tile_bytes}, kStartB = {bytes_a}, kAtom = {ATOM_BYTES};");
+        if with_fingerprints {
+            source.push_str(&fingerprints(mma));
+        }
+        let body = BODY.replacen("  Mma::Accumulator d", &format!("{a}  Mma::Accumulator d"), 1);
+        let _ = writeln!(
+            source,
+            "extern \"C\" __global__ void __launch_bounds__(Mma::kThreads) {PROBE_ENTRY}(const __grid_constant__ WarpgroupProbeParams params) {{\n{body}  using Map = warp::AccumulatorMap<Mma::kN>;\n#pragma unroll\n  for (int i = 0; i < Map::kColumns; ++i) reinterpret_cast<{values}*>(params.d)[Map::at(thread, i)] = {store};\n}}"
+        );
+        Self {
+            unit: TranslationUnit { entry: PROBE_ENTRY, source, config, headers: &[] },
+            bytes_a,
+            fragment_bytes,
+            tile_bytes,
+            shared_bytes: tile_bytes + ATOM_BYTES,
+        }
+    }
+}
+
+/// The maps' fingerprints, and descriptors of both languages side by side.
+fn fingerprints(mma: &MmaWarpgroup) -> String {
+    let accumulators = mma.accumulators();
+    let fragment = FragmentMap { input: mma.instruction().a() };
+    let mut maps: Vec<(String, &dyn IndexMap)> = vec![
+        (format!("warp::AccumulatorMap<{}>", accumulators.n()), &accumulators),
+        (format!("warp::WarpgroupFragmentMap<{}>", fragment.input.bytes()), &fragment),
+    ];
+    let b = mma.b();
+    let mut tiles = vec![("Mma::B", b)];
+    if let OperandA::Shared(a) = mma.a() {
+        tiles.push(("Mma::A", a));
+    }
+    maps.extend(tiles.iter().map(|(name, tile)| (format!("warp::OperandTile<{name}>"), tile as &dyn IndexMap)));
+    let mut text: String = maps.iter().map(|(twin, map)| fingerprint_assertion(twin, twin, *map)).collect();
+    for (name, tile) in tiles {
+        for (start, mn) in [(0, 0), (0x1_8400, tile.mn() - tile.multiple())] {
+            let descriptor = tile.descriptor(start, mn).map_or(0, |descriptor| descriptor.encode());
+            let _ = writeln!(
+                text,
+                "static_assert(warp::descriptor<{name}, {mn}>({start}u) == {descriptor:#x}ull, \"{name}: the Rust descriptor and the CUDA descriptor differ\");"
+            );
+        }
+    }
+    text
+}
+
+const LOAD_FRAGMENT: &str = "  unsigned a[Mma::kFragmentRegisters];
+#pragma unroll
+  for (int i = 0; i < Mma::kFragmentRegisters; ++i)
+    a[i] = reinterpret_cast<unsigned const*>(params.fragments)[thread * Mma::kFragmentRegisters + i];
+";

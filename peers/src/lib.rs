@@ -1,0 +1,1 @@
+//! Only the bench `host` is here: `cargo bench -p falchion-peers`.

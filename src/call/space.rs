@@ -1,0 +1,199 @@
+//! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the two does not compile.
+
+use super::Source;
+use crate::{
+    error::Error,
+    numeric::{Element, ElementKind},
+    refusal::Refusal,
+};
+use bytemuck::Pod;
+use core::ops::Range;
+
+/// A place for operands.
+pub trait Space: Sized {
+    /// A matrix that is read.
+    type Ref<'a, T: Pod>: Copy;
+    /// A matrix that is written.
+    type Mut<'a, T: Pod>;
+}
+
+/// Host memory: slices.
+#[derive(Clone, Copy, Debug)]
+pub struct Host;
+
+impl Space for Host {
+    type Ref<'a, T: Pod> = &'a [T];
+    type Mut<'a, T: Pod> = &'a mut [T];
+}
+
+/// Something that can be read as a matrix of `T`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no operand of elements `{T}`",
+    note = "operands are &[T], &Vec<T> and &[T; N] on the host; &CudaSlice<T> and &CudaView<T> on a device"
+)]
+pub trait Readable<'a, T: Pod> {
+    /// Where it lives.
+    type In: Space;
+    /// Its elements.
+    fn view(self) -> <Self::In as Space>::Ref<'a, T>;
+}
+
+/// Something that can be written as a matrix of `T`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written as a matrix of `{T}`",
+    note = "results are &mut [T], &mut Vec<T> and &mut [T; N] on the host; &mut CudaSlice<T> and &mut CudaViewMut<T> on a device"
+)]
+pub trait Writable<'a, T: Pod> {
+    /// Where it lives.
+    type In: Space;
+    /// Its elements.
+    fn view(self) -> <Self::In as Space>::Mut<'a, T>;
+}
+
+macro_rules! host_operands {
+    ($($(const $N:ident,)? $reference:ty, $mutable:ty;)*) => {
+        $(impl<'a, T: Pod $(, const $N: usize)?> Readable<'a, T> for $reference {
+            type In = Host;
+            fn view(self) -> &'a [T] {
+                self
+            }
+        }
+
+        impl<'a, T: Pod $(, const $N: usize)?> Writable<'a, T> for $mutable {
+            type In = Host;
+            fn view(self) -> &'a mut [T] {
+                self
+            }
+        })*
+    };
+}
+
+host_operands! {
+    &'a [T], &'a mut [T];
+    &'a Vec<T>, &'a mut Vec<T>;
+    const N, &'a [T; N], &'a mut [T; N];
+}
+
+/// A slice in host memory whose element type is a value.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSlice<'a> {
+    kind: ElementKind,
+    bytes: &'a [u8],
+}
+
+/// A mutable slice in host memory whose element type is a value.
+#[derive(Debug)]
+pub struct HostSliceMut<'a> {
+    kind: ElementKind,
+    bytes: &'a mut [u8],
+}
+
+fn wrong(kind: ElementKind, wanted: ElementKind) -> Error {
+    Refusal::ElementType { given: kind, wanted }.into()
+}
+
+impl<'a> HostSlice<'a> {
+    /// The elements of a matrix of `E`.
+    pub fn new<E: Element>(elements: &'a [E::Storage]) -> Self {
+        Self { kind: E::KIND, bytes: bytemuck::cast_slice(elements) }
+    }
+
+    /// Number of elements.
+    pub fn length(&self) -> usize {
+        self.bytes.len() / self.kind.bytes() as usize
+    }
+
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.kind
+    }
+
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get(bytes)?, ..self })
+    }
+
+    /// The elements, as `E`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ElementType`] when they are of another type.
+    pub fn of<E: Element>(self) -> Result<&'a [E::Storage], Error> {
+        if self.kind != E::KIND {
+            return Err(wrong(self.kind, E::KIND));
+        }
+        bytemuck::try_cast_slice(self.bytes).map_err(|_| wrong(self.kind, E::KIND))
+    }
+}
+
+impl<'a> HostSliceMut<'a> {
+    /// The elements of a matrix of `E`.
+    pub fn new<E: Element>(elements: &'a mut [E::Storage]) -> Self {
+        Self { kind: E::KIND, bytes: bytemuck::cast_slice_mut(elements) }
+    }
+
+    /// Number of elements.
+    pub fn length(&self) -> usize {
+        self.bytes.len() / self.kind.bytes() as usize
+    }
+
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.kind
+    }
+
+    /// The elements' bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    /// The elements' bytes, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes
+    }
+
+    /// The elements' bytes, for as long as the slice may be written.
+    pub fn into_bytes(self) -> &'a mut [u8] {
+        self.bytes
+    }
+
+    /// Some of the elements, `None` when they are not all there.
+    pub fn get(self, elements: Range<usize>) -> Option<Self> {
+        let width = self.kind.bytes() as usize;
+        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
+    }
+
+    /// The elements, as `E`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ElementType`] when they are of another type.
+    pub fn of<E: Element>(self) -> Result<&'a mut [E::Storage], Error> {
+        let kind = self.kind;
+        if kind != E::KIND {
+            return Err(wrong(kind, E::KIND));
+        }
+        bytemuck::try_cast_slice_mut(self.bytes).map_err(|_| wrong(kind, E::KIND))
+    }
+}
+
+/// Operands in host memory as the user has them, element types as values.
+#[derive(Debug)]
+pub struct HostMatrices<'a> {
+    /// A.
+    pub a: HostSlice<'a>,
+    /// B.
+    pub b: HostSlice<'a>,
+    /// C.
+    pub c: Source<HostSlice<'a>>,
+    /// D.
+    pub d: HostSliceMut<'a>,
+}

@@ -1,0 +1,65 @@
+//! Where an operand's parts lie in the workspace, and what is known of its rows.
+
+use crate::{
+    call::WORKSPACE_ALIGNMENT,
+    numeric::{ElementKind, SplitKind},
+    warp::mma_warpgroup::STAGE_BYTES,
+};
+
+/// Elements along K to a whole number of which parts are padded: a stage of the product's ring.
+pub const DEPTH: u32 = STAGE_BYTES / PART_BYTES as u32;
+
+/// Bytes of an element of a part: bf16 or f16.
+const PART_BYTES: u64 = ElementKind::F16.bytes() as u64;
+
+/// Bytes of what is known of a row: its facts and its shift, four words.
+pub(crate) const LINE_BYTES: u64 = 16;
+
+/// The room of one operand: rows of parts; where rows are scaled, a [`SplitLine`](crate::codegen::SplitLine) for each, and a word for the first row that is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SplitLayout {
+    /// How factors are split.
+    pub split: SplitKind,
+    /// Rows of A, or columns of B.
+    pub mn: usize,
+    /// Length of the dot products.
+    pub k: usize,
+}
+
+impl SplitLayout {
+    /// Elements of one part of a row, zeros behind it included.
+    pub const fn padded(&self) -> u64 {
+        (self.k as u64).div_ceil(DEPTH as u64).saturating_mul(DEPTH as u64)
+    }
+
+    /// Elements from one row to the next: all of its parts.
+    pub const fn leading(&self) -> u64 {
+        self.padded().saturating_mul(self.split.parts() as u64)
+    }
+
+    /// Where the rows' facts begin, in bytes.
+    pub const fn lines_offset(&self) -> u64 {
+        whole(self.leading().saturating_mul(PART_BYTES).saturating_mul(self.mn as u64))
+    }
+
+    /// Where the word begins, in bytes.
+    pub const fn status_offset(&self) -> u64 {
+        if !self.split.scales() {
+            return self.lines_offset();
+        }
+        self.lines_offset().saturating_add(whole((self.mn as u64).saturating_mul(LINE_BYTES)))
+    }
+
+    /// Bytes of all.
+    pub const fn bytes(&self) -> u64 {
+        self.status_offset().saturating_add(if self.split.scales() { WORKSPACE_ALIGNMENT } else { 0 })
+    }
+}
+
+/// The next multiple of [`WORKSPACE_ALIGNMENT`], or the last number.
+const fn whole(bytes: u64) -> u64 {
+    match bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT) {
+        Some(whole) => whole,
+        None => u64::MAX,
+    }
+}

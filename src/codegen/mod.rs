@@ -1,0 +1,341 @@
+//! What both languages have to agree on, written once and generated for the other.
+//!
+//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at launch. [`header`] spells a
+//! description as `config.cuh`; [`translation_unit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
+
+use crate::{
+    desc::{GemmDesc, OperandDesc},
+    epilogue,
+    index::{IndexMap, Map, fingerprint},
+    operand::OperandKind,
+    threadblock::{Along, Program, SwizzleKind},
+};
+use core::fmt::Write;
+
+/// A type that both languages can hold.
+#[doc(hidden)]
+pub trait Spelled {
+    /// A C++ declaration of `name`.
+    fn declaration(name: &str) -> String;
+}
+
+impl Spelled for u64 {
+    fn declaration(name: &str) -> String {
+        format!("unsigned long long {name}")
+    }
+}
+
+impl Spelled for i64 {
+    fn declaration(name: &str) -> String {
+        format!("long long {name}")
+    }
+}
+
+impl Spelled for u32 {
+    fn declaration(name: &str) -> String {
+        format!("unsigned {name}")
+    }
+}
+
+impl Spelled for i32 {
+    fn declaration(name: &str) -> String {
+        format!("int {name}")
+    }
+}
+
+impl Spelled for f64 {
+    fn declaration(name: &str) -> String {
+        format!("double {name}")
+    }
+}
+
+impl<T: Spelled, const N: usize> Spelled for [T; N] {
+    fn declaration(name: &str) -> String {
+        format!("{}[{N}]", T::declaration(name))
+    }
+}
+
+/// Declares structs that cross at launch, each a Rust struct with its C++ twin.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! mirrored {
+    ($(#[doc = $doc:literal])* $Name:ident $(align $align:literal)? { $($(#[doc = $field_doc:literal])* $field:ident: $ty:ty,)* }) => {
+        $(#[doc = $doc])*
+        #[repr(C $(, align($align))?)]
+        #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+        pub struct $Name {
+            $($(#[doc = $field_doc])* pub $field: $ty,)*
+        }
+
+        impl $Name {
+            /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
+            pub fn declaration() -> String {
+                use ::core::fmt::Write as _;
+                let mut text = concat!("struct ", $("alignas(", $align, ") ",)? stringify!($Name), " {\n").to_owned();
+                $(
+                    $(text.push_str(concat!("  //", $field_doc, "\n"));)*
+                    let _ = writeln!(text, "  {};", <$ty as $crate::internals::codegen::Spelled>::declaration(stringify!($field)));
+                )*
+                let _ = writeln!(
+                    text,
+                    "}};\nstatic_assert(sizeof({name}) == {} && alignof({name}) == {}, \"{name}: the Rust struct and the CUDA struct differ\");",
+                    size_of::<$Name>(),
+                    align_of::<$Name>(),
+                    name = stringify!($Name)
+                );
+                text
+            }
+        }
+
+        impl $crate::internals::codegen::Spelled for $Name {
+            fn declaration(name: &str) -> String {
+                format!("{} {name}", stringify!($Name))
+            }
+        }
+    };
+}
+
+mod kernels;
+mod relay;
+mod split;
+mod tensors;
+mod unit;
+mod warp_specialized;
+
+pub use kernels::KERNELS;
+pub use relay::RelayParams;
+pub use split::{SplitLine, SplitParams};
+pub(crate) use split::{split_fingerprints, split_header};
+pub use tensors::{TensorCopyParams, TensorGemmParams, TensorMap};
+pub use unit::TranslationUnit;
+
+mirrored! {
+    /// What a kernel is launched with.
+    GemmParams {
+        /// Address of A.
+        a: u64,
+        /// Address of B.
+        b: u64,
+        /// Address of C; 0 when it is not read.
+        c: u64,
+        /// Address of D.
+        d: u64,
+        /// Leading dimension of A, in elements.
+        lda: i64,
+        /// Leading dimension of B, in elements.
+        ldb: i64,
+        /// Leading dimension of C, in elements.
+        ldc: i64,
+        /// Leading dimension of D, in elements.
+        ldd: i64,
+        /// alpha, beta, s2 .. s7.
+        scalars: [f64; 8],
+        /// Rows of D.
+        m: i32,
+        /// Columns of D.
+        n: i32,
+        /// Length of the dot products; 0 when the epilogue reads no accumulator.
+        k: i32,
+        /// Tiles along K.
+        tiles_k: u32,
+        /// Tiles down D.
+        tiles_m: u32,
+        /// Tiles across D.
+        tiles_n: u32,
+        /// Whether the epilogue reads C.
+        reads_source: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
+    }
+}
+
+mirrored! {
+    /// What a transpose is launched with.
+    TransposeParams {
+        /// Address of A.
+        a: u64,
+        /// Address of B; 0 when it is not read.
+        b: u64,
+        /// Address of D.
+        d: u64,
+        /// Leading dimension of A, in elements.
+        lda: i64,
+        /// Leading dimension of B, in elements.
+        ldb: i64,
+        /// Leading dimension of D, in elements.
+        ldd: i64,
+        /// Elements from one A of the batch to the next.
+        stride_a: i64,
+        /// Elements from one B of the batch to the next.
+        stride_b: i64,
+        /// Elements from one D of the batch to the next.
+        stride_d: i64,
+        /// Scales A's transpose.
+        alpha: f64,
+        /// Scales B.
+        beta: f64,
+        /// Rows of A.
+        rows: i32,
+        /// Columns of A.
+        columns: i32,
+        /// Tiles down one D.
+        tiles_down: u32,
+        /// Tiles across one D.
+        tiles_across: u32,
+        /// Whether A is read.
+        reads_a: u32,
+        /// Whether B is read.
+        reads_b: u32,
+    }
+}
+
+/// The name of the entry point of products.
+pub const ENTRY: &str = "gemm";
+
+/// One operand's facts, as a C++ struct.
+fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
+    let (smem, map) = (d.smem, d.thread_map());
+    let facts: &[(&str, u32)] = &[
+        ("kTileMn", smem.mn),
+        ("kTileK", smem.k),
+        ("kAccess", d.access),
+        ("kSharedAccess", d.shared_access()),
+        ("kPitch", smem.pitch()),
+        ("kSwizzleBits", smem.bits),
+        ("kSwizzleBase", smem.base),
+        ("kSwizzleShift", smem.shift),
+        ("kStageOffset", byte_offset),
+        ("kThreads", map.threads),
+        ("kVectorsContiguous", map.contiguous),
+        ("kVectorsStrided", map.strided),
+        ("kLanesContiguous", map.lanes_contiguous),
+        ("kWarpsContiguous", map.warps_contiguous),
+        ("kWarpMn", d.warp_mn),
+        ("kLanes", d.lanes),
+        ("kThreadMn", d.thread_mn()),
+        ("kInterleave", d.interleave()),
+        ("kFragmentAccess", d.fragment_access()),
+    ];
+    let mut text = format!("struct {name} {{\n  using Element = {};\n", d.element.cuda());
+    let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
+    let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
+    for (fact, value) in facts {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
+pub(crate) fn order_header(order: SwizzleKind) -> String {
+    let (ordering, abreast) = order.spelled();
+    format!(
+        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kAbreast = {abreast};\n}};\n"
+    )
+}
+
+/// The epilogue: the user's functions, and the struct `Epilogue`.
+fn epilogue_header(d: &GemmDesc) -> String {
+    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&d.epilogue));
+    let _ = writeln!(
+        text,
+        "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
+        d.compute.cuda(),
+        epilogue::expression(&d.epilogue)
+    );
+    text
+}
+
+/// Facts of kernels whose threads multiply and store, each its own tile.
+fn facts_of_threads(d: &GemmDesc) -> [(&'static str, u32); 8] {
+    let (warps, lanes) = (d.warps(), d.lanes());
+    [
+        ("kWarpK", d.warp.k),
+        ("kWarpsM", warps.m),
+        ("kWarpsN", warps.n),
+        ("kWarpsK", warps.k),
+        ("kLanesM", lanes.m),
+        ("kLanesN", lanes.n),
+        ("kThreadsPerSlice", d.threads_per_slice()),
+        ("kStoreAccess", d.store_access()),
+    ]
+}
+
+/// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
+pub fn header(d: &GemmDesc) -> String {
+    if let Some(components) = d.warp_specialized() {
+        return warp_specialized::header(d, &components);
+    }
+    let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
+    let facts: &[(&str, u32)] = &[
+        ("kTileM", d.threadblock.m),
+        ("kTileN", d.threadblock.n),
+        ("kTileK", d.threadblock.k),
+        ("kThreads", d.threads()),
+        ("kStages", d.stages),
+        ("kStageBytes", d.stage_bytes()),
+        ("kBlocksPerSm", d.blocks_per_sm),
+        ("kUnroll", d.groups_a_turn()),
+    ];
+    let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
+    text.push_str(&GemmParams::declaration());
+    text.push_str(&operand_header("OperandA", &a, 0));
+    text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
+    text.push_str(&crate::schedule::Schedule::of(d).header());
+    text.push_str(&order_header(d.swizzle));
+    text.push_str(&epilogue_header(d));
+    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
+    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
+    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
+    for (fact, value) in facts_of_threads(d).iter().chain(facts) {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// The maps' fingerprints, for the C++ twins to be held against; evaluated while NVRTC compiles.
+pub fn fingerprints(program: &Program) -> String {
+    fingerprints_of(&program.mirrored(), &*program.maps.order)
+}
+
+/// That the C++ map `twin` has the fingerprint of `map`.
+pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> String {
+    let wanted = fingerprint(map);
+    format!("static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n")
+}
+
+/// Tiles down and across whose order has a fingerprint.
+const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
+
+/// Those of maps by the names of their twins, and of the order of tiles.
+pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
+    let mut text = String::new();
+    for (name, map) in maps {
+        text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
+    }
+    for (rows, columns) in ORDERED {
+        let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");
+        text.push_str(&fingerprint_assertion(&twin, "order", order(rows, columns).as_ref()));
+    }
+    text
+}
+
+/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
+pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
+    if let Some(components) = d.warp_specialized() {
+        return warp_specialized::translation_unit(d, &components, with_fingerprints);
+    }
+    let mut source = format!(
+        "#include \"config.cuh\"\n#include \"device/gemm.cuh\"\nusing Mainloop = {}<Config>;\n",
+        d.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
+    );
+    if with_fingerprints {
+        source.push_str(&fingerprints(&Program::of(d)));
+    }
+    let _ = writeln!(
+        source,
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
+    );
+    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
+}

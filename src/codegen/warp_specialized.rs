@@ -1,0 +1,208 @@
+//! The text of a kernel whose warpgroups have roles.
+
+mod threads;
+
+use super::{
+    ENTRY, ORDERED, SplitLine, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion,
+    fingerprints_of, order_header,
+    split::{split_fingerprints, split_header},
+};
+use crate::{
+    desc::GemmDesc,
+    epilogue::tensor_store::StagingMap,
+    index::Map,
+    operand::OperandKind,
+    threadblock::{Along, ClusterTiles, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized},
+    warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
+};
+use core::fmt::Write;
+use std::sync::Arc;
+
+/// One operand's facts, as a C++ struct, and `own` lines of it.
+fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str) -> String {
+    let (tile, shares) = (components.tile(operand), components.ring.shares(operand));
+    let facts = [
+        ("kShares", shares),
+        ("kShareMn", tile.mn() / shares),
+        ("kBoxMn", components.box_mn(operand)),
+        ("kCopies", components.copies(operand)),
+    ];
+    let along_k = tile.along().is(Along::K);
+    let mut text = format!("struct Operand{} {{\n  static constexpr bool kAlongK = {along_k};\n", operand.name());
+    for (fact, value) in facts {
+        let _ = writeln!(text, "  static constexpr unsigned {fact} = {value};");
+    }
+    text.push_str(own);
+    text.push_str("};\n");
+    text
+}
+
+/// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
+pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
+    let facts = [
+        ("kTileM", d.threadblock.m),
+        ("kTileN", d.threadblock.n),
+        ("kTileK", d.threadblock.k),
+        ("kStageRow", components.tile(OperandKind::A).row_bytes()),
+        ("kClusterM", d.cluster.m),
+        ("kClusterN", d.cluster.n),
+        ("kThreads", components.ring.threads()),
+    ];
+    let own = match components.warpgroup() {
+        Some(mma) => of_warpgroups(d, components, mma),
+        None => threads::own(d, components),
+    };
+    let mut text =
+        format!("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"{}\"\n", own.twin);
+    text.push_str(&TensorMap::declaration());
+    text.push_str(&TensorGemmParams::declaration());
+    text.push_str(&SplitLine::declaration());
+    text.push_str(&split_header(d.split, d.exchanged));
+    text.push_str(&components.ring.header());
+    // The components were made from a description, whose schedules there are.
+    text.push_str(&components.roles().header());
+    text.push_str(&own.structs);
+    for (operand, own) in OperandKind::BOTH.into_iter().zip(&own.operands) {
+        text.push_str(&operand_header(components, operand, own));
+    }
+    text.push_str(&order_header(d.swizzle));
+    text.push_str(&epilogue_header(d));
+    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
+    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
+    text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
+    text.push_str(&own.aliases);
+    text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n  using Split = ::SplitFacts;\n");
+    for (fact, value) in facts.iter().chain(&own.facts) {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// What the units that multiply add to `config.cuh`.
+struct Own {
+    /// The header of their products.
+    twin: &'static str,
+    /// Structs.
+    structs: String,
+    /// Lines of A's struct, and of B's.
+    operands: [String; 2],
+    /// Names of types in `Config`.
+    aliases: String,
+    /// Facts of `Config`.
+    facts: Vec<(&'static str, u32)>,
+}
+
+/// Those of warpgroups on the tensor cores.
+fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
+    let rows = components.fragment_rows().cuda();
+    let mut aliases = format!("  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n");
+    let mut structs = mma.header("WarpgroupMma");
+    if let Some(load) = components.fragment_load() {
+        structs.push_str(&load.tile.header("FragmentTile"));
+        let _ = writeln!(
+            aliases,
+            "  using FragmentLoad = warp::FragmentLoad<::FragmentTile, kFragmentRows>;\n  using Fragments = warp::FragmentLoader<FragmentLoad, {}>;",
+            components.repeats.m
+        );
+    } else {
+        aliases.push_str("  using Fragments = warp::NoFragments;\n");
+    }
+    Own {
+        twin: "warp/mma_warpgroup/registers.cuh",
+        structs,
+        operands: Default::default(),
+        aliases,
+        facts: vec![
+            ("kWarpM", d.warp.m),
+            ("kWarpN", d.warp.n),
+            ("kConsumersM", components.consumers.m),
+            ("kConsumersN", components.consumers.n),
+            ("kRepeatsM", components.repeats.m),
+            ("kRepeatsN", components.repeats.n),
+            ("kStoreAccess", d.align_c),
+            ("kByCopyEngine", u32::from(d.by_copy_engine())),
+            ("kSliceColumns", components.slice_columns),
+            ("kColumnMajor", u32::from(!components.layout_c.is_row())),
+            ("kSliceBoxRows", components.slice_box_rows()),
+            ("kSliceSwizzle", components.slice_swizzle.bits()),
+            ("kPromotes", u32::from(d.promotes())),
+            ("kFragmentSets", components.options.fragment_sets()),
+        ],
+    }
+}
+
+/// A map by its name, and its twin.
+type Mirrored = (&'static str, &'static str, Map);
+
+/// The maps that have a twin.
+fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
+    let own: Vec<Mirrored> = match components.warpgroup() {
+        None => threads::mirrored(d, components),
+        Some(mma) => {
+            let tile = |operand| -> Map {
+                match components.tile(operand) {
+                    StageTile::Warpgroup(tile) => Arc::new(tile),
+                    StageTile::Registers(tile) => Arc::new(tile),
+                    StageTile::Threads { .. } => Arc::new(components.boxed_tile(operand)),
+                }
+            };
+            let rows = components.fragment_rows();
+            let smem_a = match components.fragment_load() {
+                None => "warp::OperandTile<Config::Mma::A>",
+                Some(_) => "Config::FragmentLoad::Tile",
+            };
+            let load =
+                components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
+            let others: [Mirrored; 4] = [
+                ("smem_a", smem_a, tile(OperandKind::A)),
+                ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
+                (
+                    "accumulator",
+                    "warp::AccumulatorMap<Config::Mma::kN, Config::kFragmentRows>",
+                    Arc::new(AccumulatorMap::of(&mma.instruction()).with_rows(rows)),
+                ),
+                ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::of(components))),
+            ];
+            others.into_iter().chain(load).collect()
+        }
+    };
+    let ring: [Mirrored; 2] = [
+        ("ring", "threadblock::PipelineLayout<Config::Ring>", Arc::new(PipelineLayout(components.ring))),
+        ("position", "threadblock::RingPosition<Config::Ring>", Arc::new(RingPosition { stages: components.ring.stages })),
+    ];
+    own.into_iter().chain(ring).collect()
+}
+
+/// The text of a kernel.
+pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_fingerprints: bool) -> TranslationUnit {
+    let mut source = String::from("#include \"config.cuh\"\n#include \"cuda/warp_specialized.cuh\"\n");
+    let consumer = match components.threads() {
+        None => "Consumer",
+        Some(_) => {
+            source.push_str("#include \"threadblock/mma_warp_specialized/simt.cuh\"\n");
+            "SimtConsumer"
+        }
+    };
+    if with_fingerprints {
+        let (order, cluster) = (d.swizzle, d.cluster);
+        let mirrored = mirrored(d, components);
+        let aliases: String = mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
+        let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
+        let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
+        source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
+        source.push_str(&split_fingerprints(d.split, d.exchanged));
+        for (rows, columns) in ORDERED {
+            let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
+            let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });
+            source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
+        }
+    }
+    let blocks = components.ring.blocks();
+    let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
+    let _ = writeln!(
+        source,
+        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ TensorGemmParams params) {{\n  device::gemm_warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
+    );
+    TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: &[] }
+}

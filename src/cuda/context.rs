@@ -1,0 +1,65 @@
+//! Devices: opening one, and what it can do.
+
+use crate::{
+    arch::Machine,
+    error::Error,
+    sys::driver::{driver, present},
+};
+use cudarc::driver::{CudaContext, sys::CUdevice_attribute as Attribute};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Opens the device numbered `ordinal`: its primary context, as all of CUDA's libraries share it.
+///
+/// # Errors
+///
+/// [`Error::Library`] when there is no driver, [`Error::Driver`] when there is no such device.
+pub fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
+    present()?;
+    CudaContext::new(ordinal).map_err(driver("cuInit"))
+}
+
+/// The limits of a device.
+///
+/// # Errors
+///
+/// [`Error::Driver`] when the device does not answer.
+pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
+    let ask = |attribute| {
+        context.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0)).map_err(driver("cuDeviceGetAttribute"))
+    };
+    Ok(Machine {
+        sm: 10 * ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
+            + ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        shared_bytes_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        shared_bytes_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        registers_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+        threads_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        threads_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+        grid_x: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+        multiprocessors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+    })
+}
+
+/// The same, asked for once in a process.
+pub(crate) fn known_machine(context: &CudaContext) -> Result<Machine, Error> {
+    static KNOWN: RwLock<Vec<(usize, Machine)>> = RwLock::new(Vec::new());
+    let key = context.cu_ctx() as usize;
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).iter().find(|known| known.0 == key).map(|known| known.1);
+    if let Some(machine) = known {
+        return Ok(machine);
+    }
+    let machine = machine_of(context)?;
+    KNOWN.write().unwrap_or_else(PoisonError::into_inner).push((key, machine));
+    Ok(machine)
+}
+
+/// How many multiprocessors a device has.
+///
+/// # Errors
+///
+/// [`Error::Driver`] when the device does not answer.
+#[doc(hidden)]
+pub fn multiprocessors(context: &CudaContext) -> Result<u32, Error> {
+    let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(driver("cuDeviceGetAttribute"))?;
+    Ok(u32::try_from(count).unwrap_or(0))
+}

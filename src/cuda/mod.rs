@@ -1,0 +1,40 @@
+//! The CUDA executor: NVRTC makes a cubin, the cache keeps it, the driver runs it.
+//!
+//! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description, [`CudaKernel::run`] enqueues a product.
+//! [`Gemm::run`](crate::device::Gemm::run) does both, with a cache of kernels for the whole process.
+
+#[doc(hidden)]
+pub mod cache;
+mod context;
+mod detour;
+pub(crate) mod kernel;
+pub(crate) mod loaded;
+mod operands;
+mod relay;
+pub mod report;
+mod split;
+mod tensor_maps;
+mod transpose;
+mod warp_specialized;
+
+pub(crate) use context::known_machine;
+pub use context::{machine_of, multiprocessors, open};
+#[doc(hidden)]
+pub use detour::detour_units;
+pub use kernel::CudaKernel;
+#[doc(hidden)]
+pub use kernel::kernel_unit;
+#[doc(hidden)]
+pub use loaded::compile;
+pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
+#[doc(hidden)]
+pub use operands::{CudaMut, CudaRef};
+#[doc(hidden)]
+pub use relay::{CudaRelay, relay_unit};
+#[doc(hidden)]
+pub use split::{CudaSplit, split_unit};
+#[doc(hidden)]
+pub use tensor_maps::{TensorMaps, tensor_map};
+pub use transpose::CudaTranspose;
+#[doc(hidden)]
+pub use transpose::{TransposeOperands, transpose_unit};

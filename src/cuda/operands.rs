@@ -1,0 +1,151 @@
+//! Operands in device memory.
+
+use crate::{
+    call::{Readable, Source, Space, Writable},
+    numeric::{Element, ElementKind},
+};
+use bytemuck::Pod;
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
+
+/// Device memory: cudarc's slices and views.
+#[derive(Clone, Copy, Debug)]
+pub struct Cuda;
+
+/// A matrix in device memory that is read.
+pub struct CudaRef<'a, T>(pub(crate) &'a dyn DevicePtr<T>);
+
+impl<T> Clone for CudaRef<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for CudaRef<'_, T> {}
+
+/// A matrix in device memory that is written.
+pub struct CudaMut<'a, T>(pub(crate) &'a mut dyn DevicePtrMut<T>);
+
+impl Space for Cuda {
+    type Ref<'a, T: Pod> = CudaRef<'a, T>;
+    type Mut<'a, T: Pod> = CudaMut<'a, T>;
+}
+
+macro_rules! device_operands {
+    ($($trait:ident, $view:ident: $($reference:ty),*;)*) => {
+        $($(impl<'a, T: Pod> $trait<'a, T> for $reference {
+            type In = Cuda;
+            fn view(self) -> <Cuda as Space>::$view<'a, T> {
+                device_operands!(@wrap $view, self)
+            }
+        })*)*
+    };
+    (@wrap Ref, $x:expr) => { CudaRef($x) };
+    (@wrap Mut, $x:expr) => { CudaMut($x) };
+}
+
+device_operands! {
+    Readable, Ref: &'a CudaSlice<T>, &'a CudaView<'_, T>, &'a CudaViewMut<'_, T>;
+    Writable, Mut: &'a mut CudaSlice<T>, &'a mut CudaViewMut<'_, T>;
+}
+
+/// A matrix in device memory whose element type is a value, while a launch is being enqueued.
+pub struct DeviceMatrix<'a> {
+    /// Elements.
+    pub(crate) kind: ElementKind,
+    /// Device address of the first.
+    pub(crate) address: u64,
+    /// Number of elements that are there.
+    pub(crate) length: usize,
+    /// The context it belongs to.
+    pub(crate) context: usize,
+    /// Tells cudarc, when dropped, that the stream uses the memory.
+    _in_use: SyncOnDrop<'a>,
+}
+
+impl<'a> DeviceMatrix<'a> {
+    /// A matrix that work on `stream` will read.
+    pub fn read<E: Element>(matrix: &'a dyn DevicePtr<E::Storage>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (matrix.len(), matrix.stream().context().cu_ctx() as usize);
+        let (address, in_use) = matrix.device_ptr(stream);
+        Self { kind: E::KIND, address, length, context, _in_use: in_use }
+    }
+
+    /// A matrix that work on `stream` will write.
+    pub fn write<E: Element>(matrix: &'a mut dyn DevicePtrMut<E::Storage>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (matrix.len(), matrix.stream().context().cu_ctx() as usize);
+        let (address, in_use) = matrix.device_ptr_mut(stream);
+        Self { kind: E::KIND, address, length, context, _in_use: in_use }
+    }
+
+    /// Bytes of any elements, to be read by work on `stream`; the address is a multiple of the elements' size.
+    pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (address, in_use) = bytes.device_ptr(stream);
+        Self { kind, address, length, context, _in_use: in_use }
+    }
+
+    /// Bytes of any elements, to be written by work on `stream`.
+    pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
+        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (address, in_use) = bytes.device_ptr_mut(stream);
+        Self { kind, address, length, context, _in_use: in_use }
+    }
+
+    /// A matrix of the same elements on the same device, at an address within memory that something else keeps in use.
+    pub(crate) fn elsewhere(&self, address: u64, length: usize) -> DeviceMatrix<'static> {
+        DeviceMatrix { kind: self.kind, address, length, context: self.context, _in_use: SyncOnDrop::Sync(None) }
+    }
+
+    /// A matrix of numbers alone, which no stream uses.
+    #[cfg(test)]
+    pub(crate) fn nowhere(kind: ElementKind, address: u64, length: usize, context: usize) -> Self {
+        Self { kind, address, length, context, _in_use: SyncOnDrop::Sync(None) }
+    }
+
+    /// The matrix from its element `first` on.
+    #[must_use]
+    pub fn from(self, first: usize) -> Self {
+        let first = first.min(self.length);
+        Self { address: self.address + (first * self.kind.bytes() as usize) as u64, length: self.length - first, ..self }
+    }
+
+    /// The type of the elements.
+    pub fn kind(&self) -> ElementKind {
+        self.kind
+    }
+
+    /// Number of elements that are there.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// Device address of the first element.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Whether it belongs to this context.
+    pub fn is_of(&self, context: &CudaContext) -> bool {
+        self.context == context.cu_ctx() as usize
+    }
+
+    /// Bytes from the first of `elements` elements to the last.
+    pub fn range(&self, elements: u64) -> core::ops::Range<u64> {
+        let bytes = elements.saturating_mul(u64::from(self.kind.bytes()));
+        self.address..self.address.saturating_add(bytes)
+    }
+}
+
+/// Operands in device memory as the user has them, element types as values.
+pub struct CudaMatrices<'a> {
+    /// A.
+    pub a: DeviceMatrix<'a>,
+    /// B.
+    pub b: DeviceMatrix<'a>,
+    /// C.
+    pub c: Source<DeviceMatrix<'a>>,
+    /// D.
+    pub d: DeviceMatrix<'a>,
+    /// Bytes in which operands may be laid out again.
+    pub workspace: Option<DeviceMatrix<'a>>,
+}

@@ -1,0 +1,107 @@
+//! Tensor maps that were packed lately.
+
+use crate::{codegen::TensorMap, error::Error, sys::tensor_map::encode, threadblock::TensorMapDesc};
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    sync::{Mutex, PoisonError},
+};
+
+/// Maps that are remembered; a power of two.
+const SLOTS: usize = 64;
+
+/// What a map is made of: it depends on nothing else, not on the device either.
+type Key = (TensorMapDesc, u64);
+
+/// A bounded memory of packed maps. A key has one slot, and takes it from whoever had it: looking up allocates nothing.
+pub struct TensorMaps(Mutex<[Option<(Key, TensorMap)>; SLOTS]>);
+
+impl Default for TensorMaps {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TensorMaps {
+    /// Remembers nothing yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new([None; SLOTS]))
+    }
+
+    /// The map of a tensor at an address: remembered, or made by `encode` and remembered from then on.
+    ///
+    /// # Errors
+    ///
+    /// What `encode` answered. It is not remembered.
+    pub fn get_or(
+        &self,
+        desc: &TensorMapDesc,
+        address: u64,
+        encode: impl FnOnce() -> Result<TensorMap, Error>,
+    ) -> Result<TensorMap, Error> {
+        let key = (*desc, address);
+        let slot = BuildHasherDefault::<DefaultHasher>::default().hash_one(key) as usize % SLOTS;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot];
+        if let Some((_, map)) = known.filter(|(other, _)| *other == key) {
+            return Ok(map);
+        }
+        let map = encode()?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot] = Some((key, map));
+        Ok(map)
+    }
+}
+
+static KNOWN: TensorMaps = TensorMaps::new();
+
+/// The map of a tensor at a device address, from the process's memory or from the driver. Allocates nothing, once the driver is loaded.
+///
+/// # Errors
+///
+/// Those of [`encode`].
+pub fn tensor_map(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
+    KNOWN.get_or(desc, address, || encode(desc, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Refusal, layout::Order, numeric::ElementKind, threadblock::TensorMatrix, threadblock::TensorSwizzle};
+
+    fn desc(rows: u64) -> TensorMapDesc {
+        let matrix = TensorMatrix::new(crate::refusal::Operand::A, ElementKind::F32, Order::Row, (rows, 64), 64);
+        matrix.map((8, 32), TensorSwizzle::Bytes128).expect("a map")
+    }
+
+    #[test]
+    fn a_map_is_made_once_and_the_memory_is_bounded() {
+        let (maps, mut made) = (TensorMaps::new(), 0);
+        let mut get = |rows: u64, address: u64| {
+            let make = || {
+                made += 1;
+                Ok(TensorMap { word: [rows * 1000 + address; 16] })
+            };
+            maps.get_or(&desc(rows), address, make).expect("a map").word[15]
+        };
+        assert_eq!([get(1, 16), get(1, 16), get(1, 32), get(2, 16), get(1, 16)], [1016, 1016, 1032, 2016, 1016]);
+        // Far more keys than slots: each answer is its own key's, and most are made again when asked for again.
+        for _ in 0..2 {
+            for rows in 10..510 {
+                assert_eq!(get(rows, 48), rows * 1000 + 48);
+            }
+        }
+        assert!(made > 3 + 500 + 500 - SLOTS, "{made} maps made");
+    }
+
+    #[test]
+    fn an_error_is_not_remembered() {
+        let maps = TensorMaps::new();
+        let refused = maps.get_or(&desc(1), 16, || Err(Refusal::NotPrepared.into()));
+        assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
+        assert_eq!(maps.get_or(&desc(1), 16, || Ok(TensorMap { word: [7; 16] })).expect("a map").word, [7; 16]);
+    }
+
+    #[test]
+    fn what_no_engine_takes_is_refused_before_the_driver_is_looked_for() {
+        let refused = tensor_map(&desc(9), 8).expect_err("misaligned").to_string();
+        assert_eq!(refused, "address of the tensor = 8 is no multiple of 16; the nearest is 16");
+    }
+}

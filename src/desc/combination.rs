@@ -1,0 +1,108 @@
+//! Which element types go together: a table for each operation class.
+
+use crate::{
+    arch::OpKind,
+    numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
+    refusal::Refusal,
+};
+
+macro_rules! combinations {
+    ($(#[$doc:meta])* $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty;)* }) => {
+        $(#[$doc])*
+        pub const $table: &[Combined] = &[$(Combined {
+            a: <$a as Element>::KIND,
+            b: <$b as Element>::KIND,
+            accumulator: <$accumulator as Element>::KIND,
+            c: <$c as Element>::KIND,
+        }),*];
+    };
+}
+
+// a    b     acc  c
+combinations! {
+    /// The element types that a kernel on the CUDA cores can be asked for: (A, B, accumulator, C).
+    COMBINATIONS {
+        f32,  f32,  f32, f32;
+        f64,  f64,  f64, f64;
+        F16,  F16,  f32, F16;
+        F16,  F16,  f32, f32;
+        F16,  F16,  F16, F16;
+        Bf16, Bf16, f32, Bf16;
+        Bf16, Bf16, f32, f32;
+        i8,   i8,   i32, i32;
+        i8,   i8,   i32, i8;
+        i8,   i8,   i32, f32;
+        u8,   u8,   i32, i32;
+        u8,   u8,   i32, u8;
+        i32,  i32,  i32, i32;
+    }
+}
+
+combinations! {
+    /// The element types that tensor cores multiply: (A, B, accumulator, C). How they add is an
+    /// [`Instruction`](super::Instruction) for each.
+    TENSOR_OP_COMBINATIONS {
+        F16,  F16,  f32, F16;
+        F16,  F16,  f32, Bf16;
+        F16,  F16,  f32, f32;
+        F16,  F16,  F16, F16;
+        Bf16, Bf16, f32, Bf16;
+        Bf16, Bf16, f32, F16;
+        Bf16, Bf16, f32, f32;
+        Tf32, Tf32, f32, f32;
+        // Split into parts of bf16 or f16, which instructions multiply.
+        f32,  f32,  f32, f32;
+        E4m3, E4m3, f32, Bf16;
+        E4m3, E4m3, f32, F16;
+        E4m3, E4m3, f32, f32;
+        E4m3, E5m2, f32, Bf16;
+        E4m3, E5m2, f32, F16;
+        E4m3, E5m2, f32, f32;
+        E5m2, E4m3, f32, Bf16;
+        E5m2, E4m3, f32, F16;
+        E5m2, E4m3, f32, f32;
+        E5m2, E5m2, f32, Bf16;
+        E5m2, E5m2, f32, F16;
+        E5m2, E5m2, f32, f32;
+        i8,   i8,   i32, i32;
+        u8,   u8,   i32, i32;
+    }
+}
+
+impl Combined {
+    /// The rows of an operation class.
+    pub const fn all_of(op: OpKind) -> &'static [Self] {
+        match op {
+            OpKind::Simt => COMBINATIONS,
+            OpKind::TensorOp => TENSOR_OP_COMBINATIONS,
+        }
+    }
+
+    /// Whether the table of an operation class has a row of these types.
+    pub const fn is_of(self, op: OpKind) -> bool {
+        let rows = Self::all_of(op);
+        let mut i = 0;
+        while i < rows.len() {
+            let row = rows[i];
+            if row.a.is(self.a) && row.b.is(self.b) && row.accumulator.is(self.accumulator) && row.c.is(self.c) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    /// Why an operation class has no kernel of these types.
+    pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
+        let Self { a, b, accumulator, c } = self;
+        let other = match op {
+            OpKind::Simt => OpKind::TensorOp,
+            OpKind::TensorOp => OpKind::Simt,
+        };
+        if self.is_of(other) {
+            Refusal::OfOtherUnits { a, b, accumulator, c, op, other }
+        } else {
+            Refusal::NoSuchCombination { a, b, accumulator, c }
+        }
+    }
+}

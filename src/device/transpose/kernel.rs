@@ -1,0 +1,111 @@
+//! Transposes on a device, by types: the typed door to [`CudaTranspose`].
+
+use super::{Transpose, TransposeExecutor};
+use crate::{
+    codegen::TranslationUnit,
+    cuda::{Cuda, CudaTranspose, DeviceMatrix, TransposeOperands, report::Report},
+    error::Error,
+    numeric::Element,
+    pass::transpose::{Choice, Configuration, TransposeArguments, TransposeDesc},
+};
+use core::marker::PhantomData;
+use cudarc::driver::{CudaContext, CudaStream};
+use std::sync::Arc;
+
+impl TransposeExecutor for Cuda {
+    fn transpose<T: Element>(choice: Choice, arguments: TransposeArguments<'_, Self, T>) -> Result<(), Error> {
+        let stream = arguments.d.0.stream().clone();
+        enqueue(choice, &stream, arguments)
+    }
+}
+
+fn enqueue<T: Element>(
+    choice: Choice,
+    stream: &Arc<CudaStream>,
+    arguments: TransposeArguments<'_, Cuda, T>,
+) -> Result<(), Error> {
+    let (shapes, combine) = (Cuda::transpose_shapes(&arguments), arguments.combine);
+    let operands = TransposeOperands {
+        a: DeviceMatrix::read::<T>(arguments.a.0, stream),
+        b: arguments.b.map(|b| DeviceMatrix::read::<T>(b.0, stream)),
+        d: DeviceMatrix::write::<T>(arguments.d.0, stream),
+    };
+    CudaTranspose::run(choice, combine, stream, &shapes, &operands)
+}
+
+/// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone + Send + Sync`.
+pub struct TransposeKernel<T, Config> {
+    kernel: CudaTranspose,
+    _transpose: PhantomData<fn() -> (T, Config)>,
+}
+
+impl<T, Config> Clone for TransposeKernel<T, Config> {
+    fn clone(&self) -> Self {
+        Self { kernel: self.kernel.clone(), _transpose: PhantomData }
+    }
+}
+
+impl<T: Element, Config: Configuration> Transpose<T, Config> {
+    /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait for it nor are refused under
+    /// capture. Arguments are alike when the same widths divide their addresses, extents, leading dimensions and strides.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::prepare`].
+    pub fn prepare(
+        &self,
+        context: &Arc<CudaContext>,
+        arguments: &TransposeArguments<'_, Cuda, T>,
+    ) -> Result<TransposeKernel<T, Config>, Error> {
+        let shapes = Cuda::transpose_shapes(arguments);
+        let stream = arguments.d.0.stream();
+        // Only the addresses' widths are asked for; D is not written.
+        let of = |matrix: &dyn cudarc::driver::DevicePtr<T::Storage>| {
+            DeviceMatrix::read::<T>(matrix, stream).address / u64::from(T::KIND.bytes())
+        };
+        let first = [of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0];
+        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes(), &shapes, first);
+        shapes.check(&desc)?;
+        Ok(TransposeKernel { kernel: CudaTranspose::prepare(context, &desc)?, _transpose: PhantomData })
+    }
+}
+
+impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
+    /// What the assembler said: registers, shared memory, spills.
+    pub fn report(&self) -> &Report {
+        self.kernel.report()
+    }
+
+    /// The text that was compiled.
+    pub fn source(&self) -> &TranslationUnit {
+        self.kernel.source()
+    }
+
+    /// The description.
+    pub fn desc(&self) -> &TransposeDesc {
+        self.kernel.desc()
+    }
+
+    /// Enqueues the transpose on D's stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+        Cuda::transpose(Config::CHOICE, arguments)
+    }
+
+    /// Enqueues the transpose on another stream of the same device.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`CudaTranspose::run`].
+    pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+        enqueue(Config::CHOICE, stream, arguments)
+    }
+}
+
+const _: fn() = || {
+    fn shared_between_threads<T: Clone + Send + Sync>() {}
+    shared_between_threads::<TransposeKernel<f32, crate::desc::Auto>>();
+};

@@ -1,0 +1,154 @@
+//! Which of a row's configurations a problem takes: one that transposes the fewest operands first, and of those the one that should take the
+//! least time, by a model of kernels whose blocks stay.
+//!
+//! Blocks that stay take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
+//! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
+//! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
+//! consumers take turns, with each tile where they share it:
+//!
+//! ```text
+//! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
+//! waves = ceil(tiles / multiprocessors)        exposed = 1 in turns, else waves
+//! ```
+//!
+//! The two numbers are those with which 128x128, 128x176 and 128x192 in turns are chosen as measured, for all types, in
+//! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
+//! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
+
+use crate::{
+    arch::Machine,
+    desc::{GemmDesc, Knobs},
+    operand::OperandKind,
+    schedule::ScheduleKind,
+    threadblock::{Along, WarpSpecialized},
+};
+
+/// How much of a product's time goes by reads of shared memory.
+const READS: u128 = 16;
+/// Steps along K that take as long as what is not hidden.
+const NOT_HIDDEN: u128 = 6000;
+/// One, in the fixed point of the sums.
+const WHOLE: u128 = 1 << 20;
+
+impl GemmDesc {
+    /// This description, or the same with the knobs of one of `others`, which the problem of (m, n, k), rows and columns of D as the user
+    /// has them, costs less with on `machine`. Of equals, the first. What is no kernel there does not count.
+    #[must_use]
+    pub fn for_extents(&self, others: &[Knobs], extents: (usize, usize, usize), machine: &Machine) -> Self {
+        let legal = self.alternatives(others).filter(|other| other.check_on(machine).is_ok());
+        let time = |desc: &Self| (desc.transposed(), desc.cost(extents, machine));
+        std::iter::once(*self).chain(legal).min_by_key(time).unwrap_or(*self)
+    }
+
+    /// This description with each of other knobs; the epilogue stays.
+    pub(crate) fn alternatives<'k>(&self, others: &'k [Knobs]) -> impl Iterator<Item = Self> + use<'k> {
+        let desc = *self;
+        others.iter().map(move |knobs| desc.with_knobs(Knobs { epilogue: desc.epilogue, ..*knobs }))
+    }
+
+    /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
+    /// (`docs/performance/explore/hopper_registers_*.jsonl`).
+    fn transposed(&self) -> usize {
+        let is_turned =
+            |&operand: &OperandKind| WarpSpecialized::along(self, operand).is(Along::K) != self.operand(operand).k_contiguous;
+        OperandKind::BOTH.iter().filter(|operand| self.mainloop.has_roles() && is_turned(operand)).count()
+    }
+
+    /// Time, in a unit that is the same for all descriptions of a problem.
+    fn cost(&self, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
+        let (m, n) = if self.exchanged { (n, m) } else { (m, n) };
+        let tile = self.threadblock;
+        let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
+        let waves = tiles.div_ceil(u128::from(machine.multiprocessors.max(1)));
+        let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
+        // Of extents beyond 64 bits the largest number is the cost.
+        let time = waves.saturating_mul(k as u128).saturating_mul(product(self.instruction.n));
+        let exposed = if self.schedule == ScheduleKind::Pingpong { 1 } else { waves };
+        let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
+        (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        arch::{ArchKind, OpKind},
+        desc::{GemmDesc, PromotionKind},
+        family::Request,
+        layout::{MatrixType, Order},
+        numeric::ElementKind,
+    };
+
+    /// The tile that a problem takes, of A and B in these orders and D row-major.
+    fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
+        let tile = taken(kind, orders, promoted, extents).threadblock;
+        (tile.m, tile.n)
+    }
+
+    /// The description that it takes.
+    fn taken(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> GemmDesc {
+        let [a, b] = orders.map(|order| Some(MatrixType { element: kind, order }));
+        let c = match kind {
+            ElementKind::I8 => ElementKind::I32,
+            ElementKind::Tf32 => ElementKind::F32,
+            _ => ElementKind::Bf16,
+        };
+        let c = Some(MatrixType { element: c, order: Order::Row });
+        let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
+        let (op, extents, knobs) = (Some(OpKind::TensorOp), Some(extents), knobs.into_iter().collect());
+        let request = Request { a, b, c, op, extents, knobs, ..Request::default() };
+        request.resolve(ArchKind::Sm90).expect("a row").desc
+    }
+
+    /// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
+    /// (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`); but of i8 at (4096, 24576, 1536), where 128x192 is faster.
+    #[test]
+    fn problems_take_the_tiles_that_measured_best() {
+        let along_k = [Order::Row, Order::Col];
+        for (extents, wanted) in [
+            ((2048, 2048, 2048), (128, 128)),
+            ((4096, 4096, 4096), (128, 128)),
+            ((8192, 8192, 8192), (128, 192)),
+            ((4096, 2112, 7168), (128, 176)),
+            ((4096, 24576, 1536), (128, 128)),
+            ((4096, 7168, 2048), (128, 128)),
+            ((4096, 4096, 7168), (128, 128)),
+        ] {
+            for kind in [ElementKind::Bf16, ElementKind::E4m3, ElementKind::I8, ElementKind::Tf32] {
+                assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
+            }
+        }
+        for (extents, wanted) in
+            [((4096, 4096, 4096), (256, 128)), ((8192, 8192, 8192), (128, 192)), ((4096, 2112, 7168), (128, 192))]
+        {
+            assert_eq!(tile(ElementKind::E4m3, along_k, true, extents), wanted, "promoted {extents:?}");
+        }
+    }
+
+    /// Columns of B that lie along N come in boxes of 64: of 176 there is no kernel, and the next best is taken.
+    #[test]
+    fn what_is_no_kernel_is_not_taken() {
+        assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
+    }
+
+    /// An operand that lies along M or N comes from registers where it can, one of two such operands, and nothing else does.
+    #[test]
+    fn what_lies_along_m_or_n_comes_from_registers() {
+        let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));
+        for (kind, wanted) in [(ElementKind::E4m3, (128, 256)), (ElementKind::I8, (128, 256)), (ElementKind::Tf32, (64, 256))] {
+            for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
+                let desc = taken(kind, orders, false, square);
+                assert_eq!((desc.threadblock.m, desc.threadblock.n), wanted, "{kind} {orders:?}");
+                assert!(desc.a_from_registers() && desc.transposed() == transposed, "{kind} {orders:?}");
+            }
+        }
+        assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));
+        for (kind, orders, promoted) in [
+            (ElementKind::E4m3, [row, col], false),
+            (ElementKind::Bf16, [col, col], false),
+            (ElementKind::E4m3, [col, col], true),
+        ] {
+            assert!(!taken(kind, orders, promoted, square).a_from_registers(), "{kind} {orders:?}");
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! From what a user asks for, in values and words, to a description: what the command line's flags go through.
+//!
+//! Types that are not given follow from those that are, by the first row of the operation class's table
+//! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
+//! from flags.
+
+use crate::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Knobs, PromotionKind},
+    error::Error,
+    family::default_gemm_configuration::{copied_by_tma, default_gemm_configurations, promoted_configurations},
+    layout::{MatrixType, Order, Orders},
+    numeric::{Combined, ElementKind},
+    threadblock::MainloopKind,
+};
+
+/// What is asked for. What is `None` is chosen.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// A's elements and layout.
+    pub a: Option<MatrixType>,
+    /// B's.
+    pub b: Option<MatrixType>,
+    /// C's and D's.
+    pub c: Option<MatrixType>,
+    /// What products are accumulated in.
+    pub accumulator: Option<ElementKind>,
+    /// Which units multiply.
+    pub op: Option<OpKind>,
+    /// Which instructions may be used.
+    pub arch: Option<ArchKind>,
+    /// Everything at once; types that are given beside it have to agree with it.
+    pub description: Option<GemmDesc>,
+    /// The problem's M, N and K, for which one of several defaults may be chosen.
+    pub extents: Option<(usize, usize, usize)>,
+    /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
+    pub knobs: Vec<(String, String)>,
+}
+
+/// Where a knob's value came from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum Origin {
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configurations`] for these types.
+    Default,
+    /// The description given.
+    Description,
+    /// A flag.
+    Flag,
+}
+
+impl Origin {
+    /// Where from, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "the default",
+            Self::Description => "the description",
+            Self::Flag => "a flag",
+        }
+    }
+}
+
+/// One thing that was chosen, in the words of its flag.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Choice {
+    /// Its flag.
+    pub flag: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Where the value came from.
+    pub from: Origin,
+}
+
+/// What was chosen. The description has been checked.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The description, of the row-major problem.
+    pub desc: GemmDesc,
+    /// The layouts as the user has them.
+    pub orders: Orders,
+    /// The knobs as the user has them.
+    pub knobs: Knobs,
+    /// Types, and then knobs in the order of [`Knobs::TABLE`]: what each is, and where from.
+    pub choices: Vec<Choice>,
+}
+
+impl Request {
+    /// The description, with `newest` as the architecture when none is asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
+    /// types contradict the description.
+    pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
+        let (types, orders, op, arch, mut knobs, origin, compute) = match self.description {
+            Some(given) => {
+                let user = if given.exchanged { given.exchange() } else { given };
+                let (types, orders) = (user.combined(), given.orders());
+                self.agrees(types, orders, user.op)?;
+                let arch = self.arch.unwrap_or(user.arch);
+                (types, orders, user.op, arch, user.knobs(), Origin::Description, Some(user.compute))
+            }
+            None => {
+                let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
+                let types = self.types(op);
+                let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
+                let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
+                let (knobs, others) = default_gemm_configurations(op, arch, types)?;
+                // Some knobs' values have tiles of their own.
+                let asks = |knob: &str, words: &str| self.knobs.iter().any(|(name, value)| name == knob && value == words);
+                let (promoted, promoted_others) = promoted_configurations(knobs);
+                let (knobs, others) = if types.a.is_fp8() && asks("promotion", PromotionKind::Stage.name()) {
+                    (promoted, &promoted_others[..])
+                } else if op == OpKind::Simt
+                    && types.a == ElementKind::F32
+                    && asks("mainloop", MainloopKind::WarpSpecialized.name())
+                {
+                    (copied_by_tma(knobs), &[][..])
+                } else {
+                    (knobs, others)
+                };
+                // Who sets a knob that is about tiles sets it in the row that the documentation names.
+                let open = |(name, _): &(String, String)| ["promotion", "split", "epilogue"].contains(&name.as_str());
+                let knobs = match self.extents.filter(|_| self.knobs.iter().all(open)) {
+                    Some(extents) => {
+                        let desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
+                        let chosen = desc.for_extents(others, extents, &arch.machine());
+                        if chosen.exchanged { chosen.exchange().knobs() } else { chosen.knobs() }
+                    }
+                    None => knobs,
+                };
+                (types, orders, op, arch, knobs, Origin::Default, None)
+            }
+        };
+        for (name, words) in &self.knobs {
+            knobs.set(name, words)?;
+        }
+        let mut desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
+        desc.compute = compute.unwrap_or(desc.compute);
+        desc.check().map_err(|refusal| if desc.exchanged { refusal.exchanged() } else { refusal })?;
+        let flagged = |given: bool| if given { Origin::Flag } else { origin };
+        let matrix = |element, order| MatrixType { element, order }.to_string();
+        let values = [
+            ("--a", matrix(types.a, orders.a), self.a.is_some()),
+            ("--b", matrix(types.b, orders.b), self.b.is_some()),
+            ("--c", matrix(types.c, orders.c), self.c.is_some()),
+            ("--acc", types.accumulator.to_string(), self.accumulator.is_some()),
+            ("--op", op.to_string(), self.op.is_some()),
+            ("--arch", arch.to_string(), self.arch.is_some()),
+        ];
+        let mut choices = Vec::from(values.map(|(flag, value, given)| Choice { flag, value, from: flagged(given) }));
+        choices.extend(Knobs::TABLE.iter().zip(knobs.words()).map(|(&(name, flag, _), value)| Choice {
+            flag,
+            value,
+            from: flagged(self.knobs.iter().any(|knob| knob.0 == name)),
+        }));
+        Ok(Resolved { desc, orders, knobs, choices })
+    }
+
+    /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without
+    /// one, what is given.
+    fn types(&self, op: OpKind) -> Combined {
+        let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
+        let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
+        let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
+        let other = if matches!(op, OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt };
+        let row = [op, other]
+            .into_iter()
+            .flat_map(Combined::all_of)
+            .find(|row| agree(a, row.a) && agree(b, row.b) && agree(c, row.c) && agree(self.accumulator, row.accumulator));
+        let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
+        row.copied().unwrap_or(Combined {
+            a: a.unwrap_or(first),
+            b: b.unwrap_or(first),
+            accumulator: self.accumulator.unwrap_or(first),
+            c: c.unwrap_or(first),
+        })
+    }
+
+    /// Whether types given beside a description are its own.
+    fn agrees(&self, types: Combined, orders: Orders, op: OpKind) -> Result<(), Error> {
+        let contradicts = |name: &str, given: &dyn ToString, stated: &dyn ToString| Error::Description {
+            because: format!("it says that {name} is {}, and {} was asked for", stated.to_string(), given.to_string()),
+        };
+        let matrices = [
+            ("A", self.a, MatrixType { element: types.a, order: orders.a }),
+            ("B", self.b, MatrixType { element: types.b, order: orders.b }),
+            ("C", self.c, MatrixType { element: types.c, order: orders.c }),
+        ];
+        for (name, given, stated) in matrices {
+            if let Some(given) = given.filter(|given| *given != stated) {
+                return Err(contradicts(name, &given, &stated));
+            }
+        }
+        if let Some(given) = self.accumulator.filter(|given| *given != types.accumulator) {
+            return Err(contradicts("the accumulator", &given, &types.accumulator));
+        }
+        if let Some(given) = self.op.filter(|given| *given != op) {
+            return Err(contradicts("op", &given, &op));
+        }
+        Ok(())
+    }
+}
+
+impl GemmDesc {
+    /// The layouts as the user has them, before A and B changed places.
+    pub const fn orders(&self) -> Orders {
+        if self.exchanged {
+            Orders { a: self.layout_b.transposed(), b: self.layout_a.transposed(), c: self.layout_c.transposed() }
+        } else {
+            Orders { a: self.layout_a, b: self.layout_b, c: self.layout_c }
+        }
+    }
+
+    /// The element types as the user has them.
+    pub const fn user_types(&self) -> Combined {
+        if self.exchanged { self.exchange().combined() } else { self.combined() }
+    }
+
+    /// The knobs as the user has them.
+    pub const fn user_knobs(&self) -> Knobs {
+        if self.exchanged { self.knobs().exchange() } else { self.knobs() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(a: &str, b: &str, c: &str) -> Request {
+        let read = |text: &str| if text.is_empty() { None } else { Some(text.parse().unwrap()) };
+        Request { a: read(a), b: read(b), c: read(c), ..Request::default() }
+    }
+
+    fn sentence(request: &Request) -> String {
+        request.resolve(ArchKind::Sm80).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn types_follow_from_those_given() {
+        for (given, a, b, accumulator, c) in [
+            (("", "", ""), "f32", "f32", "f32", "f32"),
+            (("f64:row", "", ""), "f64", "f64", "f64", "f64"),
+            (("", "i8:col", ""), "i8", "i8", "i32", "i32"),
+            (("bf16:row", "", "f32:row"), "bf16", "bf16", "f32", "f32"),
+            (("", "", "u8:row"), "u8", "u8", "i32", "u8"),
+        ] {
+            let types = typed(given.0, given.1, given.2).resolve(ArchKind::Sm80).unwrap().desc.user_types();
+            assert_eq!([types.a, types.b, types.accumulator, types.c].map(ElementKind::name), [a, b, accumulator, c]);
+        }
+        let says = sentence(&typed("f32:row", "f64:row", ""));
+        assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
+    }
+
+    #[test]
+    fn knobs_belong_to_the_operands_of_the_user() {
+        for c in ["f32:row", "f32:col"] {
+            let mut request = typed("f32:row", "f32:row", c);
+            request.knobs = vec![("align_a".into(), "2".into()), ("smem_b".into(), "mn+8".into())];
+            let resolved = request.resolve(ArchKind::Sm80).unwrap();
+            assert_eq!(resolved.desc.user_knobs(), resolved.knobs);
+            assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (2, 4));
+            assert_eq!(resolved.desc.orders(), resolved.orders);
+            assert_eq!(resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(), 5);
+
+            let again = Request { description: Some(resolved.desc), ..Request::default() };
+            let again = again.resolve(ArchKind::Sm90).unwrap();
+            assert_eq!((again.desc, again.orders, again.knobs), (resolved.desc, resolved.orders, resolved.knobs));
+        }
+    }
+
+    #[test]
+    fn a_description_is_not_contradicted() {
+        let description = typed("f32:row", "f32:col", "f32:col").resolve(ArchKind::Sm80).unwrap().desc;
+        let beside = |request: Request| sentence(&Request { description: Some(description), ..request });
+        let says = beside(typed("f64:row", "", ""));
+        assert!(says.ends_with("it says that A is f32:row, and f64:row was asked for"), "{says}");
+        let says = beside(Request { accumulator: Some(ElementKind::F64), ..Request::default() });
+        assert!(says.ends_with("the accumulator is f32, and f64 was asked for"), "{says}");
+        let says = beside(Request { op: Some(OpKind::TensorOp), ..Request::default() });
+        assert!(says.ends_with("op is simt, and tensorop was asked for"), "{says}");
+    }
+
+    #[test]
+    fn a_knob_that_is_none_is_refused() {
+        for (name, words, says) in [
+            ("stages", "many", "--stages cannot be `many`: it is a whole number"),
+            ("depth", "1", "depth cannot be `1`: there is no knob of this name"),
+            ("stages", "99", "stages = 99 is not from 2 to 16"),
+        ] {
+            let request = Request { knobs: vec![(name.into(), words.into())], ..Request::default() };
+            assert!(sentence(&request).starts_with(says), "{}", sentence(&request));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Chains of fused multiply-adds: panels gathered through the plan, multiplied with wide vectors.
+
+use super::{
+    fast::Arithmetic,
+    microkernel::{Product, ROWS, columns_abreast},
+    operands::Operands,
+    pack::Packing,
+    plan::Plan,
+};
+use crate::{
+    error::Error,
+    numeric::{Accumulator, ElementKind, Number},
+    operand::OperandKind,
+    sys::simd::dispatch,
+};
+use core::ops::Range;
+
+/// K that is packed at once: eight rows and a few columns of it stay in the first-level cache, the panels in the second.
+const CHUNK: u32 = 256;
+
+/// All blocks of one product, through the plan of its program.
+pub(super) struct Chains<'a, T> {
+    operands: Operands<'a>,
+    plan: &'a Plan,
+    /// Whether accumulators come out row by row of the tile.
+    whole: bool,
+    packings: [Packing<'a, T>; 2],
+}
+
+impl<'a, T: Accumulator + Number> Chains<'a, T> {
+    /// Those of a plan.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where the operands do not accumulate in such numbers.
+    pub fn of(operands: Operands<'a>, plan: &'a Plan) -> Result<Self, Error> {
+        let whole = plan.is_whole(operands.desc.warps().k);
+        let packing = |operand, widest| Packing::new(operands, plan, operand, widest);
+        let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, columns_abreast::<T>())?];
+        Ok(Self { operands, plan, whole, packings })
+    }
+}
+
+impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
+    type Number = T;
+    type Strip = Vec<T>;
+
+    fn kind(&self) -> ElementKind {
+        T::KIND
+    }
+
+    fn extents(&self) -> (usize, usize) {
+        let block = self.operands.desc.threadblock;
+        (block.m as usize, block.n as usize)
+    }
+
+    /// All slices of K.
+    fn numbers(&self) -> usize {
+        self.plan.shares.iter().map(|share| share.panels[0].slots() * share.panels[1].slots()).sum()
+    }
+
+    fn tiles(&self) -> (u32, u32) {
+        let all = self.operands.tiles;
+        ((CHUNK / self.operands.desc.threadblock.k).clamp(1, all.max(1)), all)
+    }
+
+    fn strip_bytes(&self) -> [usize; 2] {
+        let step = self.tiles().0 as usize;
+        [0, 1].map(|side: usize| step * self.packings[side].elements_per_tile() * size_of::<T>())
+    }
+
+    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Vec<T>) {
+        into.resize(self.packings[side].elements_per_tile() * tiles.len(), T::default());
+        self.packings[side].pack(strip, tiles, into);
+    }
+
+    fn multiply(&self, [a, b]: [&Vec<T>; 2], mut sums: &mut [T]) {
+        let (mut a, mut b) = (&a[..], &b[..]);
+        let tiles = a.len() / self.packings[0].elements_per_tile().max(1);
+        for share in &self.plan.shares {
+            let [rows, columns] = [0, 1].map(|side: usize| share.panels[side].slots());
+            let (panel_a, panel_b);
+            (panel_a, a) = a.split_at(share.panels[0].elements.len() * tiles);
+            (panel_b, b) = b.split_at(share.panels[1].elements.len() * tiles);
+            let (own, others) = sums.split_at_mut(rows * columns);
+            sums = others;
+            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest: self.packings[1].widest, sums: own });
+        }
+    }
+
+    /// Adds the slices of K in order, and puts every accumulator where its thread stores it.
+    fn finish(&self, _: (u32, u32), sums: &mut [T]) {
+        let (rows, columns) = self.extents();
+        let area = rows * columns;
+        if self.whole {
+            let (tile, slices) = sums.split_at_mut(area);
+            for slice in slices.chunks_exact(area) {
+                tile.iter_mut().zip(slice).for_each(|(sum, other)| *sum = sum.plus(*other));
+            }
+            return;
+        }
+        let mut tile = vec![T::default(); area];
+        let mut rest = &*sums;
+        for share in &self.plan.shares {
+            let [rows, stored] = &share.panels;
+            for &row in &rows.stored {
+                let (line, others) = rest.split_at(stored.slots());
+                rest = others;
+                for (sum, &column) in line.iter().zip(&stored.stored) {
+                    let to = &mut tile[row as usize * columns + column as usize];
+                    *to = if share.slice == 0 { *sum } else { to.plus(*sum) };
+                }
+            }
+        }
+        sums[..area].copy_from_slice(&tile);
+    }
+}

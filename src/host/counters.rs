@@ -1,0 +1,304 @@
+//! What a product costs in accesses: counted in the executor's own, not derived.
+//!
+//! One block runs, checked, thread by thread, and every access of every warp is counted. Blocks are alike when tiles divide the
+//! problem and begin at multiples of 32 bytes, so the counts are those of one block times the blocks. Tiles along K are alike but
+//! for the first and the last, so where there are many, two runs over a few tiles say what one more tile costs:
+//!
+//! ```text
+//! c(T) = c(p) + (T / p - 1) (c(2p) - c(p))         p tiles along K after which addresses are the same again modulo 32 bytes
+//! ```
+//!
+//! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
+
+use super::{
+    Purpose,
+    watch::{Strides, watch},
+};
+use crate::{
+    call::Shapes,
+    error::Error,
+    host::Problem,
+    operand::OperandKind,
+    threadblock::{
+        Program,
+        banks::{SECTOR_BYTES, WarpAccess, lines, sectors, wavefronts},
+    },
+};
+
+/// Accesses to a matrix in global memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct GlobalAccesses {
+    /// Elements, each as often as a thread touches it.
+    pub elements: u64,
+    /// Instructions of a warp.
+    pub requests: u64,
+    /// Sectors of 32 bytes, each once a request.
+    pub sectors: u64,
+    /// Lines of 128 bytes, each once a request.
+    pub lines: u64,
+}
+
+impl GlobalAccesses {
+    /// An access that is made so many times, and reads so many elements each time.
+    pub fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
+        self.elements += times * elements;
+        self.requests += times;
+        self.sectors += times * u64::from(sectors(access));
+        self.lines += times * u64::from(lines(access));
+    }
+}
+
+/// Accesses to shared memory in one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SharedAccesses {
+    /// Instructions of a warp.
+    pub accesses: u64,
+    /// Wavefronts that they take.
+    pub wavefronts: u64,
+    /// Wavefronts that they would take if no two words shared a bank.
+    pub ideal: u64,
+}
+
+impl SharedAccesses {
+    /// An access that is made so many times.
+    pub fn add(&mut self, times: u64, access: &WarpAccess) {
+        let taken = wavefronts(access);
+        self.accesses += times;
+        self.wavefronts += times * u64::from(taken.wavefronts);
+        self.ideal += times * u64::from(taken.ideal);
+    }
+}
+
+/// What a product costs in accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Counters {
+    /// Reads of A.
+    pub a: GlobalAccesses,
+    /// Reads of B.
+    pub b: GlobalAccesses,
+    /// Tiles, and accumulators where K is sliced, to shared memory; asynchronous copies among them.
+    pub stores: SharedAccesses,
+    /// Fragments, and accumulators, from shared memory.
+    pub loads: SharedAccesses,
+    /// Multiplications with addition.
+    pub multiply_adds: u64,
+}
+
+impl Counters {
+    /// Elements of A and B that are read from global memory: `MNK (1/tile_m + 1/tile_n)`.
+    pub const fn elements(&self) -> u64 {
+        self.a.elements.saturating_add(self.b.elements)
+    }
+
+    fn numbers(&mut self) -> [&mut u64; 15] {
+        let Self { a, b, stores, loads, multiply_adds } = self;
+        [
+            &mut a.elements,
+            &mut a.requests,
+            &mut a.sectors,
+            &mut a.lines,
+            &mut b.elements,
+            &mut b.requests,
+            &mut b.sectors,
+            &mut b.lines,
+            &mut stores.accesses,
+            &mut stores.wavefronts,
+            &mut stores.ideal,
+            &mut loads.accesses,
+            &mut loads.wavefronts,
+            &mut loads.ideal,
+            multiply_adds,
+        ]
+    }
+
+    /// Number by number; `None` where one has no result.
+    fn with(mut self, mut other: Self, f: impl Fn(u64, u64) -> Option<u64>) -> Option<Self> {
+        for (mine, other) in self.numbers().into_iter().zip(other.numbers()) {
+            *mine = f(*mine, *other)?;
+        }
+        Some(self)
+    }
+
+    fn times(self, factor: u64) -> Option<Self> {
+        self.with(self, |x, _| x.checked_mul(factor))
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        self.with(other, u64::checked_add)
+    }
+
+    fn minus(self, other: Self) -> Option<Self> {
+        self.with(other, u64::checked_sub)
+    }
+}
+
+/// The counters of a product, in the user's A and B. Where the epilogue reads no accumulator, for one because alpha is 0, nothing is
+/// multiplied and all are 0.
+///
+/// ```
+/// use falchion::{internals::{call::Shapes, host::count}, prelude::*, threadblock::Program};
+///
+/// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
+/// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+/// let shapes = Shapes::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
+/// let counters = count(&Program::of(&desc), &shapes)?;
+/// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
+/// [`Error::Measurement`] when blocks are not alike, when an address is no multiple of the access, and when a number passes 64
+/// bits.
+pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
+    program.check()?;
+    shapes.check(&program.desc)?;
+    let turned = shapes.canonical_for(&program.desc)?;
+    let walk = Walk::of(program, &Problem::of(&turned))?;
+    let mut counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
+    if program.desc.exchanged {
+        (counters.a, counters.b) = (counters.b, counters.a);
+    }
+    Ok(counters)
+}
+
+/// The blocks of a problem, all alike, and the walk of one along K.
+struct Walk {
+    blocks: u64,
+    tiles: u32,
+    /// Tiles along K after which addresses are the same again modulo a sector.
+    period: u32,
+    strides: Strides,
+}
+
+impl Walk {
+    fn of(program: &Program, problem: &Problem) -> Result<Self, Error> {
+        let d = &program.desc;
+        let whole = |axis, extent: usize, tile: u32| {
+            if extent.is_multiple_of(tile as usize) {
+                return Ok((extent / tile as usize) as u64);
+            }
+            let nearest = extent.next_multiple_of(tile as usize);
+            let because = format!(
+                "{axis} = {extent} is not a whole number of tiles of {tile}, so blocks are not alike; the nearest is {nearest}"
+            );
+            Err(Error::Measurement { because })
+        };
+        let rows = whole("M", problem.m, d.threadblock.m)?;
+        let columns = whole("N", problem.n, d.threadblock.n)?;
+        let tiles = whole("K", problem.k, d.threadblock.k)? as u32;
+        let strides = OperandKind::BOTH.map(|operand| {
+            let leading = if operand == OperandKind::A { problem.lda } else { problem.ldb } as u64;
+            if d.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
+        });
+        let mut period = 1;
+        for (operand, along) in OperandKind::BOTH.into_iter().zip([rows, columns]) {
+            let (facts, (along_mn, along_k)) = (d.operand(operand), strides[operand.index()]);
+            let bytes = |stride: u64, extent: u32| (stride % SECTOR_BYTES) * u64::from(extent) * u64::from(facts.element.bytes());
+            let apart = bytes(along_mn, facts.smem.mn);
+            if along > 1 && !apart.is_multiple_of(SECTOR_BYTES) {
+                let because = format!(
+                    "the tiles of {} begin {} bytes past a multiple of {SECTOR_BYTES} from one another, so blocks are not alike",
+                    operand.name(),
+                    apart % SECTOR_BYTES
+                );
+                return Err(Error::Measurement { because });
+            }
+            // A power of two, as 32 is.
+            let shift = bytes(along_k, d.threadblock.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
+            period = period.max((SECTOR_BYTES >> shift) as u32);
+        }
+        let tiles = if d.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
+        Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
+    }
+
+    /// The counters of one block.
+    fn block(&self, program: &Program) -> Result<Counters, Error> {
+        let (tiles, period) = (self.tiles, self.period);
+        if tiles <= 2 * period || !tiles.is_multiple_of(period) {
+            return self.over(program, tiles);
+        }
+        let (first, both) = (self.over(program, period)?, self.over(program, 2 * period)?);
+        let more = both.minus(first).and_then(|one| one.times(u64::from(tiles / period - 1)));
+        more.and_then(|more| first.plus(more)).ok_or_else(too_many)
+    }
+
+    /// The counters of one block over so many tiles.
+    fn over(&self, program: &Program, tiles: u32) -> Result<Counters, Error> {
+        let mut counters = Counters::default();
+        let multiply_adds = watch(program, tiles, Some(self.strides), &mut |touched| {
+            let access = &touched.access;
+            let shared = match (touched.purpose, touched.operand) {
+                (Purpose::Fetch, operand) => {
+                    let bytes = access.active() as u64 * u64::from(access.bytes());
+                    let (global, kind) = match operand {
+                        Some(OperandKind::B) => (&mut counters.b, program.desc.b),
+                        _ => (&mut counters.a, program.desc.a),
+                    };
+                    global.add(1, bytes / u64::from(kind.bytes()), access);
+                    return;
+                }
+                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,
+                (Purpose::Load | Purpose::Collect, _) => &mut counters.loads,
+            };
+            shared.add(1, access);
+        })?;
+        Ok(Counters { multiply_adds, ..counters })
+    }
+}
+
+fn too_many() -> Error {
+    Error::Measurement { because: "the problem has more accesses than 64 bits count".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arch::{ArchKind, OpKind},
+        desc::{COMBINATIONS, GemmDesc},
+        family::default_gemm_configuration::default_description,
+        layout::Order,
+    };
+    use falchion_lab::ladder;
+
+    fn descriptions() -> Vec<GemmDesc> {
+        let mut descriptions: Vec<_> = ladder::rungs()
+            .unwrap()
+            .into_iter()
+            .filter_map(|rung| match rung.program {
+                // As text: the laboratory knows the library without its unit tests, whose types are others.
+                ladder::Program::Gemm(desc) => Some(GemmDesc::from_json(&desc.to_json().unwrap()).unwrap()),
+                ladder::Program::Textbook(_) => None,
+            })
+            .collect();
+        for (arch, orders) in [(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]), (ArchKind::Sm90, [Order::Col; 3])] {
+            descriptions
+                .extend(COMBINATIONS.iter().map(|&types| default_description(OpKind::Simt, arch, types, orders).unwrap()));
+        }
+        descriptions
+    }
+
+    /// `c(p) + (T/p - 1) (c(2p) - c(p)) = c(T)` where `c(T)` is counted over all `T` tiles.
+    #[test]
+    fn a_few_tiles_scaled_are_a_full_count() {
+        let mut scaled = 0;
+        for desc in descriptions() {
+            let program = Program::of(&desc);
+            for tiles in [1, 2, 3, 5, 8, 12] {
+                let extents = [desc.threadblock.m, desc.threadblock.n, desc.threadblock.k * tiles].map(|x| x as usize);
+                let (m, n) = if desc.exchanged { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
+                let shapes = Shapes::of(&desc, (m, n, extents[2]), [None; 3], [1.0; 8]);
+                let walk = Walk::of(&program, &Problem::of(&shapes.canonical())).unwrap();
+                assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
+                scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));
+            }
+        }
+        println!("{scaled} counts were scaled");
+        assert!(scaled > 100, "{scaled}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by side.
+
+use super::{operands::Product, parallel::parallel_pieces, store::Blocks};
+use crate::{error::Error, numeric::ElementKind, schedule::Fault};
+use bytemuck::Pod;
+use core::ops::Range;
+
+/// Memory for the accumulators and packed operands of the blocks that are computed side by side; one block is always computed.
+const BUDGET_BYTES: usize = 64 << 20;
+
+/// How blocks are packed and multiplied.
+pub(super) trait Arithmetic: Sync {
+    /// What products are accumulated in.
+    type Number: Pod + Default + Send + Sync;
+    /// A strip of an operand, over some tiles along K.
+    type Strip: Default + Send + Sync;
+    /// What the numbers are when they are stored.
+    fn kind(&self) -> ElementKind;
+    /// Rows and columns of a block.
+    fn extents(&self) -> (usize, usize);
+    /// Numbers of a block, of which the first are its accumulators in the end.
+    fn numbers(&self) -> usize;
+    /// Tiles along K that are packed at once, and all of them.
+    fn tiles(&self) -> (u32, u32);
+    /// Bytes of each operand's strip.
+    fn strip_bytes(&self) -> [usize; 2];
+    /// Packs some tiles along K of an operand's strip of that number.
+    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Self::Strip);
+    /// Adds the products of two strips.
+    fn multiply(&self, strips: [&Self::Strip; 2], numbers: &mut [Self::Number]);
+    /// Makes accumulators of a block's numbers.
+    fn finish(&self, tile: (u32, u32), numbers: &mut [Self::Number]);
+}
+
+/// Blocks that are computed side by side.
+#[derive(Default)]
+struct Batch {
+    /// The tile (row, column) of each.
+    tiles: Vec<(u32, u32)>,
+    /// The rows of tiles that occur, and the columns, in order.
+    strips: [Vec<u32>; 2],
+}
+
+impl Batch {
+    /// The next of `blocks`, as many as there is memory for.
+    fn next<A: Arithmetic>(
+        arithmetic: &A,
+        blocks: &mut Range<u32>,
+        place: impl Fn(u32) -> Result<(u32, u32), Fault>,
+    ) -> Result<Self, Fault> {
+        let (strips, block_bytes) = (arithmetic.strip_bytes(), arithmetic.numbers() * size_of::<A::Number>());
+        let mut batch = Self::default();
+        let mut bytes = 0;
+        while blocks.start < blocks.end && (bytes < BUDGET_BYTES || batch.tiles.is_empty()) {
+            let tile = place(blocks.start)?;
+            blocks.start += 1;
+            bytes += block_bytes;
+            for (side, strip) in [tile.0, tile.1].into_iter().enumerate() {
+                if let Err(at) = batch.strips[side].binary_search(&strip) {
+                    batch.strips[side].insert(at, strip);
+                    bytes += strips[side];
+                }
+            }
+            batch.tiles.push(tile);
+        }
+        Ok(batch)
+    }
+
+    /// The accumulators of each block, at the head of its piece of `numbers`.
+    fn multiply<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut Vec<A::Number>) {
+        let piece = arithmetic.numbers();
+        numbers.clear();
+        numbers.resize(self.tiles.len() * piece, A::Number::default());
+        let (step, all) = arithmetic.tiles();
+        let mut packed: [Vec<A::Strip>; 2] = Default::default();
+        for first in (0..all).step_by(step as usize) {
+            let tiles = first..all.min(first.saturating_add(step));
+            for side in [0, 1] {
+                packed[side].resize_with(self.strips[side].len(), A::Strip::default);
+                parallel_pieces(&mut packed[side], 1, |i, into| {
+                    arithmetic.pack(side, self.strips[side][i], tiles.clone(), &mut into[0]);
+                });
+            }
+            parallel_pieces(numbers, piece, |block, numbers| {
+                let (row, column) = self.tiles[block];
+                let strip = |side: usize, number: u32| &packed[side][self.strips[side].partition_point(|&strip| strip < number)];
+                arithmetic.multiply([strip(0, row), strip(1, column)], numbers);
+            });
+        }
+        parallel_pieces(numbers, piece, |block, numbers| arithmetic.finish(self.tiles[block], numbers));
+    }
+}
+
+/// Computes D, of so many rows and columns of tiles; block i is at `place(i)`.
+///
+/// # Errors
+///
+/// Those of `place`, and of [`Blocks::store`].
+pub(super) fn compute<A: Arithmetic>(
+    arithmetic: &A,
+    (rows, columns): (usize, usize),
+    place: impl Fn(u32) -> Result<(u32, u32), Fault>,
+    product: &mut Product<'_>,
+) -> Result<(), Error> {
+    let mut blocks = 0..(rows * columns) as u32;
+    let mut numbers = Vec::new();
+    while !blocks.is_empty() {
+        let batch = Batch::next(arithmetic, &mut blocks, &place)?;
+        batch.multiply(arithmetic, &mut numbers);
+        let stored = Blocks {
+            tiles: &batch.tiles,
+            extents: arithmetic.extents(),
+            accumulators: bytemuck::cast_slice(&numbers),
+            piece: arithmetic.numbers(),
+            kind: arithmetic.kind(),
+        };
+        stored.store(product)?;
+    }
+    Ok(())
+}

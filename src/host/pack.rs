@@ -1,0 +1,186 @@
+//! Panels of an operand, gathered through the plan and widened: what microkernels read.
+
+use super::{
+    microkernel::Sections,
+    operands::{Matrix, Operands},
+    plan::{Name, Panel, Plan},
+};
+use crate::{
+    error::Error,
+    numeric::{Accumulator, Number, Widening},
+    operand::OperandKind,
+    sys::simd::{Vectorized, dispatch},
+    threadblock::tile_iterator::TileIterator,
+};
+use core::ops::Range;
+
+/// How the panels of one operand are packed.
+pub(super) struct Packing<'a, T> {
+    operands: Operands<'a>,
+    operand: OperandKind,
+    matrix: Matrix<'a>,
+    widening: Widening<T>,
+    panels: Vec<(&'a Panel, Option<Name>)>,
+    /// Slots of the widest section.
+    pub widest: usize,
+}
+
+impl<'a, T: Accumulator + Number> Packing<'a, T> {
+    /// That of an operand in a plan.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Operands::widening`].
+    pub fn new(operands: Operands<'a>, plan: &'a Plan, operand: OperandKind, widest: usize) -> Result<Self, Error> {
+        let panels = plan.shares.iter().map(|share| &share.panels[operand.index()]);
+        let panels = panels.map(|panel| (panel, panel.rectangle())).collect();
+        let (matrix, widening) = (operands.matrix(operand), operands.widening(operand)?);
+        Ok(Self { operands, operand, matrix, widening, panels, widest })
+    }
+
+    /// Elements of all panels of one tile along K.
+    pub fn elements_per_tile(&self) -> usize {
+        self.panels.iter().map(|(panel, _)| panel.elements.len()).sum()
+    }
+
+    /// Packs `tiles` of all panels of the strip of tiles number `strip`, panel by panel.
+    pub fn pack(&self, strip: u32, tiles: Range<u32>, into: &mut [T]) {
+        let d = self.operands.desc;
+        let origin = u64::from(strip) * u64::from(d.operand(self.operand).smem.mn);
+        let walk = self.operands.iterator(self.operand, origin);
+        let mut rest = into;
+        for &(panel, rectangle) in &self.panels {
+            let (into, others) = rest.split_at_mut(panel.elements.len() * tiles.len());
+            rest = others;
+            match rectangle {
+                None => self.gather(panel, &walk, tiles.clone(), into),
+                Some(first) => dispatch(self.rectangles(panel, first, &walk, &tiles, into)),
+            }
+        }
+    }
+
+    /// Element by element, wherever they are.
+    fn gather(&self, panel: &Panel, walk: &TileIterator, tiles: Range<u32>, into: &mut [T]) {
+        let (slots, depth) = (panel.slots(), panel.depth());
+        for (first, width) in Sections::of(slots, self.widest) {
+            let section = into[first * depth * tiles.len()..].chunks_exact_mut(width);
+            let groups = tiles.clone().flat_map(|tile| (0..depth).map(move |group| (tile, group)));
+            for (to, (tile, group)) in section.zip(groups) {
+                for (to, e) in to.iter_mut().zip(&panel.elements[group * slots + first..]) {
+                    let element = walk.element(tile, e.mn, e.k);
+                    let one = |(mn, k): (u64, u64)| (self.widening.one)(self.matrix.from(mn as usize, k as usize));
+                    *to = element.map_or_else(T::default, one);
+                }
+            }
+        }
+    }
+
+    fn rectangles<'r>(
+        &self,
+        panel: &Panel,
+        first: Name,
+        walk: &TileIterator,
+        tiles: &Range<u32>,
+        into: &'r mut [T],
+    ) -> Rectangles<'r, T>
+    where
+        'a: 'r,
+    {
+        let (tile_k, depth) = (walk.tile_k as usize, panel.depth());
+        let k = tiles.start as usize * tile_k + first.k as usize;
+        // Tiles that follow one another without a gap are one.
+        let (depth, count) = if depth == tile_k { (depth * tiles.len(), 1) } else { (depth, tiles.len()) };
+        Rectangles {
+            from: self.matrix,
+            widening: self.widening,
+            origin: (walk.origin as usize + first.mn as usize, k),
+            slots: panel.slots(),
+            widest: self.widest,
+            depth,
+            count,
+            step: tile_k,
+            into,
+        }
+    }
+}
+
+/// Rectangles of a matrix of MN x K, one after the other along K, widened; beyond the matrix, zeros.
+struct Rectangles<'r, T> {
+    from: Matrix<'r>,
+    widening: Widening<T>,
+    /// The first element, along MN and along K.
+    origin: (usize, usize),
+    /// Along MN.
+    slots: usize,
+    /// Slots of the widest section.
+    widest: usize,
+    /// Along K, of one rectangle.
+    depth: usize,
+    /// Rectangles.
+    count: usize,
+    /// From one rectangle to the next, along K.
+    step: usize,
+    into: &'r mut [T],
+}
+
+impl<T: Accumulator + Number> Vectorized for Rectangles<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(mut self) {
+        let mut line = vec![T::default(); self.slots.max(self.depth)];
+        for rectangle in 0..self.count {
+            let (mn, k) = (self.origin.0, self.origin.1 + rectangle * self.step);
+            let (height, width) = self.from.extents;
+            let there = (height.saturating_sub(mn).min(self.slots), width.saturating_sub(k).min(self.depth));
+            if there != (self.slots, self.depth) {
+                for (slot, section) in Sections::of(self.slots, self.widest) {
+                    self.part(rectangle, slot, section).fill(T::default());
+                }
+            }
+            if there.0 > 0 && there.1 > 0 {
+                if self.from.strides.0 == 1 {
+                    self.along_mn(rectangle, there, &mut line)
+                } else {
+                    self.along_k(rectangle, there, &mut line)
+                }
+            }
+        }
+    }
+}
+
+impl<T: Accumulator + Number> Rectangles<'_, T> {
+    /// The part of a section of so many slots that a rectangle fills.
+    #[inline(always)]
+    fn part(&mut self, rectangle: usize, slot: usize, section: usize) -> &mut [T] {
+        let first = (slot * self.count + rectangle * section) * self.depth;
+        &mut self.into[first..first + section * self.depth]
+    }
+
+    /// From lines along MN, each of which has a part of every section.
+    #[inline(always)]
+    fn along_mn(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
+        for k in 0..there.1 {
+            let from = self.from.from(self.origin.0, self.origin.1 + rectangle * self.step + k);
+            (self.widening.row)(from, &mut line[..there.0]);
+            for (slot, section) in Sections::of(self.slots, self.widest) {
+                let there = there.0.saturating_sub(slot).min(section);
+                let line = line.get(slot..slot + there).unwrap_or_default();
+                self.part(rectangle, slot, section)[k * section..][..there].copy_from_slice(line);
+            }
+        }
+    }
+
+    /// From lines along K, each of which is one slot's.
+    #[inline(always)]
+    fn along_k(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
+        for (slot, section) in Sections::of(self.slots, self.widest) {
+            for within in 0..there.0.saturating_sub(slot).min(section) {
+                let from = self.from.from(self.origin.0 + slot + within, self.origin.1 + rectangle * self.step);
+                (self.widening.row)(from, &mut line[..there.1]);
+                let to = self.part(rectangle, slot, section)[within..].iter_mut().step_by(section);
+                to.zip(&line[..there.1]).for_each(|(to, from)| *to = *from);
+            }
+        }
+    }
+}

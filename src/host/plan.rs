@@ -1,0 +1,269 @@
+//! A program, composed: which element of A and of B each multiplication reads.
+//!
+//! One block is run on names instead of numbers, through the very copies, layouts and fragments of the checked mode. What
+//! comes out says, for each warp and k, which row of A stands in each of its rows and which column of B in each of its
+//! columns: the warp's two [`Panel`]s. Warps that form a grid, each row of it with one panel of A and each column of it with
+//! one of B, are one larger product of larger panels. A wrong map makes a wrong plan.
+
+use super::{
+    accumulated::Accumulated,
+    block::{Block, Started},
+    vectors::whole,
+};
+use crate::{
+    index::{at, laws},
+    operand::OperandKind,
+    shape::Mnk,
+    threadblock::thread_map::WARP,
+    warp::mma_simt::warp_place,
+};
+use crate::{schedule::Fault, threadblock::Program};
+
+/// An element of an operand's tile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Name {
+    /// Which tile along K.
+    pub tile: u32,
+    /// Along M or N.
+    pub mn: u32,
+    /// Along K.
+    pub k: u32,
+}
+
+impl Name {
+    /// As what moves through a block; what was never named is the first element. Tiles have fewer than 2^24 rows.
+    fn word(self) -> u64 {
+        u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
+    }
+
+    fn of_word(word: u64) -> Self {
+        let part = |shift: u32| (word >> shift & 0xff_ffff) as u32;
+        Self { tile: (word >> 48) as u32, mn: part(24), k: part(0) }
+    }
+}
+
+/// The names that a thread multiplied.
+struct Trace {
+    rows: Vec<Name>,
+    columns: Vec<Name>,
+}
+
+impl Trace {
+    fn of(accumulated: &Accumulated) -> Self {
+        let names = |words: &[u64]| words.iter().map(|&word| Name::of_word(word)).collect();
+        match accumulated {
+            Accumulated::Names { rows, columns } => Self { rows: names(rows), columns: names(columns) },
+            _ => Self { rows: Vec::new(), columns: Vec::new() },
+        }
+    }
+}
+
+/// The elements of one operand that a product multiplies, k by k, and where its accumulators go.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Panel {
+    /// Row of the block's tile that each row of the product is stored to; columns for B.
+    pub stored: Vec<u32>,
+    /// The element in each of these slots, k-group by k-group, of tile 0.
+    pub elements: Vec<Name>,
+}
+
+impl Panel {
+    /// Rows of the product, or columns.
+    pub fn slots(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// K-groups of one tile.
+    pub fn depth(&self) -> usize {
+        self.elements.len() / self.slots().max(1)
+    }
+
+    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-groups along K.
+    pub fn rectangle(&self) -> Option<Name> {
+        let first = *self.elements.first()?;
+        let slots = self.slots() as u32;
+        let expected = (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots, ..first });
+        self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
+    }
+
+    /// All slots of some panels of as many k-groups, in the order of where they are stored.
+    fn joined(panels: &[&Self]) -> Self {
+        let mut places: Vec<(u32, &Self, usize)> = Vec::new();
+        for panel in panels {
+            places.extend(panel.stored.iter().enumerate().map(|(slot, &stored)| (stored, *panel, slot)));
+        }
+        places.sort_by_key(|place| place.0);
+        let depth = panels.first().map_or(0, |panel| panel.depth());
+        let mut elements = Vec::with_capacity(depth * places.len());
+        for group in 0..depth {
+            elements.extend(places.iter().map(|(_, panel, slot)| panel.elements[group * panel.slots() + slot]));
+        }
+        Self { stored: places.iter().map(|place| place.0).collect(), elements }
+    }
+}
+
+/// Some warps' share of a block: one product.
+#[derive(Clone, Debug)]
+pub struct Share {
+    /// Of A, and of B.
+    pub panels: [Panel; 2],
+    /// Slice of K.
+    pub slice: u32,
+}
+
+/// A block, composed.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The products, slice by slice.
+    pub shares: Vec<Share>,
+}
+
+impl Plan {
+    /// Runs one block of `program` on names.
+    pub fn of(program: &Program) -> Result<Self, Fault> {
+        let d = &program.desc;
+        let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
+        // Two tiles: enough to see that every tile takes the same way.
+        let accumulators = Accumulated::Names { rows: Vec::new(), columns: Vec::new() };
+        let block = Block::run(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 })?;
+        stored_once(program)?;
+        whole(program)?;
+        let mut shares = Vec::new();
+        for slice in 0..d.warps().k {
+            let warps = (0..d.threads() / WARP).filter(|&warp| warp_place(d, warp).2 == slice);
+            let shares_of_warps: Vec<Share> =
+                warps.map(|warp| Ok(Share { panels: panels_of(program, &block, warp)?, slice })).collect::<Result<_, Fault>>()?;
+            match joined(&shares_of_warps) {
+                Some(share) => shares.push(share),
+                None => shares.extend(shares_of_warps),
+            }
+        }
+        Ok(Self { shares })
+    }
+
+    /// All of a block's tile as one product, rows and columns in order, k ascending.
+    pub fn of_one_product(block: Mnk) -> Self {
+        let panel = |extent: u32| Panel {
+            stored: (0..extent).collect(),
+            elements: (0..block.k).flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k })).collect(),
+        };
+        Self { shares: vec![Share { panels: [panel(block.m), panel(block.n)], slice: 0 }] }
+    }
+
+    /// Whether each slice is one product, its rows and columns stored in order.
+    pub fn is_whole(&self, slices: u32) -> bool {
+        let in_order = |panel: &Panel| (0..).zip(&panel.stored).all(|(slot, &stored)| slot == stored);
+        self.shares.len() == slices as usize && self.shares.iter().all(|share| share.panels.iter().all(in_order))
+    }
+}
+
+/// The panels of one warp.
+fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 2], Fault> {
+    let d = &program.desc;
+    let fault = Fault::NotAnOuterProduct { warp };
+    let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].accumulators)).collect();
+    let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
+    let collector = warp % (d.threads_per_slice() / WARP);
+    let tile_columns = d.threadblock.n;
+    let stored_at = |lane: u32, i: u32, j: u32| {
+        let offset = program.maps.accumulator.at(at(collector * WARP + lane, i * columns + j)).ok_or(fault)?;
+        Ok((offset / tile_columns, offset % tile_columns))
+    };
+    let arrangement = d.lanes();
+    let panel = |operand: OperandKind| -> Result<Panel, Fault> {
+        let per_lane = if operand == OperandKind::A { rows } else { columns };
+        let side = |lane: u32| match operand {
+            OperandKind::A => &lanes[lane as usize].rows,
+            OperandKind::B => &lanes[lane as usize].columns,
+        };
+        let own = |lane: u32| match operand {
+            OperandKind::A => arrangement.place(lane).0,
+            OperandKind::B => arrangement.place(lane).1,
+        };
+        // One lane for each row, or column, of the grid of lanes; all others hold what one of these holds.
+        let mut leads: Vec<u32> = (0..WARP).collect();
+        leads.sort_by_key(|&lane| (own(lane), lane));
+        leads.dedup_by_key(|lane| own(*lane));
+        if (0..WARP).any(|lane| side(lane) != side(leads[own(lane) as usize])) {
+            return Err(fault);
+        }
+        let mut stored = Vec::new();
+        for &lane in &leads {
+            for i in 0..per_lane {
+                stored.push(match operand {
+                    OperandKind::A => stored_at(lane, i, 0)?.0,
+                    OperandKind::B => stored_at(lane, 0, i)?.1,
+                });
+            }
+        }
+        let per_lane = per_lane as usize;
+        let mut elements = Vec::new();
+        for step in 0..2 * d.warp.k as usize {
+            for &lane in &leads {
+                elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
+            }
+        }
+        let second = elements.split_off(elements.len() / 2);
+        if !elements.iter().zip(&second).all(|(a, b)| a.tile == 0 && *b == Name { tile: 1, ..*a }) {
+            return Err(fault);
+        }
+        Ok(Panel { stored, elements })
+    };
+    let panels = [panel(OperandKind::A)?, panel(OperandKind::B)?];
+    // Every accumulator is stored where its row and its column say.
+    for lane in 0..WARP {
+        let (lane_m, lane_n) = arrangement.place(lane);
+        for i in 0..rows {
+            for j in 0..columns {
+                let place = (lane_m * rows + i, lane_n * columns + j);
+                if stored_at(lane, i, j)? != (panels[0].stored[place.0 as usize], panels[1].stored[place.1 as usize]) {
+                    return Err(fault);
+                }
+            }
+        }
+    }
+    Ok(panels)
+}
+
+/// The products of some warps as one, when they form a grid.
+fn joined(warps: &[Share]) -> Option<Share> {
+    let mut distinct: [Vec<&Panel>; 2] = Default::default();
+    let mut pairs: Vec<[usize; 2]> = Vec::new();
+    for warp in warps {
+        pairs.push([0, 1].map(|side: usize| {
+            let (known, panel) = (&mut distinct[side], &warp.panels[side]);
+            known.iter().position(|other| *other == panel).unwrap_or_else(|| {
+                known.push(panel);
+                known.len() - 1
+            })
+        }));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    let whole = pairs.len() == warps.len() && pairs.len() == distinct[0].len() * distinct[1].len();
+    let slice = warps.first()?.slice;
+    whole.then(|| Share { panels: distinct.map(|panels| Panel::joined(&panels)), slice })
+}
+
+/// Whether the threads of a slice store each element of the tile once, and deposit it once.
+pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
+    let columns = program.desc.threadblock.n;
+    let place = |offset: u32| (offset / columns, offset % columns);
+    if program.desc.warps().k > 1
+        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
+    {
+        return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });
+    }
+    match laws::bijective(program.maps.accumulator.as_ref()) {
+        Ok(()) => Ok(()),
+        Err(laws::Violation::Missed { offset }) => {
+            let (row, column) = place(offset);
+            Err(Fault::NeverStored { row, column })
+        }
+        Err(laws::Violation::Shared { offset, .. } | laws::Violation::Outside { offset, .. }) => {
+            let (row, column) = place(offset);
+            Err(Fault::StoredTwice { row, column })
+        }
+        Err(laws::Violation::Apart { point }) => Err(Fault::StoredTwice { row: point.row, column: point.column }),
+    }
+}

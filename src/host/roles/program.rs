@@ -1,0 +1,100 @@
+//! A ring, unfolded: its numbers, its maps and its schedules.
+
+use crate::{
+    Refusal,
+    index::{Coord, IndexMap, Map, Tabled, at},
+    operand::OperandKind,
+    schedule::{RoleOptions, Roles},
+    threadblock::{Pipeline, RingPosition, pipeline::WARPS},
+};
+use std::sync::Arc;
+
+/// What the machine runs. Tests change one thing and watch.
+#[derive(Clone)]
+pub struct RingProgram {
+    /// How many stages, consumers, buffers and blocks there are.
+    pub ring: Pipeline,
+    /// What each role does.
+    pub roles: Roles,
+    /// Arrivals that full barriers are set up for.
+    pub full_arrivals: u32,
+    /// Arrivals that empty barriers are set up for.
+    pub empty_arrivals: u32,
+    /// Bytes that the producer announces at a full barrier.
+    pub expect_bytes: u32,
+    /// Bytes of C that a consumer announces at its source barrier.
+    pub source_bytes: u32,
+    /// Bytes that land of one copy of A, and of B.
+    pub copy_bytes: [u32; 2],
+    /// [`RingPosition`], as the producer has it.
+    pub producer_position: Map,
+    /// [`RingPosition`], as consumers have it.
+    pub consumer_position: Map,
+    /// (rank, i) to the rank of the block at which a warp's arrival `i` arrives.
+    pub released: Map,
+    /// (rank, i) to the rank of the block in which a shared copy's `i`-th destination lies.
+    pub destinations: Map,
+    /// (0, rank) to the share of the shared operand that a block copies.
+    pub share: Map,
+    /// Parts in which a consumer multiplies a stage where each stage is promoted; 0 where none is.
+    pub promoted_parts: u32,
+    /// Sets of registers to which a warp brings A in turn; 0 where products read A in shared memory.
+    pub fragment_sets: u32,
+    /// Slices in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
+    pub slices: u32,
+    /// Whether threads multiply and store.
+    pub by_threads: bool,
+    /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
+    pub consumer_registers: u32,
+}
+
+/// (row, column) to the column: each rank of a cluster in turn.
+#[derive(Clone, Copy, Debug)]
+struct EachRank {
+    rows: u32,
+    blocks: u32,
+}
+
+impl IndexMap for EachRank {
+    fn domain(&self) -> Coord {
+        at(self.rows, self.blocks)
+    }
+    fn codomain(&self) -> u32 {
+        self.blocks
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        (point.row < self.rows && point.column < self.blocks).then_some(point.column)
+    }
+}
+
+impl RingProgram {
+    /// The program of a ring and the schedules over it.
+    ///
+    /// # Errors
+    /// Those of [`RoleOptions::roles`].
+    pub fn of(ring: Pipeline, options: &RoleOptions) -> Result<Self, Refusal> {
+        let roles = options.roles(&ring)?;
+        let blocks = ring.blocks();
+        let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
+        let ranks = |rows| -> Map { Arc::new(EachRank { rows, blocks }) };
+        Ok(Self {
+            ring,
+            roles,
+            full_arrivals: ring.full_arrivals(),
+            empty_arrivals: ring.empty_arrivals(),
+            expect_bytes: ring.expect_bytes(),
+            source_bytes: ring.source_bytes(),
+            copy_bytes: OperandKind::BOTH.map(|operand| ring.copy_bytes(operand)),
+            producer_position: position.clone(),
+            consumer_position: position,
+            released: ranks(blocks),
+            destinations: ranks(blocks),
+            share: ranks(1),
+            promoted_parts: options.promoted_parts.map_or(0, u32::from),
+            fragment_sets: options.fragment_sets(),
+            slices: if options.by_threads { WARPS } else { u32::from(options.slices) },
+            by_threads: options.by_threads,
+            consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! A product on the host: the same in both modes but for how a block is computed.
+
+use super::{
+    accumulated::Accumulated,
+    accumulators::Accumulators,
+    block::{Block, Started},
+    chains::Chains,
+    fast::compute,
+    operands::{Operands, Product, unknown},
+    plan::{Plan, stored_once},
+    store::Blocks,
+    vectors::whole,
+};
+use crate::{
+    call::{HostSlice, HostSliceMut, Source},
+    desc::GemmDesc,
+    epilogue::SCALARS,
+    error::Error,
+    index::at,
+    numeric::{Accumulator, ElementKind, F16, Number},
+    operand::OperandKind,
+};
+use crate::{index::Map, schedule::Fault, threadblock::Program};
+use std::{
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError},
+};
+
+/// How the host runs a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mode {
+    /// Composed, vectorized, parallel over blocks.
+    Fast,
+    /// Thread by thread, with everything watched; threads take turns in an order drawn from the seed.
+    Checked {
+        /// What the order is drawn from.
+        seed: u64,
+    },
+}
+
+/// A row-major problem: extents, leading dimensions in elements, scalars. Checked by whoever makes it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Problem {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub lda: usize,
+    pub ldb: usize,
+    pub ldc: usize,
+    pub ldd: usize,
+    pub scalars: [f64; SCALARS],
+}
+
+/// Operands in host memory, their element types known to the description.
+pub(crate) struct Inputs<'a> {
+    pub a: HostSlice<'a>,
+    pub b: HostSlice<'a>,
+    pub c: Source<HostSlice<'a>>,
+    pub d: HostSliceMut<'a>,
+}
+
+/// A program whose threads all follow one schedule, its plan where it has been composed, and how it is run.
+struct OneSchedule<'p> {
+    program: &'p Program,
+    plan: Option<&'p Plan>,
+    /// The map (0, block) to the number of a tile.
+    order: Map,
+    /// Rows and columns of tiles.
+    tiles: (usize, usize),
+}
+
+/// Runs a program on operands in host memory.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
+pub(crate) fn execute(
+    program: &Program,
+    plan: Option<&Plan>,
+    mode: Mode,
+    problem: Problem,
+    inputs: Inputs<'_>,
+) -> Result<(), Error> {
+    let desc = &program.desc;
+    let Some(mut product) = Product::of(desc, problem, inputs)? else { return Ok(()) };
+    let tiles @ (rows, columns) =
+        (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
+    let order = (program.maps.order)(rows as u32, columns as u32);
+    let this = OneSchedule { program, plan, order, tiles };
+    match (mode, desc.accumulator) {
+        (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
+        (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
+        (Mode::Fast, ElementKind::I32) => this.fast::<i32>(&mut product),
+        (Mode::Fast, ElementKind::F16) => this.fast::<F16>(&mut product),
+        (Mode::Fast, _) => this.fast::<f32>(&mut product),
+    }
+}
+
+impl OneSchedule<'_> {
+    /// The tile of D that a block computes.
+    fn place(&self, block: u32) -> Result<(u32, u32), Fault> {
+        let (rows, columns) = self.tiles;
+        let tile = self.order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
+        let (row, column) = (tile / columns as u32, tile % columns as u32);
+        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
+    }
+
+    /// Block by block, thread by thread.
+    fn checked(&self, seed: u64, product: &mut Product<'_>) -> Result<(), Error> {
+        let (program, (rows, columns)) = (self.program, self.tiles);
+        let mut computed = vec![false; rows * columns];
+        let stored = stored_once(program).and_then(|()| whole(program));
+        for block in 0..(rows * columns) as u32 {
+            let tile @ (row, column) = self.place(block)?;
+            match computed.get_mut(row as usize * columns + column as usize) {
+                Some(known) if !*known => *known = true,
+                _ => return Err(Fault::TileTwice { row, column }.into()),
+            }
+            let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let accumulators = checked_block(program, &product.operands, tile, order, stored)?;
+            let extents = (program.desc.threadblock.m as usize, program.desc.threadblock.n as usize);
+            let (piece, kind) = (accumulators.len(), accumulators.kind());
+            Blocks { tiles: &[tile], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
+        }
+        Ok(())
+    }
+
+    /// Many blocks at once, through the plan.
+    fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>) -> Result<(), Error> {
+        let own;
+        let plan = match self.plan {
+            Some(plan) => plan,
+            None => {
+                own = Plan::of(self.program)?;
+                &own
+            }
+        };
+        compute(&Chains::<T>::of(product.operands, plan)?, self.tiles, |block| self.place(block), product)
+    }
+}
+
+/// A block of the checked mode. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
+fn checked_block(
+    program: &Program,
+    operands: &Operands<'_>,
+    (row, column): (u32, u32),
+    seed: u64,
+    stored: Result<(), Fault>,
+) -> Result<Accumulators, Error> {
+    let d = operands.desc;
+    let walks = [
+        operands.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
+        operands.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),
+    ];
+    let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
+    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(d.accumulator, matrix.kind)) else {
+        return Err(unknown(d));
+    };
+    let words = [of_a, of_b];
+    let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
+        let element = walks[operand.index()].element(tile, mn, k);
+        element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
+    };
+    let accumulators = Accumulated::Numbers(Accumulators::zeros(d.accumulator, d.accumulators() as usize));
+    let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed })?;
+    stored?;
+    let mut tile = Accumulators::zeros(d.accumulator, (d.threadblock.m * d.threadblock.n) as usize);
+    for thread in 0..d.threads_per_slice() {
+        for index in 0..d.accumulators() {
+            if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
+                tile.set(place as usize, block.threads[thread as usize].accumulators.word(index));
+            }
+        }
+    }
+    Ok(tile)
+}
+
+/// A program and its plan, composed once for each description.
+pub(crate) struct Composed {
+    pub program: Program,
+    pub plan: Plan,
+}
+
+/// Descriptions whose plans are kept.
+const KEPT: usize = 1024;
+
+/// The program and plan of a description that has been checked.
+pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Fault> {
+    static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(composed) = known().get(desc) {
+        return Ok(composed.clone());
+    }
+    let program = Program::of(desc);
+    let plan = Plan::of(&program)?;
+    let composed = Arc::new(Composed { program, plan });
+    let mut known = known();
+    if known.len() >= KEPT {
+        known.clear();
+    }
+    known.insert(*desc, composed.clone());
+    Ok(composed)
+}

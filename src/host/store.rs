@@ -1,0 +1,119 @@
+//! From accumulators to D: the epilogue, along rows.
+
+use super::{
+    epilogue::{Buffers, Epilogue},
+    operands::Product,
+    parallel::parallel_pieces,
+};
+use crate::{
+    call::Source,
+    error::Error,
+    numeric::{ComputeKind, Computed, ElementKind},
+};
+
+/// Columns that are evaluated at once, at least where there are so many: their rows stay in the first-level cache.
+const SPAN: usize = 512;
+
+/// Rows that are stored one after the other.
+const ROWS: usize = 8;
+
+/// Accumulators of some blocks.
+pub(super) struct Blocks<'a> {
+    /// The tile (row, column) of each.
+    pub tiles: &'a [(u32, u32)],
+    /// Rows and columns of a tile.
+    pub extents: (usize, usize),
+    /// The accumulators of each at the head of its piece, row by row.
+    pub accumulators: &'a [u8],
+    /// Elements of a piece.
+    pub piece: usize,
+    /// What they are.
+    pub kind: ElementKind,
+}
+
+impl Blocks<'_> {
+    /// Stores the blocks; a later one overwrites an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Epilogue::of`].
+    pub fn store(&self, product: &mut Product<'_>) -> Result<(), Error> {
+        match product.operands.desc.compute {
+            ComputeKind::F32 => self.rows::<f32>(product),
+            ComputeKind::F64 => self.rows::<f64>(product),
+            ComputeKind::I32 => self.rows::<i32>(product),
+        }
+    }
+
+    /// Rows of D are stored side by side.
+    fn rows<E: Computed>(&self, product: &mut Product<'_>) -> Result<(), Error> {
+        let Product { operands, source, d } = product;
+        let (desc, problem) = (operands.desc, &operands.problem);
+        let mut order: Vec<usize> = (0..self.tiles.len()).collect();
+        order.sort_by_key(|&block| self.tiles[block]);
+        let [first, last] = [order.first(), order.last()].map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
+        let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
+        let (epilogue, element) = (Epilogue::<E>::of(desc, &problem.scalars, self.kind)?, desc.c.bytes() as usize);
+        // The leading dimension of a single row may be any number.
+        let line = problem.ldd.max(1).saturating_mul(element);
+        let end = d.len().min(last.saturating_mul(line));
+        let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
+        let span = Span { epilogue, element, columns: problem.n, source: *source, ldc: problem.ldc };
+        parallel_pieces(d, line.saturating_mul(ROWS), |number, rows| {
+            let mut buffers = Buffers::default();
+            for (i, d) in rows.chunks_mut(line).enumerate() {
+                self.row(&span, &order, first + number * ROWS + i, &mut buffers, d);
+            }
+        });
+        Ok(())
+    }
+
+    /// One row of D, from all blocks that have a part of it.
+    fn row<E: Computed>(&self, span: &Span<'_, E>, order: &[usize], row: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
+        let (tile_m, tile_n) = self.extents;
+        let (strip, within) = ((row / tile_m) as u32, row % tile_m);
+        let first = order.partition_point(|&block| self.tiles[block].0 < strip);
+        let bytes = self.kind.bytes() as usize;
+        let mut begin = 0;
+        for &block in order[first..].iter().take_while(|&&block| self.tiles[block].0 == strip) {
+            let column = self.tiles[block].1 as usize * tile_n;
+            let known = buffers.accumulators.len();
+            if begin + known != column || known >= SPAN {
+                span.store(row, begin, buffers, d);
+                begin = column;
+            }
+            let line = &self.accumulators[(block * self.piece + within * tile_n) * bytes..][..tile_n * bytes];
+            span.epilogue.append(buffers, line, tile_n);
+        }
+        span.store(row, begin, buffers, d);
+    }
+}
+
+/// How neighbouring columns of a row are stored.
+struct Span<'a, E> {
+    epilogue: Epilogue<'a, E>,
+    /// Bytes of an element of C and D.
+    element: usize,
+    /// Of D.
+    columns: usize,
+    source: Source<&'a [u8]>,
+    ldc: usize,
+}
+
+impl<E: Computed> Span<'_, E> {
+    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D; and forgets them.
+    fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
+        let count = buffers.accumulators.len().min(self.columns.saturating_sub(column));
+        let range = |first: usize| first * self.element..(first + count) * self.element;
+        let c = match self.source {
+            Source::None => None,
+            Source::InPlace => d.get(range(column)),
+            Source::Matrix(c) => c.get(range(row * self.ldc + column)),
+        };
+        self.epilogue.read(buffers, c.unwrap_or_default(), count);
+        match d.get_mut(range(column)) {
+            Some(d) => self.epilogue.write(buffers, count, d),
+            None => buffers.accumulators.clear(),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What a transpose costs in accesses: counted in the executor's own, not derived.
+//!
+//! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of 128 bytes. One block of each
+//! likeness runs, checked, thread by thread, and every access of every warp is counted, times the blocks of the likeness.
+
+use super::{
+    block::{self, Tile},
+    watch::{Laid, Log, Memory},
+};
+use crate::{
+    error::Error,
+    host::{GlobalAccesses, SharedAccesses},
+    pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
+    threadblock::banks::{LINE_BYTES, WarpAccess},
+};
+use std::collections::BTreeMap;
+
+/// What transposes cost in accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct TransposeCounters {
+    /// Reads of A.
+    pub a: GlobalAccesses,
+    /// Reads of B.
+    pub b: GlobalAccesses,
+    /// Writes to D.
+    pub d: GlobalAccesses,
+    /// To shared memory.
+    pub stores: SharedAccesses,
+    /// From shared memory.
+    pub loads: SharedAccesses,
+}
+
+impl TransposeCounters {
+    /// Sectors of 32 bytes that are read or written; `rows * columns * element_bytes / 32` for each matrix is the least.
+    pub const fn sectors(&self) -> u64 {
+        self.a.sectors + self.b.sectors + self.d.sectors
+    }
+
+    /// Wavefronts of shared memory, in both directions.
+    pub const fn wavefronts(&self) -> u64 {
+        self.stores.wavefronts + self.loads.wavefronts
+    }
+
+    /// Adds the counters of a block, so many times. A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.
+    fn add(&mut self, block: &Self, times: u64) {
+        let global = |mine: &mut GlobalAccesses, other: &GlobalAccesses| {
+            mine.elements += other.elements * times;
+            mine.requests += other.requests * times;
+            mine.sectors += other.sectors * times;
+            mine.lines += other.lines * times;
+        };
+        global(&mut self.a, &block.a);
+        global(&mut self.b, &block.b);
+        global(&mut self.d, &block.d);
+        for (mine, other) in [(&mut self.stores, &block.stores), (&mut self.loads, &block.loads)] {
+            mine.accesses += other.accesses * times;
+            mine.wavefronts += other.wavefronts * times;
+            mine.ideal += other.ideal * times;
+        }
+    }
+}
+
+/// The counters of a batch of transposes, whose A, B and D each begin at a multiple of 128 bytes.
+///
+/// ```
+/// use falchion::internals::{host::count_transpose, pass::transpose::{Combine, Rung, TransposeProgram, TransposeShapes}};
+///
+/// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
+/// let count = |rung: Rung| {
+///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &TransposeShapes::packed(32, 32))
+/// };
+/// assert_eq!(count(Rung::Coalesced)?.stores.wavefronts, 32 * 32);
+/// assert_eq!(count(Rung::Padded)?.stores.wavefronts, 32);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
+/// [`Error::Measurement`] when an address is no multiple of the access.
+pub fn count(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<TransposeCounters, Error> {
+    let desc = &program.desc;
+    desc.check()?;
+    shapes.check(desc)?;
+    block::whole(program)?;
+    let mut counters = TransposeCounters::default();
+    if shapes.is_empty() {
+        return Ok(counters);
+    }
+    let likeness = Likeness { desc, shapes, b: shapes.source() };
+    let (down, across) = shapes.tiles(desc);
+    let matrices = alike(shapes.batch as u64, |matrix| likeness.matrix(matrix));
+    let columns = alike(down, |tile| likeness.columns(tile));
+    for (rows, &of_rows) in &alike(across, |tile| likeness.rows(tile)) {
+        for (columns, &of_columns) in &columns {
+            for (matrix, &of_matrices) in &matrices {
+                let block = of_block(program, &likeness, [matrix, rows, columns])?;
+                counters.add(&block, of_rows * of_columns * of_matrices);
+            }
+        }
+    }
+    Ok(counters)
+}
+
+/// Where a matrix, a row of tiles or a column of tiles begins: where what exists ends and begins, counted from there, up to some
+/// elements beyond the tile; and the bytes of A, B and D past a line's beginning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    left: i64,
+    before: i64,
+    past: [u64; 3],
+}
+
+/// How many of so many are alike.
+fn alike(count: u64, place: impl Fn(u64) -> Place) -> BTreeMap<Place, u64> {
+    let mut places = BTreeMap::new();
+    for number in 0..count {
+        *places.entry(place(number)).or_insert(0) += 1;
+    }
+    places
+}
+
+/// Elements beyond a tile that any of its accesses can see: one.
+const BEYOND: i64 = 16;
+
+struct Likeness<'p> {
+    desc: &'p TransposeDesc,
+    shapes: &'p TransposeShapes,
+    b: Option<Strided>,
+}
+
+impl Likeness<'_> {
+    fn past(&self, elements: [u64; 3]) -> [u64; 3] {
+        // Sizes have been checked: a matrix has fewer than 2^63 bytes, whichever of its elements is asked for.
+        elements.map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
+    }
+
+    fn of(&self, matrix: impl Fn(&Strided) -> usize) -> [u64; 3] {
+        [Some(self.shapes.a), self.b, Some(self.shapes.d)].map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
+    }
+
+    fn matrix(&self, number: u64) -> Place {
+        let past = self.past(self.of(|laid| laid.stride).map(|stride| stride.wrapping_mul(number)));
+        Place { left: 0, before: 0, past }
+    }
+
+    /// Rows of A from `first` on: columns of B and D.
+    fn rows(&self, tile: u64) -> Place {
+        let first = tile * u64::from(self.desc.rows);
+        let past = self.past([first.wrapping_mul(self.shapes.a.leading as u64), first, first]);
+        place(first as usize, self.shapes.rows, self.desc.rows, past)
+    }
+
+    /// Columns of A from `first` on: rows of B and D.
+    fn columns(&self, tile: u64) -> Place {
+        let first = tile * u64::from(self.desc.columns);
+        let [_, b, d] = self.of(|laid| laid.leading).map(|leading| first.wrapping_mul(leading));
+        place(first as usize, self.shapes.columns, self.desc.columns, self.past([first, b, d]))
+    }
+}
+
+fn place(first: usize, extent: usize, tile: u32, past: [u64; 3]) -> Place {
+    // Extents are below 2^31.
+    let (first, extent) = (first as i64, extent as i64);
+    Place { left: (extent - first).min(i64::from(tile) + BEYOND), before: first.min(BEYOND), past }
+}
+
+/// The counters of one block.
+fn of_block(
+    program: &TransposeProgram,
+    likeness: &Likeness<'_>,
+    [matrix, rows, columns]: [&Place; 3],
+) -> Result<TransposeCounters, Error> {
+    let (desc, shapes) = (&program.desc, likeness.shapes);
+    let [lda, ldb, ldd] = likeness.of(|laid| laid.leading);
+    let laid = |index: usize, leading: u64| Laid {
+        first_byte: LINE_BYTES + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>() % LINE_BYTES,
+        leading,
+    };
+    let (a, b, d) = (shapes.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
+    let mut counters = TransposeCounters::default();
+    let elements = |access: &WarpAccess| access.active() as u64 * u64::from(access.bytes() / desc.element_bytes);
+    let mut tell = |memory: Memory, access: &WarpAccess| match memory {
+        Memory::A => counters.a.add(1, elements(access), access),
+        Memory::B => counters.b.add(1, elements(access), access),
+        Memory::D => counters.d.add(1, elements(access), access),
+        Memory::Stores => counters.stores.add(1, access),
+        Memory::Loads => counters.loads.add(1, access),
+    };
+    let mut log = Log::new(desc, [a, b], d, &mut tell);
+    let bytes = u64::from(desc.element_bytes);
+    let beyond = |laid: Laid, line: i64, access: u32| {
+        let first = (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
+        (first % u64::from(access)) as u32
+    };
+    let tile = Tile {
+        rows: -rows.before..rows.left,
+        columns: -columns.before..columns.left,
+        beyond_a: &|row| a.map_or(0, |a| beyond(a, row, desc.access_a)),
+        beyond_d: &|column| beyond(d, column.into(), desc.access_d),
+        source: &|_, _| 0,
+        sink: &mut |_, _, _| {},
+        watch: &mut log,
+    };
+    block::run(program, tile, 0)?;
+    match log.failed {
+        Some(what) => Err(Error::Measurement { because: what.to_string() }),
+        None => Ok(counters),
+    }
+}

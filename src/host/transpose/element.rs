@@ -1,0 +1,49 @@
+//! Elements as the host moves them: bits of a width, or numbers that are scaled and added.
+
+use crate::pass::transpose::TransposeShapes;
+
+/// What becomes of an element: of A's, and of B's at its place.
+pub(super) trait Rule<T>: Sync {
+    /// The new element of D.
+    fn of(&self, x: impl FnOnce() -> T, y: impl FnOnce() -> T) -> T;
+}
+
+/// `D = Aᵀ`.
+pub(super) struct Move;
+
+impl<T> Rule<T> for Move {
+    fn of(&self, x: impl FnOnce() -> T, _: impl FnOnce() -> T) -> T {
+        x()
+    }
+}
+
+/// `D = alpha Aᵀ + beta B`; a scalar of zero takes its matrix out of the sum.
+pub(super) struct Linear<T> {
+    alpha: Option<T>,
+    beta: Option<T>,
+}
+
+macro_rules! linear {
+    ($($T:ty),*) => {
+        $(impl Linear<$T> {
+            pub(super) fn new(shapes: &TransposeShapes) -> Self {
+                // The kernel rounds its scalars in the same way.
+                let scalar = |reads: bool, x: f64| reads.then_some(x as $T);
+                Self { alpha: scalar(shapes.reads_a(), shapes.alpha), beta: scalar(shapes.reads_b(), shapes.beta) }
+            }
+        }
+
+        impl Rule<$T> for Linear<$T> {
+            fn of(&self, x: impl FnOnce() -> $T, y: impl FnOnce() -> $T) -> $T {
+                match (self.alpha, self.beta) {
+                    (Some(alpha), Some(beta)) => alpha * x() + beta * y(),
+                    (Some(alpha), None) => alpha * x(),
+                    (None, Some(beta)) => beta * y(),
+                    (None, None) => 0.0,
+                }
+            }
+        })*
+    };
+}
+
+linear!(f32, f64);

@@ -1,0 +1,49 @@
+//! Whether wide accesses are what they are taken for: neighbours, and aligned.
+//!
+//! The checked executor moves one element at a time; the kernel moves as many as the description says lie side by side. A map
+//! under which they do not is a fault, though every element by itself would arrive.
+
+use crate::{
+    index::{at, points},
+    operand::OperandKind,
+    schedule::Fault,
+    threadblock::Program,
+};
+
+/// Checks every access of more than one element to shared memory, and to D.
+pub(super) fn whole(program: &Program) -> Result<(), Fault> {
+    let (d, maps) = (&program.desc, &program.maps);
+    for operand in OperandKind::BOTH {
+        let (facts, smem) = (d.operand(operand), &maps.smem[operand.index()]);
+        let apart = |mn, k| Fault::VectorApart { operand, mn, k };
+        // As vectors are copied, and as fragments load them.
+        for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (false, facts.fragment_access())] {
+            for point in points(smem.as_ref()) {
+                let (index, step) = if along_k { (point.column, (0, 1)) } else { (point.row, (1, 0)) };
+                let place = |i| smem.at(at(point.row + i * step.0, point.column + i * step.1));
+                if index.is_multiple_of(width) && !side_by_side(width, place) {
+                    return Err(apart(point.row, point.column));
+                }
+            }
+        }
+        let (fragment, width) = (maps.fragment[operand.index()].as_ref(), facts.fragment_access());
+        for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
+            if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {
+                return Err(apart(fragment.at(point).unwrap_or(0), 0));
+            }
+        }
+    }
+    let (accumulator, width) = (maps.accumulator.as_ref(), d.store_access());
+    for point in points(accumulator).filter(|point| point.column.is_multiple_of(width)) {
+        if !side_by_side(width, |i| accumulator.at(at(point.row, point.column + i))) {
+            return Err(Fault::StoreApart { thread: point.row, accumulator: point.column });
+        }
+    }
+    Ok(())
+}
+
+/// Whether `width` places follow one another, the first a multiple of `width`. Points that a map leaves out are other faults.
+pub(super) fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
+    let Some(first) = place(0) else { return true };
+    width == 1 || first.is_multiple_of(width) && (1..width).all(|i| place(i).is_none_or(|next| next == first + i))
+}

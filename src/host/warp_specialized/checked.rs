@@ -1,0 +1,108 @@
+//! The checked mode: cluster by cluster, each in an order of events drawn from the seed.
+
+use super::{
+    numbers::{Numbers, Placed},
+    program::WarpSpecializedProgram,
+    reading::Reading,
+    split::Scales,
+};
+use crate::{
+    call::Source,
+    error::Error,
+    host::{
+        operands::{Matrix, Operands, Product},
+        roles::{Work, run},
+    },
+    numeric::Instruction,
+    operand::OperandKind,
+    refusal::Refusal,
+    schedule::Fault,
+    threadblock::{Along, TileScheduler},
+};
+use std::borrow::Cow;
+
+/// Computes D.
+pub(super) fn product(
+    program: &WarpSpecializedProgram,
+    (seed, scales): (u64, Scales<'_>),
+    product: &mut Product<'_>,
+) -> Result<(), Error> {
+    let Product { operands: matrices, source, d } = product;
+    let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
+    let tiles = (problem.m.div_ceil(desc.threadblock.m as usize) as u32, problem.n.div_ceil(desc.threadblock.n as usize) as u32);
+    let one = TileScheduler::new(desc.swizzle, desc.cluster, tiles, 1);
+    let clusters = program.clusters.clamp(1, one.count(0).max(1));
+    let scheduler = TileScheduler { clusters, ..one };
+    let operands = match matrices.tiles {
+        0 => None,
+        _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
+    };
+    let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
+    let mut written = vec![false; problem.m * problem.n];
+    for cluster in 0..clusters {
+        let mut numbers = Numbers {
+            program,
+            matrices: *matrices,
+            // Promotion is the schedule's.
+            instruction: Instruction::of(desc.combined(), desc.arch),
+            scheduler,
+            cluster,
+            operands: operands.as_ref(),
+            readings: &readings,
+            scales,
+            source,
+            d,
+            written: &mut written,
+            wrong: None,
+        };
+        let work = Work { tiles: scheduler.count(cluster), k_tiles: matrices.tiles, source: !matches!(source, Source::None) };
+        let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let ran = run(&program.ring, work, seed, &mut numbers);
+        if let Some(wrong) = numbers.wrong {
+            return Err(wrong);
+        }
+        ran?;
+    }
+    match written.iter().position(|written| !written) {
+        Some(at) => Err(Fault::NeverWritten { row: (at / problem.n) as u64, column: (at % problem.n) as u64 }.into()),
+        None => Ok(()),
+    }
+}
+
+/// An operand where the copy engine takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
+/// lies along the other index than the kernel reads it.
+fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
+    let (problem, desc) = (&matrices.problem, &program.multiplied);
+    let Matrix { bytes, kind: element, strides, extents: (mn, _) } = matrices.matrix(operand);
+    let leading = strides.0.max(strides.1);
+    let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
+    let maps = &program.operands[operand.index()];
+    let along_k = program.components.tile(operand).along().is(Along::K);
+    let turned = along_k != desc.operand(operand).k_contiguous;
+    let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
+    let (map, bytes) = match map(if turned { row } else { leading }) {
+        Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
+        Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => return Err(refusal.into()),
+        known => {
+            let pitch = match known {
+                Err(Refusal::TensorStride { nearest, .. }) => nearest as usize,
+                _ => row,
+            };
+            let (width, along, across) = if turned { (1, leading, 1) } else { (row, 1, leading) };
+            let size = element.bytes() as usize;
+            let mut copied = vec![0; lines * pitch * size];
+            for (line, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
+                // Whole rows where they are rows; else element by element.
+                for (i, to) in to[..row * size].chunks_exact_mut(width * size).enumerate() {
+                    let from = (line * across + i * along) * size;
+                    to.copy_from_slice(&bytes[from..from + width * size]);
+                }
+            }
+            (map(pitch)?, Cow::Owned(copied))
+        }
+    };
+    let mut map = map;
+    map.swizzle = maps.copy_swizzle;
+    map.box_dims[usize::from(along_k)] = maps.box_mn;
+    Ok(Placed { map, bytes })
+}

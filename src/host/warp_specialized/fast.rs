@@ -1,0 +1,123 @@
+//! The fast mode on tensor cores: each tile's sums over K in the instruction's own steps.
+
+use super::split::Scales;
+use crate::{
+    error::Error,
+    host::{fast::Arithmetic, operands::Operands},
+    numeric::{ElementKind, Instruction, Panel, Widening, accumulate},
+    operand::OperandKind,
+};
+use core::ops::Range;
+
+/// Rows and columns that are summed at once, whatever the tile of a block is: sums are the same.
+const EXTENTS: (usize, usize) = (64, 128);
+
+/// K that is taken apart at once.
+const CHUNK: u32 = 256;
+
+/// Sums in steps of an instruction.
+pub(super) struct Steps<'a> {
+    operands: Operands<'a>,
+    scales: Scales<'a>,
+    instruction: Instruction,
+    widenings: [Widening<f32>; 2],
+}
+
+impl<'a> Steps<'a> {
+    /// Those of a description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] where the operands are not widened to `f32`.
+    pub fn of(operands: Operands<'a>, scales: Scales<'a>, instruction: Instruction) -> Result<Self, Error> {
+        let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
+        Ok(Self { operands, scales, instruction, widenings })
+    }
+
+    /// Rows and columns of tiles.
+    pub fn grid(&self) -> (usize, usize) {
+        (self.operands.problem.m.div_ceil(EXTENTS.0), self.operands.problem.n.div_ceil(EXTENTS.1))
+    }
+
+    /// Rows of an operand over some tiles along K, zeros behind its end: whole tiles are steps, too.
+    fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
+        let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
+        let (tile_k, depth) = (self.operands.desc.threadblock.k as usize, self.depth(&tiles));
+        let blocks = self.operands.desc.blocks(self.operands.problem.k);
+        let mut values = vec![0.0; mn.len() * depth];
+        let mut line = vec![0.0; mn.len()];
+        for (number, tile) in tiles.enumerate() {
+            let k = blocks.block(operand, tile) as usize * tile_k;
+            let there = matrix.extents.1.saturating_sub(k).min(tile_k);
+            if matrix.strides.1 == 1 {
+                for (mn, row) in mn.clone().zip(values.chunks_exact_mut(depth)) {
+                    (widening.row)(matrix.from(mn, k), &mut row[number * tile_k..][..there]);
+                }
+            } else {
+                for k_of_tile in 0..there {
+                    (widening.row)(matrix.from(mn.start, k + k_of_tile), &mut line);
+                    let column = values[number * tile_k + k_of_tile..].iter_mut().step_by(depth);
+                    column.zip(&line).for_each(|(to, from)| *to = *from);
+                }
+            }
+        }
+        values
+    }
+
+    /// K of some tiles.
+    fn depth(&self, tiles: &Range<u32>) -> usize {
+        tiles.len() * self.operands.desc.threadblock.k as usize
+    }
+}
+
+impl Arithmetic for Steps<'_> {
+    type Number = f32;
+    type Strip = Panel;
+
+    /// Binary32, whatever the accumulators are: those of binary16 are numbers of it.
+    fn kind(&self) -> ElementKind {
+        ElementKind::F32
+    }
+
+    fn extents(&self) -> (usize, usize) {
+        EXTENTS
+    }
+
+    fn numbers(&self) -> usize {
+        EXTENTS.0 * EXTENTS.1
+    }
+
+    fn tiles(&self) -> (u32, u32) {
+        let all = self.operands.tiles;
+        ((CHUNK / self.operands.desc.threadblock.k).clamp(1, all.max(1)), all)
+    }
+
+    fn strip_bytes(&self) -> [usize; 2] {
+        let depth = self.depth(&(0..self.tiles().0));
+        [EXTENTS.0, EXTENTS.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
+    }
+
+    fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Panel) {
+        let operand = OperandKind::BOTH[side];
+        let (extent, all) = ([EXTENTS.0, EXTENTS.1][side], self.operands.matrix(operand).extents.0);
+        let first = strip as usize * extent;
+        let depth = self.depth(&tiles);
+        let values = self.rows(operand, first..all.min(first + extent), tiles);
+        *into = Panel::of(&self.instruction, operand, depth, values);
+    }
+
+    fn multiply(&self, [a, b]: [&Panel; 2], sums: &mut [f32]) {
+        accumulate(&self.instruction, a, b, sums, EXTENTS.1);
+    }
+
+    /// Takes back what operands were scaled by.
+    fn finish(&self, tile: (u32, u32), sums: &mut [f32]) {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
+            match self.scales.shift(row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
+                Some(shift) => *sum = (self.scales.unscaled)(*sum, shift),
+                None => return,
+            }
+        }
+    }
+}

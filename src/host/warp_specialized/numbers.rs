@@ -1,0 +1,204 @@
+//! What moves through the ring: bytes of tiles, sums of warps, elements of slices.
+
+use super::{
+    program::WarpSpecializedProgram,
+    reading::Reading,
+    slices::{Deposit, Place, WARP_ROWS},
+    split::Scales,
+};
+use crate::{
+    call::Source,
+    error::Error,
+    host::{
+        accumulators::Accumulators,
+        operands::Operands,
+        roles::{Payload, ShareName, SliceName, WarpName},
+    },
+    index::at,
+    numeric::Instruction,
+    operand::OperandKind,
+    schedule::Fault,
+    threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
+};
+use std::sync::Arc;
+
+/// What a stage or a staging buffer holds before anything is copied to it: no number, in any floating-point type.
+pub(super) const NOTHING: u8 = 0xff;
+
+/// An operand as the copy engine sees it: nothing where no tile of it is multiplied.
+pub(super) struct Placed<'a> {
+    pub map: TensorMapDesc,
+    pub bytes: std::borrow::Cow<'a, [u8]>,
+}
+
+/// The numbers of one cluster, while it runs.
+pub(super) struct Numbers<'r> {
+    pub program: &'r WarpSpecializedProgram,
+    pub matrices: Operands<'r>,
+    pub instruction: Option<Instruction>,
+    pub scheduler: TileScheduler,
+    pub cluster: u32,
+    pub operands: Option<&'r [Placed<'r>; 2]>,
+    pub readings: &'r [Reading; 2],
+    pub scales: Scales<'r>,
+    pub source: Source<&'r [u8]>,
+    pub d: &'r mut [u8],
+    /// Of each element of D: whether it is written.
+    pub written: &'r mut [bool],
+    /// The first thing that went wrong.
+    pub wrong: Option<Error>,
+}
+
+/// The sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
+/// thread. Those of an instruction are numbers of binary32, whatever it accumulates in.
+impl Numbers<'_> {
+    /// What `what` gives, or the default, where it is remembered that something is wrong.
+    fn or_wrong<X: Default>(&mut self, what: Result<X, Error>) -> X {
+        what.unwrap_or_else(|error| {
+            self.wrong.get_or_insert(error);
+            X::default()
+        })
+    }
+
+    /// The tile of D that a block takes as its number `i`.
+    pub(super) fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
+        (self.program.tiles)(&self.scheduler, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "tiles", row: rank, column: i })
+    }
+
+    /// Where a consumer's tile begins in the block's.
+    pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
+        let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
+        let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
+        Ok((offset / self.program.multiplied.threadblock.n, offset % self.program.multiplied.threadblock.n))
+    }
+
+    /// The boxes of a share.
+    fn boxes(&self, name: ShareName) -> Result<Arc<Vec<u8>>, Error> {
+        let (operand, ring) = (name.operand, &self.program.ring);
+        let maps = &self.program.operands[operand.index()];
+        let bytes = (ring.ring.stage_bytes[operand.index()] / ring.ring.shares(operand)) as usize;
+        let mut share = vec![NOTHING; bytes];
+        let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
+        // Whoever copies a shared operand copies the share of its rank.
+        let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
+        let block = self.program.multiplied.threadblock;
+        let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
+        let along_k = self.program.components.tile(operand).along().is(Along::K);
+        let blocks = self.program.multiplied.blocks(self.matrices.problem.k);
+        let block_k = (self.program.split.block)(&blocks, operand, name.k);
+        let mut told = 0;
+        for copy in 0..maps.corner.domain().column {
+            let point = at(name.share, copy);
+            let left_out = |map| Fault::LeftOut { map, row: point.row, column: point.column };
+            let corner = maps.corner.at(point).ok_or(left_out("corner"))?;
+            let landing = maps.landing.at(point).ok_or(left_out("landing"))?;
+            let [mn, k] = [origin.saturating_add(corner), block_k.saturating_mul(maps.tile_k)]
+                .map(|x| i32::try_from(x).unwrap_or(i32::MAX));
+            let corner = if along_k { [k, mn, 0, 0, 0] } else { [mn, k, 0, 0, 0] };
+            let copy = TensorCopy::new(SharedBox::new(&placed.map, landing)?, corner);
+            // A share begins at its part of the operand's part of a stage.
+            let first = (landing as usize).checked_sub(name.share as usize * bytes);
+            let beyond = Fault::BeyondStage { operand, byte: landing, size: bytes as u32 };
+            let to = first.and_then(|first| share.get_mut(first..)).ok_or(beyond)?;
+            if to.len() < copy.tile().footprint_bytes() as usize {
+                return Err(beyond.into());
+            }
+            told += copy.load(&placed.bytes, to)?;
+        }
+        let counted = ring.copy_bytes[operand.index()];
+        if told != counted && counted == bytes as u32 {
+            return Err(Fault::CopiedBytes { operand, told, counted }.into());
+        }
+        Ok(Arc::new(share))
+    }
+
+    /// Sums of a warp in one instruction's tile.
+    pub(super) fn piece(&self) -> usize {
+        (WARP_ROWS * self.program.multiplied.instruction.n) as usize
+    }
+
+    fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {
+        Ok(Place { tile: self.tile(block, name.tile)?, consumer, warp, slice: name.slice })
+    }
+}
+
+impl Payload for Numbers<'_> {
+    type Share = Arc<Vec<u8>>;
+    type Sums = Accumulators;
+    type Slice = Deposit;
+    type Source = Arc<Vec<u8>>;
+
+    fn read(&mut self, name: ShareName) -> Self::Share {
+        let share = self.boxes(name);
+        self.or_wrong(share)
+    }
+
+    fn multiply(
+        &mut self,
+        warp: WarpName,
+        part: Option<u8>,
+        first: bool,
+        sums: &mut Accumulators,
+        operands: [&[Self::Share]; 2],
+    ) {
+        if first {
+            *sums = Accumulators::default();
+        }
+        // After a fault, stages may be empty.
+        if self.wrong.is_none() {
+            let added = match &self.program.threads {
+                Some(maps) => self.add_by_threads(maps, warp, sums, operands),
+                None => self.add_stage(warp, part, sums, operands),
+            };
+            self.or_wrong(added);
+        }
+    }
+
+    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {
+        let (repeats, piece) = (self.program.components.repeats, self.piece());
+        let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
+        self.grow(sums);
+        // After a fault there may be no partial sums.
+        sums.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
+    }
+
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Self::Source {
+        let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
+        let fetched = place.and_then(|place| self.fetched(place)).map(Arc::new);
+        self.or_wrong(fetched)
+    }
+
+    fn deposit(
+        &mut self,
+        warp: WarpName,
+        name: SliceName,
+        zero: bool,
+        sums: &Accumulators,
+        source: Option<&Self::Source>,
+    ) -> Self::Slice {
+        // What is wrong already is not to be told as what follows from it.
+        if self.wrong.is_some() {
+            return Deposit::default();
+        }
+        let deposit = self
+            .place(warp.block, warp.warpgroup, warp.warp, name)
+            .map_err(Error::from)
+            .and_then(|place| self.slice_of(place, (!zero).then_some(sums), source.map(|bytes| &bytes[..])));
+        self.or_wrong(deposit)
+    }
+
+    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; 4]) {
+        if self.wrong.is_none() {
+            let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
+            let written = place.and_then(|place| self.write(place, parts));
+            self.or_wrong(written);
+        }
+    }
+
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
+        if let (Some(maps), None) = (&self.program.threads, &self.wrong) {
+            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(sums));
+            self.or_wrong(written);
+        }
+    }
+}

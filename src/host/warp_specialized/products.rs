@@ -1,0 +1,122 @@
+//! What a warp multiplies of a stage: rows of its operands, by the bytes in which its descriptors find them.
+
+use super::{numbers::Numbers, slices::WARP_ROWS};
+use crate::{
+    error::Error,
+    host::{accumulators::Accumulators, operands::unknown, roles::WarpName},
+    numeric::{Accumulator, ElementKind, Panel, accumulate},
+    operand::OperandKind,
+    sys::simd::{Vectorized, dispatch},
+    warp::mma_warpgroup::ROWS,
+};
+use std::sync::Arc;
+
+/// Rows of an operand, ready to be multiplied.
+enum Rows {
+    /// By an instruction that aligns what it adds.
+    Apart(Panel),
+    /// Integers, so many to a row.
+    Whole(usize, Vec<i32>),
+}
+
+impl Numbers<'_> {
+    /// Some elements of an operand's stage, which lies in shares: those that begin at these bytes. Beyond the stage there are zeros.
+    pub(super) fn gathered(&self, kind: ElementKind, shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+        fn of<const BYTES: usize>(shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+            let share = shares.first().map_or(1, |share| share.len().max(1));
+            let mut gathered = vec![0; places.len() * BYTES];
+            for (to, &byte) in gathered.as_chunks_mut::<BYTES>().0.iter_mut().zip(places) {
+                let (which, within) =
+                    if shares.len() == 1 { (0, byte as usize) } else { (byte as usize / share, byte as usize % share) };
+                let element = shares.get(which).and_then(|share| share.get(within..)).and_then(<[u8]>::first_chunk);
+                *to = element.copied().unwrap_or([0; BYTES]);
+            }
+            gathered
+        }
+        match kind.bytes() {
+            1 => of::<1>(shares, places),
+            2 => of::<2>(shares, places),
+            4 => of::<4>(shares, places),
+            _ => of::<8>(shares, places),
+        }
+    }
+
+    /// Rows of an operand, as an instruction reads them from a stage.
+    fn rows(
+        &self,
+        operand: OperandKind,
+        shares: &[Arc<Vec<u8>>],
+        (number, first, count): (u32, u32, u32),
+    ) -> Result<Rows, Error> {
+        let (reading, kind) = (&self.readings[operand.index()], self.matrices.matrix(operand).kind);
+        let bytes = self.gathered(kind, shares, reading.rows(number, first, count));
+        let wanted = self.instruction.map_or(ElementKind::I32, |_| ElementKind::F32);
+        match (Accumulators::widened(wanted, kind, &bytes), &self.instruction) {
+            (Some(Accumulators::F32(numbers)), Some(instruction)) => {
+                Ok(Rows::Apart(Panel::of(instruction, operand, reading.depth(), numbers)))
+            }
+            (Some(Accumulators::I32(numbers)), None) => Ok(Rows::Whole(reading.depth(), numbers)),
+            _ => Err(unknown(self.matrices.desc)),
+        }
+    }
+
+    /// Adds a stage's products to sums; those of one part alone where one is given.
+    pub(super) fn add_stage(
+        &self,
+        warp: WarpName,
+        part: Option<u8>,
+        sums: &mut Accumulators,
+        [a, b]: [&[Arc<Vec<u8>>]; 2],
+    ) -> Result<(), Error> {
+        let (repeats, n) = (self.program.components.repeats, self.program.multiplied.instruction.n);
+        let (row, column) = self.part(warp.warpgroup)?;
+        let piece = self.piece();
+        let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
+        self.grow(sums);
+        let of_a: Vec<_> = (0..repeats.m)
+            .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
+            .map(|rows| self.rows(OperandKind::A, a, rows))
+            .collect::<Result<_, _>>()?;
+        for across in 0..repeats.n {
+            let b = self.rows(OperandKind::B, b, (column / n + across, 0, n))?;
+            for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
+                let at = (down * repeats.n + across) as usize * piece;
+                match (sums as &mut Accumulators, a, &b, &self.instruction) {
+                    (Accumulators::F32(sums), Rows::Apart(a), Rows::Apart(b), Some(instruction)) => {
+                        accumulate(instruction, a, b, &mut sums[at..at + piece], n as usize);
+                    }
+                    (Accumulators::I32(sums), Rows::Whole(depth, a), Rows::Whole(_, b), _) => {
+                        dot_products(*depth, a, b, &mut sums[at..at + piece]);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for all sums of a warp of an instruction.
+    pub(super) fn grow(&self, sums: &mut Accumulators) {
+        let repeats = self.program.components.repeats;
+        let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.desc.accumulator };
+        sums.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
+    }
+}
+
+/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, of rows of so many integers.
+fn dot_products(depth: usize, a: &[i32], b: &[i32], sums: &mut [i32]) {
+    struct Dots<'s>(usize, &'s [i32], &'s [i32], &'s mut [i32]);
+    impl Vectorized for Dots<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run(self) {
+            let Self(depth, a, b, sums) = self;
+            for (a, sums) in a.chunks_exact(depth).zip(sums.chunks_exact_mut((b.len() / depth).max(1))) {
+                for (b, sum) in b.chunks_exact(depth).zip(sums) {
+                    *sum = a.iter().zip(b).fold(*sum, |sum, (&a, &b)| sum.mul_add(a, b));
+                }
+            }
+        }
+    }
+    dispatch(Dots(depth.max(1), a, b, sums));
+}

@@ -1,0 +1,191 @@
+//! A description of the family, unfolded: its ring, its maps, its numbers.
+
+use super::{split::SplitProgram, threads::ThreadMaps};
+use crate::{
+    desc::GemmDesc,
+    epilogue::tensor_store::StagingMap,
+    host::roles::RingProgram,
+    index::{IndexMap, Map, Tabled, at},
+    operand::OperandKind,
+    refusal::Refusal,
+    threadblock::{StageTile, TensorSwizzle, TileScheduler, WarpSpecialized},
+    warp::mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
+};
+use std::sync::Arc;
+
+/// How an operand's tile comes into a stage, and how products read it.
+#[derive(Clone)]
+pub struct OperandMaps {
+    /// Rows of A, or columns of B, in one box of the copy engine.
+    pub box_mn: u32,
+    /// The swizzle under which it writes.
+    pub copy_swizzle: TensorSwizzle,
+    /// K from one tile to the next, in elements.
+    pub tile_k: u32,
+    /// (share, copy) to the row or column of the block's tile at which a box begins.
+    pub corner: Map,
+    /// (share, copy) to the byte of the operand's part of a stage at which a box lands.
+    pub landing: Map,
+    /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage at which a descriptor starts.
+    pub start: Map,
+    /// (thread of each instruction's rows in turn, element of its registers of a stage) to the byte of the operand's part of a stage from
+    /// which the thread loads it; of no points where descriptors say what is read.
+    pub fragments: Map,
+    /// The descriptor's leading byte offset.
+    pub leading: u32,
+    /// The descriptor's stride byte offset.
+    pub stride: u32,
+    /// The descriptor's swizzle.
+    pub swizzle: Swizzle,
+}
+
+/// How a slice of C comes into its staging buffer, and one of D leaves it.
+#[derive(Clone)]
+pub struct SliceMaps {
+    /// (0, slice) to `row * warp N + column` of the consumer's tile: where in C or D it belongs.
+    pub slice: Map,
+    /// (row, column) of the slice to a byte of the buffer: where threads find it.
+    pub staging: Map,
+    /// The swizzle under which the copy engine writes and reads the buffer.
+    pub swizzle: TensorSwizzle,
+}
+
+/// (scheduler, cluster, rank, i) to the (row, column) of the tile that a block takes as its number `i`.
+pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, u32)> + Send + Sync>;
+
+/// What the host executor runs of a description whose warpgroups have roles. Tests change one thing and watch.
+#[derive(Clone)]
+pub struct WarpSpecializedProgram {
+    /// The description.
+    pub desc: GemmDesc,
+    /// The same of what is multiplied: [`GemmDesc::multiplied`].
+    pub multiplied: GemmDesc,
+    /// How factors are split, where they are, and which block of K a tile reads.
+    pub split: SplitProgram,
+    /// Its components.
+    pub components: WarpSpecialized,
+    /// The ring: counts, phases, ranks and schedules.
+    pub ring: RingProgram,
+    /// Of A and of B.
+    pub operands: [OperandMaps; 2],
+    /// (0, consumer) to `row * threadblock N + column`: where its tile begins in the block's.
+    pub part: Map,
+    /// (thread, accumulator) to `row * instruction N + column`.
+    pub accumulator: Map,
+    /// (0, slice) to `row * warp N + column` of the consumer's tile: which accumulators a slice is made of.
+    pub slice: Map,
+    /// (row, column) of a slice to a byte of the staging buffer: where it is deposited.
+    pub staging: Map,
+    /// From C to there, where C comes through the staging buffers.
+    pub fetch: SliceMaps,
+    /// From there to D.
+    pub store: SliceMaps,
+    /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps above belong but for those of boxes.
+    pub threads: Option<ThreadMaps>,
+    /// Which tiles of D a block takes.
+    pub tiles: TakenTiles,
+    /// Clusters that stay, where there are tiles for so many.
+    pub clusters: u32,
+}
+
+/// Few enough that each takes several tiles of a small D.
+const CLUSTERS: u32 = 3;
+
+/// A formula over a rectangle of points, as a table.
+fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
+    Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
+}
+
+/// The map of no points.
+fn nowhere() -> Map {
+    table(0, 0, 0, |_, _| None)
+}
+
+impl WarpSpecializedProgram {
+    /// The program of a description.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WarpSpecialized::of`].
+    pub fn of(desc: &GemmDesc) -> Result<Self, Refusal> {
+        let components = WarpSpecialized::of(desc)?;
+        let multiplied = desc.multiplied();
+        let [block, warp] = [desc.threadblock, desc.warp];
+        let consumers = components.consumers;
+        let threads = ThreadMaps::of(desc, &components);
+        let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
+        let across = warp.n.checked_div(components.slice_columns).unwrap_or(1);
+        let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
+            Some(slice / across * ROWS * warp.n + slice % across * components.slice_columns)
+        });
+        let slices = SliceMaps { slice: slice.clone(), staging: staging.clone(), swizzle: components.slice_swizzle };
+        Ok(Self {
+            desc: *desc,
+            multiplied,
+            split: SplitProgram::RIGHT,
+            ring: RingProgram::of(components.ring, &components.options)?,
+            operands: OperandKind::BOTH.map(|operand| OperandMaps::of(&multiplied, &components, operand)),
+            part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
+                Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
+            }),
+            accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
+                Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows())))
+            }),
+            slice,
+            staging,
+            fetch: slices.clone(),
+            store: slices,
+            tiles: Arc::new(TileScheduler::tile),
+            clusters: CLUSTERS,
+            components,
+            threads,
+        })
+    }
+}
+
+impl OperandMaps {
+    fn of(desc: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
+        let tile = components.tile(operand);
+        let (shares, copies, box_mn) = (components.ring.shares(operand), components.copies(operand), components.box_mn(operand));
+        let corner = |share, copy| Some(share * (tile.mn() / shares) + copy * box_mn);
+        let landing = |share, copy| Some(corner(share, copy)? * tile.row_bytes());
+        let boxes = Self {
+            box_mn,
+            copy_swizzle: tile.swizzle(),
+            tile_k: desc.threadblock.k,
+            corner: table(shares, copies, tile.mn(), corner),
+            landing: table(shares, copies, tile.bytes(), landing),
+            start: nowhere(),
+            fragments: nowhere(),
+            leading: 0,
+            stride: 0,
+            swizzle: Swizzle::None,
+        };
+        if let (OperandKind::A, Some(load)) = (operand, components.fragment_load()) {
+            let (domain, bytes) = (load.domain(), load.tile.input().bytes());
+            let byte = |thread, element| Some(load.at(at(thread, element))? * bytes);
+            return Self { fragments: table(domain.row, domain.column, load.tile.bytes(), byte), ..boxes };
+        }
+        let StageTile::Warpgroup(tile) = tile else { return boxes };
+        let extent = instruction_mn(desc, operand);
+        let of_tile = |mn| tile.descriptor(0, mn).ok();
+        let first = of_tile(0);
+        Self {
+            start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
+                Some(of_tile(number * extent)?.start() + tile.step_bytes(step).ok()?)
+            }),
+            leading: first.map_or(0, |descriptor| descriptor.leading()),
+            stride: first.map_or(0, |descriptor| descriptor.stride()),
+            swizzle: tile.swizzle(),
+            ..boxes
+        }
+    }
+}
+
+/// Rows of A, or columns of B, that an instruction reads.
+pub(super) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
+    match operand {
+        OperandKind::A => ROWS,
+        OperandKind::B => desc.instruction.n,
+    }
+}

@@ -1,0 +1,255 @@
+//! From a warp's accumulators to its part of a slice, and from a slice to D.
+
+use super::numbers::{NOTHING, Numbers};
+use crate::{
+    call::Source,
+    error::Error,
+    host::{accumulators::Accumulators, epilogue::finished},
+    index::{IndexMap, at, points},
+    layout::Order,
+    schedule::Fault,
+    threadblock::{SharedBox, TensorCopy},
+    warp::mma_warpgroup::{AccumulatorMap, ROWS},
+};
+
+/// An element of C where there is none.
+pub(super) const ZERO: [u8; 8] = [0; 8];
+
+/// Lanes of a warp, and rows of an instruction that it holds.
+const LANES: u32 = 32;
+pub(super) const WARP_ROWS: u32 = 16;
+
+/// The corner of a box of a slice, of a matrix of that order; beyond what numbers there are, beyond the matrix.
+fn corner(order: Order, row: u32, column: u32) -> [i32; 5] {
+    let along = if order.is_row() { [column, row] } else { [row, column] };
+    [along[0], along[1], 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
+}
+
+/// What a warp deposits.
+#[derive(Default)]
+pub(super) struct Deposit {
+    /// Bytes of the staging buffer.
+    places: Vec<u32>,
+    /// The element that begins at each of them.
+    elements: Vec<u8>,
+}
+
+/// Where a warp's part of a slice is: the block's tile of D, the consumer, its warp, the slice.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub tile: (u32, u32),
+    pub consumer: u32,
+    pub warp: u32,
+    pub slice: u32,
+}
+
+impl Numbers<'_> {
+    /// Where the consumer's tile begins in D.
+    fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
+        let block = self.program.multiplied.threadblock;
+        let (row, column) = self.part(place.consumer)?;
+        Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
+    }
+
+    /// Where a slice begins in the consumer's tile.
+    fn slice(&self, map: &dyn IndexMap, slice: u32) -> Result<(u32, u32), Fault> {
+        let offset = map.at(at(0, slice)).ok_or(Fault::LeftOut { map: "slice", row: 0, column: slice })?;
+        Ok((offset / self.program.multiplied.warp.n, offset % self.program.multiplied.warp.n))
+    }
+
+    /// A warp's part of a slice, through the epilogue; with C from its buffer, where it comes through that.
+    pub(super) fn slice_of(&self, place: Place, sums: Option<&Accumulators>, fetched: Option<&[u8]>) -> Result<Deposit, Error> {
+        let (program, n) = (self.program, self.program.multiplied.instruction.n);
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
+        let instruction = program.components.warpgroup().map(|mma| mma.instruction());
+        let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
+        let down = first.0 / ROWS;
+        let (mut places, mut numbers, mut shifts, mut source) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let all = (0..program.components.repeats.n)
+            .flat_map(|across| (0..LANES).flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i))));
+        for (across, lane, i) in all {
+            let thread = place.warp * LANES + lane;
+            let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
+            // Where the thread takes it to be, and where the hardware has it.
+            let taken = program.accumulator.at(at(thread, i)).ok_or(left_out)?;
+            let (row, column) = (taken / n, across * n + taken % n);
+            let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.slice_columns) else {
+                continue;
+            };
+            let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
+            let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
+            numbers.push(number as usize);
+            shifts.extend(self.scales.shift((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize));
+            if let Some(buffer) = fetched {
+                let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
+                let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
+                source.extend_from_slice(self.element(buffer, byte, place)?);
+            } else if !matches!(self.source, Source::None) {
+                let element = self.source_at((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
+                source.extend_from_slice(element.unwrap_or(&ZERO[..self.element_bytes()]));
+            }
+            let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
+            places.push(byte);
+        }
+        let kind = sums.map_or(program.multiplied.accumulator, Accumulators::kind);
+        let mut taken = Accumulators::taken(kind, sums, &numbers);
+        if let Accumulators::F32(sums) = &mut taken {
+            sums.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
+        }
+        Ok(Deposit { places, elements: finished(&program.multiplied, &self.matrices.problem.scalars, &taken, &source)? })
+    }
+
+    /// The element of a staging buffer that begins at a byte.
+    fn element<'b>(&self, buffer: &'b [u8], byte: u32, place: Place) -> Result<&'b [u8], Fault> {
+        let beyond = Fault::BeyondStaging { consumer: place.consumer, byte, size: self.program.components.ring.staging_bytes };
+        buffer.get(byte as usize..byte as usize + self.element_bytes()).ok_or(beyond)
+    }
+
+    /// Bytes of an element of C and D.
+    pub(super) fn element_bytes(&self) -> usize {
+        self.matrices.desc.c.bytes() as usize
+    }
+
+    /// A staging buffer with a slice of C, as the copy engine leaves it: zeros outside.
+    pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
+        let (program, problem) = (self.program, &self.matrices.problem);
+        let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
+        let (leading, elements): (_, &[u8]) = match self.source {
+            Source::None => return Ok(buffer),
+            Source::InPlace => (problem.ldd, &*self.d),
+            Source::Matrix(c) => (problem.ldc, c),
+        };
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
+        let map = program.components.slice_map(
+            crate::refusal::Operand::C,
+            program.desc.c,
+            (problem.m as u64, problem.n as u64),
+            leading as u64,
+        );
+        let Ok(mut map) = map else {
+            // Rows that the copy engine would not take; the host does.
+            for point in points(&*program.fetch.staging) {
+                let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
+                let element = self.source_at(row as usize, column as usize).unwrap_or(&ZERO[..self.element_bytes()]);
+                let byte = program.fetch.staging.at(point).unwrap_or(u32::MAX) as usize;
+                let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size: buffer.len() as u32 };
+                let to = buffer.get_mut(byte..byte.saturating_add(element.len())).ok_or(beyond)?;
+                to.copy_from_slice(element);
+            }
+            return Ok(buffer);
+        };
+        map.swizzle = program.fetch.swizzle;
+        for (row, at) in self.boxes_of_a_slice() {
+            let corner = corner(program.desc.layout_c, origin.0 + first.0 + row, origin.1 + first.1);
+            TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
+        }
+        Ok(buffer)
+    }
+
+    /// The boxes of a slice: of each, its first row, and the byte of the buffer at which it begins.
+    fn boxes_of_a_slice(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let components = &self.program.components;
+        let (rows, bytes) = (components.slice_box_rows().max(1), components.ring.staging_bytes / ROWS);
+        (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
+    }
+
+    /// An element of C; `None` outside.
+    pub(super) fn source_at(&self, row: usize, column: usize) -> Option<&[u8]> {
+        let (problem, order) = (&self.matrices.problem, self.program.desc.layout_c);
+        let (elements, leading) = match self.source {
+            _ if row >= problem.m || column >= problem.n => return None,
+            Source::None => return None,
+            Source::InPlace => (&*self.d, problem.ldd),
+            Source::Matrix(c) => (c, problem.ldc),
+        };
+        let width = self.element_bytes();
+        elements.get(order.offset(row, column, leading) * width..)?.get(..width)
+    }
+
+    /// Sets an element of D; what becomes of it where there is none.
+    pub(super) fn put(&mut self, row: usize, column: usize, element: &[u8]) -> Result<(), Fault> {
+        let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
+        let at = self.program.desc.layout_c.offset(row, column, self.matrices.problem.ldd) * element.len();
+        let to = self.d.get_mut(at..).and_then(|d| d.get_mut(..element.len()));
+        to.ok_or(outside)?.copy_from_slice(element);
+        Ok(())
+    }
+
+    /// A slice in its staging buffer, from what four warps deposited.
+    fn staged(&self, place: Place, parts: [&Deposit; 4]) -> Result<Vec<u8>, Fault> {
+        let (consumer, slice, size) = (place.consumer, place.slice, self.program.components.ring.staging_bytes);
+        let width = self.element_bytes() as u32;
+        let (mut buffer, mut deposited) = (vec![0; size as usize], vec![false; size as usize]);
+        let deposits = parts.into_iter().flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
+        for (&byte, element) in deposits {
+            if byte.saturating_add(width) > size {
+                return Err(Fault::BeyondStaging { consumer, byte, size });
+            }
+            let range = byte as usize..(byte + width) as usize;
+            if deposited[range.clone()].iter().any(|known| *known) {
+                return Err(Fault::StagedTwice { consumer, slice, byte });
+            }
+            deposited[range.clone()].fill(true);
+            buffer[range].copy_from_slice(element);
+        }
+        match (0..size).find(|&byte| !deposited[byte as usize]) {
+            Some(byte) => Err(Fault::NotStaged { consumer, slice, byte }),
+            None => Ok(buffer),
+        }
+    }
+
+    /// Writes a slice to D: by the copy engine, or by threads where D is not aligned for it.
+    pub(super) fn write(&mut self, place: Place, parts: [&Deposit; 4]) -> Result<(), Error> {
+        let (program, problem) = (self.program, self.matrices.problem);
+        let buffer = self.staged(place, parts)?;
+        let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
+        let (row, column) = (origin.0 + first.0, origin.1 + first.1);
+        let desc = &program.multiplied;
+        let whole = desc.by_copy_engine();
+        let map = program.components.slice_map(
+            crate::refusal::Operand::D,
+            desc.c,
+            (problem.m as u64, problem.n as u64),
+            problem.ldd as u64,
+        );
+        if let (true, Ok(mut map)) = (whole, map) {
+            map.swizzle = program.store.swizzle;
+            for (further, at) in self.boxes_of_a_slice() {
+                let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.layout_c, row + further, column));
+                for point in points(copy.tile()) {
+                    if let Some(byte) = copy.global(point) {
+                        let element = byte / u64::from(desc.c.bytes());
+                        let (line, within) = (element / problem.ldd as u64, element % problem.ldd as u64);
+                        if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
+                    }
+                }
+                copy.store(&buffer[at as usize..], self.d)?;
+            }
+            return Ok(());
+        }
+        for point in points(&*program.store.staging) {
+            let (m, n) = (row as usize + point.row as usize, column as usize + point.column as usize);
+            if m >= problem.m || n >= problem.n {
+                continue;
+            }
+            let left_out = Fault::LeftOut { map: "staging", row: point.row, column: point.column };
+            let element = self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
+            self.count(m as u64, n as u64)?;
+            self.put(m, n, element)?;
+        }
+        Ok(())
+    }
+
+    /// Counts an element of D as written.
+    pub(super) fn count(&mut self, row: u64, column: u64) -> Result<(), Fault> {
+        let inside = (column as usize) < self.matrices.problem.n;
+        match self.written.get_mut(row as usize * self.matrices.problem.n + column as usize).filter(|_| inside) {
+            Some(times) if !*times => {
+                *times = true;
+                Ok(())
+            }
+            Some(_) => Err(Fault::WrittenTwice { row, column }),
+            None => Err(Fault::OutsideOfD { row, column }),
+        }
+    }
+}

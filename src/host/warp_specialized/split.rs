@@ -1,0 +1,139 @@
+//! Operands of `f32` as rows of their parts, as the device's passes leave them in the workspace.
+
+use crate::{
+    call::{HostSlice, SplitLayout},
+    desc::GemmDesc,
+    error::Error,
+    host::{
+        parallel::{parallel_map, parallel_pieces},
+        run::{Inputs, Problem},
+    },
+    numeric::{
+        Bf16, F16, SplitKind,
+        split::{LineFacts, SplitBlocks, shift_of, unscaled},
+    },
+    operand::OperandKind,
+    refusal::{Refusal, SplitRefusal},
+};
+
+/// How operands are split, and how their products are put together. Tests change one thing and watch.
+#[derive(Clone, Copy)]
+pub struct SplitProgram {
+    /// The bits of a number's parts, whose row has such a shift.
+    pub parts: fn(SplitKind, f32, i32) -> [u16; 3],
+    /// The bits of what lies behind the end of K in each part.
+    pub padding: u16,
+    /// By which power of two rows of such a largest magnitude are scaled.
+    pub shift: fn(u32) -> i32,
+    /// Whether rows that cannot be scaled are refused.
+    pub windowed: bool,
+    /// Which block of an operand a tile along K reads.
+    pub block: fn(&SplitBlocks, OperandKind, u32) -> u32,
+    /// What becomes of a sum whose row and column have shifts that add up to so much.
+    pub unscaled: fn(f32, i32) -> f32,
+}
+
+impl SplitProgram {
+    /// As [`numeric::split`](crate::numeric::split) has it.
+    pub const RIGHT: Self =
+        Self { parts: SplitKind::parts_of, padding: 0, shift: shift_of, windowed: true, block: SplitBlocks::block, unscaled };
+}
+
+/// What sums are scaled back by.
+#[derive(Clone, Copy)]
+pub(super) struct Scales<'a> {
+    /// Of rows of A and of columns of B; none where nothing is scaled.
+    pub shifts: &'a [Vec<i32>; 2],
+    /// How.
+    pub unscaled: fn(f32, i32) -> f32,
+}
+
+impl Scales<'_> {
+    /// The shift of an element of D; 0 outside of it, and `None` where nothing is scaled.
+    pub fn shift(&self, row: usize, column: usize) -> Option<i32> {
+        let [rows, columns] = self.shifts;
+        let of = |shifts: &[i32], at: usize| shifts.get(at).copied().unwrap_or(0);
+        (!rows.is_empty()).then(|| of(rows, row) + of(columns, column))
+    }
+}
+
+/// Operands of parts.
+pub(super) struct SplitOperands {
+    split: SplitKind,
+    parts: [Vec<u16>; 2],
+    /// Of rows of A and of columns of B; none where nothing is scaled.
+    pub shifts: [Vec<i32>; 2],
+    /// Elements of a row.
+    length: usize,
+}
+
+impl SplitOperands {
+    /// Those of a row-major problem. Where nothing is read, there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`SplitRefusal`] where a row or column cannot be scaled, with the names that the user has for it; [`Refusal::ElementType`] of
+    /// operands that are not of `f32`.
+    pub fn of(program: &SplitProgram, desc: &GemmDesc, problem: &Problem, inputs: &Inputs<'_>) -> Result<Self, Error> {
+        let mut this = Self { split: desc.split, parts: Default::default(), shifts: Default::default(), length: 0 };
+        let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
+        if nothing || !desc.epilogue.reads(&problem.scalars).accumulator {
+            return Ok(this);
+        }
+        for operand in OperandKind::BOTH {
+            let (matrix, mn, leading) = match operand {
+                OperandKind::A => (inputs.a.of::<f32>()?, problem.m, problem.lda),
+                OperandKind::B => (inputs.b.of::<f32>()?, problem.n, problem.ldb),
+            };
+            let strides = if desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) };
+            let element = |mn: usize, k: usize| matrix.get(mn * strides.0 + k * strides.1).copied().unwrap_or_default();
+            let layout = SplitLayout { split: desc.split, mn, k: problem.k };
+            let shifts =
+                if desc.split.scales() { shifts(program, desc, (operand, mn, problem.k), &element)? } else { Vec::new() };
+            let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
+            let mut parts = vec![program.padding; mn * length];
+            parallel_pieces(&mut parts, length, |mn, row| {
+                let shift = shifts.get(mn).copied().unwrap_or(0);
+                for k in 0..problem.k {
+                    let each = (program.parts)(desc.split, element(mn, k), shift);
+                    row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
+                }
+            });
+            this.parts[operand.index()] = parts;
+            this.shifts[operand.index()] = shifts;
+            this.length = length;
+        }
+        Ok(this)
+    }
+
+    /// The problem of the parts.
+    pub fn problem(&self, problem: Problem) -> Problem {
+        Problem { k: self.length, lda: self.length, ldb: self.length, ..problem }
+    }
+
+    /// The operands, and C and D as they were.
+    pub fn inputs<'a>(&'a self, inputs: Inputs<'a>) -> Inputs<'a> {
+        let slice = |parts: &'a [u16]| match self.split {
+            SplitKind::F16x3 => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
+            _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
+        };
+        let [a, b] = &self.parts;
+        Inputs { a: slice(a), b: slice(b), ..inputs }
+    }
+}
+
+/// What each row or column is scaled by.
+fn shifts(
+    program: &SplitProgram,
+    desc: &GemmDesc,
+    (operand, mn, k): (OperandKind, usize, usize),
+    element: &(impl Fn(usize, usize) -> f32 + Sync),
+) -> Result<Vec<i32>, Refusal> {
+    let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
+    let facts: Vec<LineFacts> = parallel_map(mn, facts);
+    if let Some(line) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
+        let refused = SplitRefusal::of(operand, line as u32, &facts[line]);
+        return Err(Refusal::Split(if desc.exchanged { refused.exchanged() } else { refused }));
+    }
+    Ok(facts.iter().map(|facts| (program.shift)(facts.largest)).collect())
+}

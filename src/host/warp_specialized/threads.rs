@@ -1,0 +1,151 @@
+//! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
+
+use super::{numbers::Numbers, program::WarpSpecializedProgram, slices::ZERO};
+use crate::{
+    call::Source,
+    desc::GemmDesc,
+    epilogue::tile_store::AccumulatorMap,
+    error::Error,
+    host::{accumulators::Accumulators, epilogue::finished, operands::unknown, roles::WarpName},
+    index::{IndexMap, Map, Tabled, at},
+    operand::OperandKind,
+    schedule::Fault,
+    threadblock::{BoxedTile, WarpSpecialized, pipeline::WARPS, thread_map::WARP},
+    warp::mma_simt::{DepthMap, FragmentMap},
+};
+use std::sync::Arc;
+
+/// What threads do with a stage, and with what they hold. Threads are those that share a tile of D.
+#[derive(Clone)]
+pub struct ThreadMaps {
+    /// Of A and of B: (thread, fragment element) to the row or column of the block's tile.
+    pub fragment: [Map; 2],
+    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a stage.
+    pub stage: [Map; 2],
+    /// (thread, k-group) to k.
+    pub depth: Map,
+    /// (thread, accumulator) to `row * threadblock N + column`: where it belongs.
+    pub accumulator: Map,
+}
+
+/// Where an element begins, of a map to elements.
+#[derive(Clone, Copy, Debug)]
+struct InBytes(BoxedTile, u32);
+
+impl IndexMap for InBytes {
+    fn domain(&self) -> crate::index::Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain() * self.1
+    }
+    fn at(&self, point: crate::index::Coord) -> Option<u32> {
+        Some(self.0.at(point)? * self.1)
+    }
+}
+
+impl ThreadMaps {
+    /// Those of a description; none where warpgroups multiply.
+    pub(super) fn of(desc: &GemmDesc, components: &WarpSpecialized) -> Option<Self> {
+        components.threads()?;
+        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
+        let stage = |operand| InBytes(components.boxed_tile(operand), desc.operand(operand).element.bytes());
+        Some(Self {
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(*desc, operand))),
+            stage: OperandKind::BOTH.map(|operand| tabled(&stage(operand))),
+            depth: tabled(&DepthMap(*desc)),
+            accumulator: tabled(&AccumulatorMap(*desc)),
+        })
+    }
+}
+
+/// The threads of a warp among those that share its tile of D.
+fn threads_of(program: &WarpSpecializedProgram, warp: WarpName) -> impl Iterator<Item = u32> + use<> {
+    let consumer = if program.ring.ring.in_turns { 0 } else { warp.warpgroup };
+    let first = (consumer * WARPS + warp.warp) * WARP;
+    first..first + WARP
+}
+
+impl Numbers<'_> {
+    /// What a thread reads of an operand for one k: its fragment.
+    fn fragment(
+        &self,
+        maps: &ThreadMaps,
+        operand: OperandKind,
+        (thread, k): (u32, u32),
+        shares: &[Arc<Vec<u8>>],
+    ) -> Result<Accumulators, Error> {
+        let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
+        let (desc, kind) = (self.matrices.desc, self.matrices.matrix(operand).kind);
+        let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes() as usize);
+        let element = |i| {
+            let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut { map: "fragment", row: thread, column: i })?;
+            let byte = stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;
+            let (which, within) = (byte as usize / share, byte as usize % share);
+            let there = shares.get(which).is_some_and(|share| within + width <= share.len());
+            if there { Ok(byte) } else { Err(Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 }) }
+        };
+        let places: Vec<u32> = (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
+        let bytes = self.gathered(kind, shares, &places);
+        Accumulators::widened(desc.accumulator, kind, &bytes).ok_or_else(|| unknown(desc))
+    }
+
+    /// Adds a stage's products to the sums of a warp, thread by thread.
+    pub(super) fn add_by_threads(
+        &self,
+        maps: &ThreadMaps,
+        warp: WarpName,
+        sums: &mut Accumulators,
+        [a, b]: [&[Arc<Vec<u8>>]; 2],
+    ) -> Result<(), Error> {
+        let [rows, columns] = [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
+        sums.grow(self.matrices.desc.accumulator, WARP as usize * rows * columns);
+        for (lane, thread) in threads_of(self.program, warp).enumerate() {
+            for group in 0..maps.depth.domain().column {
+                let left_out = Fault::LeftOut { map: "depth", row: thread, column: group };
+                let k = maps.depth.at(at(thread, group)).ok_or(left_out)?;
+                let a = self.fragment(maps, OperandKind::A, (thread, k), a)?;
+                let b = self.fragment(maps, OperandKind::B, (thread, k), b)?;
+                sums.add_outer(lane * rows * columns, &a, &b);
+            }
+        }
+        Ok(())
+    }
+
+    /// The accumulators of a warp through the epilogue to D; zeros where there are none.
+    pub(super) fn write_by_threads(
+        &mut self,
+        maps: &ThreadMaps,
+        (warp, tile): (WarpName, u32),
+        sums: Option<&Accumulators>,
+    ) -> Result<(), Error> {
+        let (block, problem) = (self.program.desc.threadblock, self.matrices.problem);
+        let (tile_row, tile_column) = self.tile(warp.block, tile)?;
+        let (mut places, mut numbers, mut source) = (Vec::new(), Vec::new(), Vec::new());
+        let each = maps.accumulator.domain().column;
+        let width = self.element_bytes();
+        for (lane, thread) in threads_of(self.program, warp).enumerate() {
+            for i in 0..each {
+                let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
+                let place = maps.accumulator.at(at(thread, i)).ok_or(left_out)?;
+                let row = tile_row as usize * block.m as usize + (place / block.n) as usize;
+                let column = tile_column as usize * block.n as usize + (place % block.n) as usize;
+                if row >= problem.m || column >= problem.n {
+                    continue;
+                }
+                numbers.push(lane * each as usize + i as usize);
+                if !matches!(self.source, Source::None) {
+                    source.extend_from_slice(self.source_at(row, column).unwrap_or(&ZERO[..width]));
+                }
+                places.push((row, column));
+            }
+        }
+        let taken = Accumulators::taken(self.matrices.desc.accumulator, sums, &numbers);
+        let results = finished(&self.program.desc, &problem.scalars, &taken, &source)?;
+        for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
+            self.count(row as u64, column as u64)?;
+            self.put(row, column, element)?;
+        }
+        Ok(())
+    }
+}

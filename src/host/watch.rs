@@ -1,0 +1,260 @@
+//! What each warp of a block touches, access by access, while the checked executor runs it.
+//!
+//! Threads take turns; a warp's lanes come together again by what they do: the same step between the same two barriers, the same
+//! operand, the same access. An access that the kernel makes in one instruction is one here, however many elements it moves.
+
+use super::{
+    accumulated::Accumulated,
+    block::{Block, Started},
+    plan::stored_once,
+    turn::Turn,
+    vectors::whole,
+};
+use crate::{
+    desc::{GemmDesc, OperandDesc},
+    error::Error,
+    operand::OperandKind,
+    schedule::Step,
+    threadblock::{
+        banks::{Direction, LANES, NotAnAccess, WarpAccess},
+        mma::perform,
+        thread_map::WARP,
+    },
+};
+use crate::{
+    schedule::{Fault, Lane},
+    threadblock::Program,
+};
+use std::collections::BTreeMap;
+
+/// Who looks on while a block runs: every step of every thread goes through its hands.
+pub(super) trait Watch {
+    /// Performs a thread's step, the `number`-th since the last barrier.
+    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
+    /// All threads meet.
+    fn barrier(&mut self) {}
+}
+
+/// Nobody looks on.
+pub(super) struct Unwatched;
+
+impl Watch for Unwatched {
+    fn perform(&mut self, _: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        let program = turn.block.program;
+        perform(&program.desc, step, turn)
+    }
+}
+
+/// What an access is for, and which memory it is an access to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+pub enum Purpose {
+    /// A vector of an operand's tile, read from global memory.
+    Fetch,
+    /// A vector, or a piece of it, from registers to shared memory.
+    Store,
+    /// A vector, to shared memory, by an asynchronous copy.
+    Copy,
+    /// Elements of a fragment, from shared memory.
+    Load,
+    /// An accumulator, to shared memory, where K is sliced.
+    Deposit,
+    /// An accumulator of another slice, from shared memory.
+    Collect,
+}
+
+impl Purpose {
+    /// The name of the step that makes the access.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Store => "store",
+            Self::Copy => "copy",
+            Self::Load => "load",
+            Self::Deposit => "deposit",
+            Self::Collect => "collect",
+        }
+    }
+
+    const fn direction(self) -> Direction {
+        match self {
+            Self::Fetch | Self::Load | Self::Collect => Direction::Load,
+            Self::Store | Self::Copy | Self::Deposit => Direction::Store,
+        }
+    }
+}
+
+/// One access of one warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Touched {
+    pub purpose: Purpose,
+    /// Whose tile; accumulators are of neither.
+    pub operand: Option<OperandKind>,
+    pub access: WarpAccess,
+}
+
+/// Distances in global memory between neighbours along MN and along K, in elements: of A, and of B.
+pub type Strides = [(u64, u64); 2];
+
+/// Runs block 0 over `tiles` tiles along K and hands every access of every warp to `tell`: those to shared memory, and with
+/// `strides` those to global memory, whose matrices begin at address 0. Returns how many products were added up.
+pub fn watch(program: &Program, tiles: u32, strides: Option<Strides>, tell: &mut dyn FnMut(Touched)) -> Result<u64, Error> {
+    stored_once(program)?;
+    whole(program)?;
+    let nothing = |_: OperandKind, _: u32, _: u32, _: u32| 0;
+    let mut log = Log { strides, tell, open: BTreeMap::new(), failed: None };
+    let started = Started { source: &nothing, accumulators: Accumulated::Counted(0), tiles, seed: 0 };
+    let block = Block::run_watched(program, &started, &mut log)?;
+    if let Some(what) = log.failed {
+        return Err(Error::Measurement { because: what.to_string() });
+    }
+    let products = |of: &Accumulated| if let Accumulated::Counted(products) = of { *products } else { 0 };
+    Ok(block.threads.iter().map(|thread| products(&thread.accumulators)).sum())
+}
+
+/// Which access: the warp, the step since the last barrier, what for and whose, and two numbers that tell its accesses apart.
+type Key = (u32, u32, Purpose, Option<usize>, [u32; 2]);
+
+/// Accesses between two barriers, lane by lane.
+struct Log<'t> {
+    strides: Option<Strides>,
+    tell: &'t mut dyn FnMut(Touched),
+    open: BTreeMap<Key, (u32, [Option<u64>; LANES])>,
+    failed: Option<NotAnAccess>,
+}
+
+impl Watch for Log<'_> {
+    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+        let program = turn.block.program;
+        let log: &mut Log<'_> = self;
+        perform(&program.desc, step, &mut Watched { turn, log, number })
+    }
+
+    fn barrier(&mut self) {
+        for ((_, _, purpose, operand, _), (bytes, lanes)) in core::mem::take(&mut self.open) {
+            match WarpAccess::new(purpose.direction(), bytes, lanes) {
+                Ok(access) => {
+                    let operand = operand.map(|index| OperandKind::BOTH[index]);
+                    (self.tell)(Touched { purpose, operand, access });
+                }
+                Err(what) => self.failed = Some(what),
+            }
+        }
+    }
+}
+
+/// A thread at its turn, with someone looking on.
+struct Watched<'w, 't, 'b, 'a> {
+    turn: &'w mut Turn<'b, 'a>,
+    log: &'w mut Log<'t>,
+    number: u32,
+}
+
+impl Watched<'_, '_, '_, '_> {
+    fn note(&mut self, purpose: Purpose, operand: Option<OperandKind>, which: [u32; 2], address: u64, bytes: u32) {
+        let (warp, lane) = (self.turn.thread / WARP, self.turn.thread % WARP);
+        let key = (warp, self.number, purpose, operand.map(OperandKind::index), which);
+        self.log.open.entry(key).or_insert((bytes, [None; LANES])).1[lane as usize] = Some(address);
+    }
+
+    /// A vector of the tile that is written, where it comes from.
+    fn note_global(&mut self, operand: OperandKind, access: u32) {
+        let tile = self.turn.state().written;
+        let Some(strides) = self.log.strides.filter(|_| tile < self.turn.block.tiles) else { return };
+        let Some((_, (mn, k))) = self.turn.elements(operand, access).next() else { return };
+        let (along_mn, along_k) = strides[operand.index()];
+        let facts = self.operand(operand);
+        let k = u64::from(tile) * u64::from(self.turn.block.program.desc.threadblock.k) + u64::from(k);
+        let address = (u64::from(mn) * along_mn + k * along_k) * u64::from(facts.element.bytes());
+        self.note(Purpose::Fetch, Some(operand), [access, 0], address, facts.access_bytes());
+    }
+
+    /// A vector of the tile that is written, where it goes, in pieces of `width` elements.
+    fn note_shared(&mut self, purpose: Purpose, operand: OperandKind, access: u32, width: u32) -> Result<(), Fault> {
+        let tile = self.turn.state().written;
+        if tile < self.turn.block.tiles {
+            for (i, coordinate) in self.turn.elements(operand, access).filter(|(i, _)| i.is_multiple_of(width)) {
+                let place = self.turn.place(operand, tile, coordinate)?;
+                self.note(purpose, Some(operand), [access, i], place.byte, place.bytes * width);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_sums(&mut self, purpose: Purpose) -> Result<(), Fault> {
+        for index in 0..self.turn.block.accumulators {
+            let place = self.turn.deposit_place(index)?;
+            self.note(purpose, None, [index, 0], place.byte, place.bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Lane for Watched<'_, '_, '_, '_> {
+    fn desc(&self) -> &GemmDesc {
+        self.turn.desc()
+    }
+
+    fn operand(&self, operand: OperandKind) -> OperandDesc {
+        self.turn.operand(operand)
+    }
+
+    fn fetch(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault> {
+        self.note_global(operand, access);
+        self.turn.fetch(operand, access)
+    }
+
+    fn store(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault> {
+        self.note_shared(Purpose::Store, operand, access, self.operand(operand).shared_access())?;
+        self.turn.store(operand, access)
+    }
+
+    fn copy(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault> {
+        self.note_global(operand, access);
+        self.note_shared(Purpose::Copy, operand, access, self.operand(operand).access)?;
+        self.turn.copy(operand, access)
+    }
+
+    fn commit(&mut self) {
+        self.turn.commit();
+    }
+
+    fn wait(&mut self, pending: u32) -> Result<(), Fault> {
+        self.turn.wait(pending)
+    }
+
+    fn wrote(&mut self) {
+        self.turn.wrote();
+    }
+
+    fn advance(&mut self) {
+        self.turn.advance();
+    }
+
+    fn load(&mut self, operand: OperandKind, group: u32, element: u32) -> Result<(), Fault> {
+        let (tile, width) = (self.turn.state().read, self.operand(operand).fragment_access());
+        if tile < self.turn.block.tiles && element.is_multiple_of(width) {
+            let place = self.turn.fragment_place(operand, tile, group, element)?;
+            self.note(Purpose::Load, Some(operand), [group, element], place.byte, place.bytes * width);
+        }
+        self.turn.load(operand, group, element)
+    }
+
+    fn multiply(&mut self, group: u32) -> Result<(), Fault> {
+        self.turn.multiply(group)
+    }
+
+    fn deposit(&mut self, slice: u32) -> Result<(), Fault> {
+        if self.turn.slice() == slice {
+            self.note_sums(Purpose::Deposit)?;
+        }
+        self.turn.deposit(slice)
+    }
+
+    fn collect(&mut self, slice: u32) -> Result<(), Fault> {
+        if self.turn.slice() == 0 {
+            self.note_sums(Purpose::Collect)?;
+        }
+        self.turn.collect(slice)
+    }
+}

@@ -1,0 +1,16 @@
+//! The element types of a product.
+
+use super::ElementKind;
+
+/// The element types of one GEMM, as values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Combined {
+    /// Of A.
+    pub a: ElementKind,
+    /// Of B.
+    pub b: ElementKind,
+    /// Of the accumulator.
+    pub accumulator: ElementKind,
+    /// Of C and D.
+    pub c: ElementKind,
+}

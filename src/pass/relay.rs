@@ -1,0 +1,315 @@
+//! A matrix laid out again: the same rows, each beginning at a multiple of 16 bytes.
+//!
+//! What is copied are bytes; which elements they are, and whether rows are rows or columns, does not matter. A *piece* is 16 bytes
+//! of a row of the copy. The source's rows begin anywhere, so a piece lies in one aligned access to the source, or in two:
+//!
+//! ```text
+//! source       |  . . x x x x x x  |  x x x x x x . .  |      accesses of 16 bytes, aligned
+//! destination      |  x x x x x x x x x x x x  |              a piece: both, shifted by the bytes that the first has too many
+//! ```
+//!
+//! A tile is some rows of some pieces; a thread takes so many pieces, all of whose accesses are under way at once. An access that
+//! reaches beyond the matrix, which happens in the tiles at its first and last bytes alone, is made byte by byte. What lies in the
+//! copy behind the end of a row is written as it comes: nobody reads it.
+//!
+//! Twin: `kernels/pass/relay.cuh`.
+
+use crate::{
+    codegen::{RelayParams, TranslationUnit, fingerprint_assertion},
+    index::{Coord, IndexMap, Map, at},
+};
+use core::fmt::Write;
+use std::sync::Arc;
+
+/// Bytes of a piece, and of an access.
+const PIECE: u64 = 16;
+
+/// A relay's kernel, as a value: threads of a block, and pieces of a thread; together a power of two.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RelayDesc {
+    threads: u32,
+    steps: u32,
+}
+
+/// The kernel that is used.
+pub const RELAY: RelayDesc = RelayDesc { threads: 256, steps: 4 };
+
+/// What is copied: numbers alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RelayShapes {
+    rows: u64,
+    row_bytes: u64,
+    stride: u64,
+    pitch: u64,
+}
+
+/// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a thread copies in a step.
+///
+/// Neighbouring threads take neighbouring pieces of a row, and then those of the next row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RelayMap {
+    desc: RelayDesc,
+    log_pieces: u32,
+    pitch: u32,
+}
+
+impl RelayDesc {
+    /// Threads of a block.
+    pub const fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Pieces of a tile.
+    pub const fn tile(&self) -> u32 {
+        self.threads * self.steps
+    }
+
+    /// How wide the tiles are of rows of so many pieces, as a power of two: as wide as a row, where a tile has as many pieces.
+    pub const fn log_pieces(&self, pieces: u64) -> u32 {
+        let (row, most) = (u64::BITS - pieces.saturating_sub(1).leading_zeros(), self.tile().ilog2());
+        if row < most { row } else { most }
+    }
+}
+
+impl RelayMap {
+    /// That of tiles with rows of `2^log_pieces` pieces, where rows of the copy are `2^log_pieces + between` pieces apart; a tile's row
+    /// is no longer than the tile.
+    pub fn new(desc: RelayDesc, log_pieces: u32, between: u16) -> Self {
+        let log_pieces = log_pieces.min(desc.tile().ilog2());
+        Self { desc, log_pieces, pitch: (1 << log_pieces) + u32::from(between) }
+    }
+
+    /// Rows of a tile.
+    pub const fn lines(&self) -> u32 {
+        self.desc.tile() >> self.log_pieces
+    }
+
+    /// The line and the piece of a thread's step.
+    const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
+        let number = thread + step * self.desc.threads;
+        (number >> self.log_pieces, number & ((1 << self.log_pieces) - 1))
+    }
+}
+
+impl IndexMap for RelayMap {
+    fn domain(&self) -> Coord {
+        at(self.desc.threads, self.desc.steps)
+    }
+
+    fn codomain(&self) -> u32 {
+        self.lines() * self.pitch
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        if point.row >= self.desc.threads || point.column >= self.desc.steps {
+            return None;
+        }
+        let (line, piece) = self.place(point.row, point.column);
+        Some(line * self.pitch + piece)
+    }
+}
+
+/// The map (beyond, byte) to one of the 32 bytes of two neighbouring accesses: which one becomes byte `byte` of a piece that begins
+/// `beyond` bytes behind the first. It is `beyond + byte`, computed as the kernel does: words move by two, by one, and by bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Realignment;
+
+impl Realignment {
+    /// The 16 bytes of two neighbouring accesses from byte `beyond` on, which is below 16.
+    pub fn realigned(mut words: [u32; 8], beyond: u32) -> [u32; 4] {
+        for by in [2, 1] {
+            if beyond & (4 * by) != 0 {
+                words.copy_within(by as usize.., 0);
+            }
+        }
+        let bits = beyond % 4 * 8;
+        core::array::from_fn(|i| ((u64::from(words[i + 1]) << 32 | u64::from(words[i])) >> bits) as u32)
+    }
+}
+
+impl IndexMap for Realignment {
+    fn domain(&self) -> Coord {
+        at(PIECE as u32, PIECE as u32)
+    }
+
+    fn codomain(&self) -> u32 {
+        2 * PIECE as u32
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let numbered = core::array::from_fn(|word| u32::from_le_bytes(core::array::from_fn(|byte| (4 * word + byte) as u8)));
+        let bytes = Self::realigned(numbered, point.row % PIECE as u32).map(u32::to_le_bytes);
+        bytes.as_flattened().get(point.column as usize).map(|&byte| u32::from(byte))
+    }
+}
+
+impl RelayShapes {
+    /// `rows` rows of `row_bytes` bytes, each beginning `stride` bytes behind the last, and `pitch` bytes in the copy. `None` where
+    /// there is nothing to copy, where rows overlap or their copies do, where the pitch is no multiple of 16, and beyond 2^62 bytes.
+    pub fn new(rows: u64, row_bytes: u64, stride: u64, pitch: u64) -> Option<Self> {
+        let apart = rows == 1 || stride >= row_bytes;
+        let (source, copy) = (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
+        let fits = source.max(copy) <= 1 << 62 && pitch.is_multiple_of(PIECE) && pitch >= row_bytes;
+        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch })
+    }
+
+    /// Pieces of a row.
+    pub const fn pieces(&self) -> u64 {
+        self.row_bytes.div_ceil(PIECE)
+    }
+
+    /// Bytes from the first of the source to the last.
+    const fn source_bytes(&self) -> u64 {
+        (self.rows - 1) * self.stride + self.row_bytes
+    }
+
+    /// Bytes from the first of the source to the last, and from the first of the copy to the last that is written.
+    pub const fn reach(&self) -> [u64; 2] {
+        [self.source_bytes(), (self.rows - 1) * self.pitch + self.pieces() * PIECE]
+    }
+
+    /// Tiles down and across.
+    pub const fn tiles(&self, desc: &RelayDesc) -> (u64, u64) {
+        let log = desc.log_pieces(self.pieces());
+        (self.rows.div_ceil((desc.tile() >> log) as u64), self.pieces().div_ceil(1 << log))
+    }
+
+    /// What the kernel is launched with; `None` of extents beyond 32 bits.
+    pub fn params(&self, desc: &RelayDesc, source: u64, destination: u64) -> Option<RelayParams> {
+        let Self { rows, row_bytes, stride, pitch } = *self;
+        let pieces = self.pieces();
+        Some(RelayParams {
+            source,
+            destination,
+            stride,
+            pitch,
+            row_bytes,
+            rows: u32::try_from(rows).ok()?,
+            pieces: u32::try_from(pieces).ok()?,
+            tiles_across: u32::try_from(self.tiles(desc).1).ok()?,
+            log_pieces: desc.log_pieces(pieces),
+        })
+    }
+}
+
+/// An access of a relay, of the source or of the copy, to bytes that are not there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("piece {piece} of row {row} takes an access to bytes that are not there")]
+pub struct RelayFault {
+    /// The row.
+    pub row: u64,
+    /// The piece.
+    pub piece: u64,
+}
+
+/// What a relay's kernel does, on the host: its map, and what it does at the matrix's ends.
+#[derive(Clone)]
+pub struct RelayProgram {
+    desc: RelayDesc,
+    shapes: RelayShapes,
+    /// (thread, step) to a piece of the tile: that of [`RelayMap`], whose pitch is a tile's row.
+    pub map: Map,
+    /// Whether the access behind a piece's first one is made.
+    pub second: bool,
+    /// Whether accesses that reach beyond the matrix are made byte by byte.
+    pub guarded: bool,
+}
+
+impl RelayProgram {
+    /// That of a kernel and a problem.
+    pub fn of(desc: RelayDesc, shapes: RelayShapes) -> Self {
+        let log_pieces = desc.log_pieces(shapes.pieces());
+        let map = Arc::new(RelayMap::new(desc, log_pieces, 0));
+        Self { desc, shapes, map, second: true, guarded: true }
+    }
+
+    /// Copies: the source's address leaves `address` when it is divided by 16, that of the copy 0.
+    ///
+    /// # Errors
+    ///
+    /// A [`RelayFault`], for an access to bytes that are not there.
+    pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RelayFault> {
+        let (log, (down, across)) = (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
+        for (tile_row, tile_column) in (0..down).flat_map(|row| (0..across).map(move |column| (row, column))) {
+            let first = (tile_row * u64::from(self.desc.tile() >> log), tile_column << log);
+            for (thread, step) in (0..self.desc.threads).flat_map(|thread| (0..self.desc.steps).map(move |step| (thread, step))) {
+                let Some(number) = self.map.at(at(thread, step)).map(u64::from) else { continue };
+                let (row, piece) = (first.0 + (number >> log), first.1 + (number & ((1 << log) - 1)));
+                if row < self.shapes.rows && piece < self.shapes.pieces() {
+                    self.copy((row, piece), self.inside(first, log), (source, address), copy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
+    fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
+        let RelayShapes { rows, row_bytes, stride, .. } = self.shapes;
+        let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
+        let end = row_bytes.min((piece + (1 << log)) * PIECE);
+        row * stride + piece * PIECE >= PIECE - 1 && last * stride + end + PIECE - 1 <= self.shapes.source_bytes()
+    }
+
+    fn copy(
+        &self,
+        (row, piece): (u64, u64),
+        inside: bool,
+        (source, address): (&[u8], u64),
+        copy: &mut [u8],
+    ) -> Result<(), RelayFault> {
+        let fault = RelayFault { row, piece };
+        let first = row * self.shapes.stride + piece * PIECE;
+        let beyond = (address % PIECE + first) % PIECE;
+        let needed = PIECE.min(self.shapes.row_bytes - piece * PIECE);
+        let end = self.shapes.source_bytes() as i64;
+        let mut words = [0; 8];
+        for (access, words) in (0..).zip(words.chunks_exact_mut(4)) {
+            if access == 1 && !(self.second && beyond + needed > PIECE) {
+                continue;
+            }
+            let begin = first as i64 - beyond as i64 + access * PIECE as i64;
+            let whole = begin >= 0 && begin + PIECE as i64 <= end;
+            if !whole && (inside || !self.guarded) {
+                return Err(fault);
+            }
+            let byte = |at: i64| if (0..end).contains(&at) { source.get(at as usize).copied().ok_or(fault) } else { Ok(0) };
+            for (word, begin) in words.iter_mut().zip((begin..).step_by(4)) {
+                *word = u32::from_le_bytes([byte(begin)?, byte(begin + 1)?, byte(begin + 2)?, byte(begin + 3)?]);
+            }
+        }
+        let place = (row * self.shapes.pitch + piece * PIECE) as usize;
+        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..PIECE as usize)).ok_or(fault)?;
+        written.copy_from_slice(Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened());
+        Ok(())
+    }
+}
+
+/// The name of the entry point.
+const ENTRY: &str = "relay";
+
+impl RelayDesc {
+    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
+    pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
+        let config = format!(
+            "#pragma once\n{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",
+            RelayParams::declaration(),
+            self.threads,
+            self.steps
+        );
+        let mut source = "#include \"config.cuh\"\n#include \"pass/relay.cuh\"\n".to_owned();
+        if with_fingerprints {
+            source.push_str(&fingerprint_assertion("device::Realignment", "realignment", &Realignment));
+            for log_pieces in 0..=self.tile().ilog2() {
+                let map = RelayMap::new(*self, log_pieces, 3);
+                let twin = format!("device::RelayMap<Config, {log_pieces}, {}>", map.pitch);
+                source.push_str(&fingerprint_assertion(&twin, "relay", &map));
+            }
+        }
+        let _ = writeln!(
+            source,
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RelayParams params) {{\n  device::relay<Config>(params);\n}}"
+        );
+        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
+    }
+}

@@ -1,0 +1,211 @@
+//! An operand of `f32` split for tensor cores: rows of its parts, side by side, in the caller's workspace.
+//!
+//! The operand is seen as `mn` x K, whatever its layout: rows of A, or columns of B. Row i of the workspace is
+//!
+//! ```text
+//! [ first parts of row i, K of them | zeros | second parts | zeros | (third parts | zeros) ]
+//! ```
+//!
+//! each padded to a whole number of [`DEPTH`] elements, which are a stage of the product's ring. A *piece* is 8 neighbours along K, 16
+//! bytes of each part; a block takes a tile of 64 rows of 8 pieces. Threads of a warp take neighbours along K where the operand is
+//! contiguous along K, and neighbouring rows where it is not: either way they read whole lines, and no shared memory is needed.
+//!
+//! Where rows are scaled ([`SplitKind::F16x3`]) there are four passes: facts of rows are cleared, the largest magnitudes are found,
+//! the parts are written and numbers outside of the window counted, and each row's shift is written for the product's epilogue; the first row
+//! that is refused is left in a word of its own.
+//!
+//! Twin: `kernels/pass/split.cuh`.
+
+mod program;
+
+pub use program::SplitPassProgram;
+
+use crate::{
+    call::{DEPTH, SplitLayout},
+    codegen::{SplitLine, SplitParams, TranslationUnit, fingerprint_assertion, split_fingerprints, split_header},
+    index::{Coord, IndexMap, at},
+    numeric::SplitKind,
+};
+use core::fmt::Write;
+
+/// Neighbours along K of a piece.
+pub const PIECE: u32 = 8;
+
+/// Rows of a tile.
+const TILE: u32 = 64;
+
+/// Pieces of a tile's row.
+const PIECES: u32 = DEPTH / PIECE;
+
+/// A split's kernel, as a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SplitPassDesc {
+    split: SplitKind,
+    threads: u32,
+}
+
+/// The map (thread, step) to `row * pieces + piece` of a tile.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PieceMap {
+    /// The kernel.
+    pub desc: SplitPassDesc,
+    /// Whether threads of a warp take neighbours along K.
+    pub along_k: bool,
+}
+
+/// What a launch of the kernel does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SplitPass {
+    /// Clears facts of rows.
+    Clear,
+    /// Finds each row's largest magnitude.
+    Measure,
+    /// Writes parts, and counts numbers outside of the window.
+    Write,
+    /// Judges rows, and writes their shifts.
+    Judge,
+}
+
+impl SplitPass {
+    /// The passes of a split, in order.
+    pub const fn of(split: SplitKind) -> &'static [Self] {
+        if split.scales() { &Self::ALL } else { &[Self::Write] }
+    }
+
+    const ALL: [Self; 4] = [Self::Clear, Self::Measure, Self::Write, Self::Judge];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "Clear",
+            Self::Measure => "Measure",
+            Self::Write => "Write",
+            Self::Judge => "Judge",
+        }
+    }
+
+    /// All of them, as a C++ enumeration.
+    fn declaration() -> String {
+        let names = Self::ALL.map(|pass| format!("{} = {}", pass.name(), pass as u32)).join(", ");
+        format!("enum class SplitPass : unsigned {{ {names} }};\n")
+    }
+
+    /// Whether a thread has a row, and not some pieces.
+    pub const fn is_of_rows(self) -> bool {
+        matches!(self, Self::Clear | Self::Judge)
+    }
+}
+
+impl SplitPassDesc {
+    /// The kernel of a mode.
+    pub const fn of(split: SplitKind) -> Self {
+        Self { split, threads: 256 }
+    }
+
+    /// How factors are split.
+    pub const fn split(&self) -> SplitKind {
+        self.split
+    }
+
+    /// Threads of a block.
+    pub const fn threads(&self) -> u32 {
+        self.threads
+    }
+
+    /// Pieces of a thread.
+    const fn steps(&self) -> u32 {
+        TILE * PIECES / self.threads
+    }
+
+    /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
+    pub const fn blocks(&self, layout: &SplitLayout, pass: SplitPass) -> u64 {
+        if pass.is_of_rows() {
+            return (layout.mn as u64).div_ceil(self.threads as u64);
+        }
+        (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
+    }
+
+    /// What the kernel is launched with: an operand of `leading`, contiguous along K or not, at `source`; the workspace's part at
+    /// `workspace`. `None` of extents beyond 32 bits.
+    pub fn params(
+        &self,
+        layout: &SplitLayout,
+        (source, leading, along_k): (u64, u64, bool),
+        workspace: u64,
+        pass: SplitPass,
+    ) -> Option<SplitParams> {
+        Some(SplitParams {
+            source,
+            leading,
+            parts: workspace,
+            pitch: layout.leading(),
+            lines: workspace + layout.lines_offset(),
+            status: workspace + layout.status_offset(),
+            mn: u32::try_from(layout.mn).ok()?,
+            k: u32::try_from(layout.k).ok()?,
+            padded: u32::try_from(layout.padded()).ok()?,
+            tiles_across: u32::try_from(layout.padded() / u64::from(DEPTH)).ok()?,
+            along_k: u32::from(along_k),
+            vectors: u32::from(source.is_multiple_of(16) && leading.is_multiple_of(4)),
+            pass: pass as u32,
+            reserved: 0,
+        })
+    }
+}
+
+impl PieceMap {
+    /// The row of the tile, and its piece.
+    const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
+        let number = thread + step * self.desc.threads;
+        if self.along_k { (number / PIECES, number % PIECES) } else { (number % TILE, number / TILE) }
+    }
+}
+
+impl IndexMap for PieceMap {
+    fn domain(&self) -> Coord {
+        at(self.desc.threads, self.desc.steps())
+    }
+
+    fn codomain(&self) -> u32 {
+        TILE * PIECES
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let inside = point.row < self.desc.threads && point.column < self.desc.steps();
+        let (row, piece) = self.place(point.row, point.column);
+        inside.then_some(row * PIECES + piece)
+    }
+}
+
+/// The name of the entry point.
+const ENTRY: &str = "split";
+
+impl SplitPassDesc {
+    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
+    pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
+        let mut config = String::from("#pragma once\n");
+        config.push_str(&SplitLine::declaration());
+        config.push_str(&SplitParams::declaration());
+        config.push_str(&SplitPass::declaration());
+        config.push_str(&split_header(self.split, false));
+        config.push_str("struct Config {\n  using Facts = SplitFacts;\n");
+        let facts =
+            [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
+        for (fact, value) in facts {
+            let _ = writeln!(config, "  static constexpr int {fact} = {value};");
+        }
+        config.push_str("};\n");
+        let mut source = "#include \"config.cuh\"\n#include \"pass/split.cuh\"\n".to_owned();
+        if with_fingerprints {
+            source.push_str(&split_fingerprints(self.split, false));
+            for along_k in [false, true] {
+                let twin = format!("device::PieceMap<Config, {along_k}>");
+                source.push_str(&fingerprint_assertion(&twin, "pieces", &PieceMap { desc: *self, along_k }));
+            }
+        }
+        let _ = writeln!(
+            source,
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ SplitParams params) {{\n  device::split<Config>(params);\n}}"
+        );
+        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
+    }
+}

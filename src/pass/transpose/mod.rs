@@ -1,0 +1,20 @@
+//! The transpose as a value: its description, its rule book, its maps, its program, its text.
+
+mod arguments;
+mod check;
+mod desc;
+#[cfg(feature = "serde")]
+mod json;
+mod maps;
+mod program;
+mod resolve;
+mod rungs;
+mod spell;
+
+pub use arguments::{Scalable, Strided, TransposeArguments, TransposeMatrices, TransposeShapes};
+pub use desc::{Combine, Lanes, Staging, TransposeDesc};
+pub use maps::{GatheredTile, PieceMap};
+pub use program::TransposeProgram;
+pub use resolve::Choice;
+pub use rungs::{Coalesced, Configuration, Naive, Padded, Rung, Tiled, Vectorized};
+pub use spell::translation_unit;

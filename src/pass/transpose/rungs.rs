@@ -1,0 +1,130 @@
+//! The ladder of seed 3: each rung the kernel below it and one idea more.
+//!
+//! | rung | reads A | waits in | writes D |
+//! |---|---|---|---|
+//! | naive | neighbours | a register | a row of D for each lane |
+//! | tiled | neighbours | `[32][32]` | a row of D for each lane |
+//! | coalesced | neighbours | `[32][32]`, 32 lanes on one bank | neighbours |
+//! | padded | neighbours | `[32][33]` | neighbours |
+//! | vectorized | 16 bytes | swizzled chunks of 16 bytes | 16 bytes |
+//!
+//! All are configurations of the one kernel; the naive one is that without shared memory, and one element a piece.
+
+use super::{
+    desc::{Combine, Lanes, Staging, TransposeDesc},
+    resolve::{Choice, auto, gathered},
+};
+use crate::{desc::Auto, threadblock::SwizzleKind};
+
+/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or a rung of the ladder.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a configuration of a transpose",
+    note = "configurations are Auto, Naive, Tiled, Coalesced, Padded and Vectorized"
+)]
+pub trait Configuration: 'static {
+    /// The same choice, as a value.
+    const CHOICE: Choice;
+}
+
+impl Configuration for Auto {
+    const CHOICE: Choice = Choice::Auto;
+}
+
+macro_rules! rungs {
+    ($($(#[doc = $doc:literal])* $Rung:ident = $name:literal;)*) => {
+        /// A rung, as a value.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+        pub enum Rung {
+            $($(#[doc = $doc])* $Rung,)*
+        }
+
+        impl Rung {
+            /// Every rung, from the lowest.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$Rung),*];
+
+            /// The name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Rung => $name,)* }
+            }
+        }
+
+        $($(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Rung;
+
+        impl Configuration for $Rung {
+            const CHOICE: Choice = Choice::Rung(Rung::$Rung);
+        })*
+    };
+}
+
+rungs! {
+    /// Each thread moves elements by itself; a warp writes 32 rows of D.
+    Naive = "naive";
+    /// Through a tile in shared memory, and still 32 rows of D at a time.
+    Tiled = "tiled";
+    /// Warps write neighbours; the tile's columns lie on one bank.
+    Coalesced = "coalesced";
+    /// One element between columns puts them on all banks.
+    Padded = "padded";
+    /// Every access is 16 bytes wide; what [`Auto`](crate::desc::Auto) takes.
+    Vectorized = "vectorized";
+}
+
+impl Rung {
+    /// The rung's kernel.
+    pub const fn desc(self, combine: Combine, element_bytes: u32) -> TransposeDesc {
+        let (staging, lanes) = match self {
+            Self::Naive => (Staging::Direct, Lanes::Along),
+            Self::Tiled => (Staging::Padded(0), Lanes::Across),
+            Self::Coalesced => (Staging::Padded(0), Lanes::Along),
+            Self::Padded => (Staging::Padded(1), Lanes::Along),
+            Self::Vectorized => return auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes),
+        };
+        TransposeDesc {
+            combine,
+            element_bytes,
+            rows: 32,
+            columns: 32,
+            threads: 256,
+            access_a: 1,
+            turn: 1,
+            access_d: 1,
+            staging,
+            lanes,
+            order: SwizzleKind::Identity(1),
+            read_once: false,
+            write_stream: false,
+            blocks_per_sm: 4,
+        }
+    }
+}
+
+// Every rung of every width is a kernel, and so is what the resolver makes of it where accesses are narrow.
+const _: () = {
+    let combines =
+        [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)];
+    let mut i = 0;
+    while i < combines.len() {
+        let (combine, bytes) = combines[i];
+        let mut rung = 0;
+        while rung < Rung::ALL.len() {
+            Rung::ALL[rung].desc(combine, bytes).expect();
+            rung += 1;
+        }
+        let mut access_a = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
+        while access_a * bytes <= 16 {
+            let mut access_d = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
+            while access_d * bytes <= 16 {
+                auto(combine, bytes, access_a, access_d).expect();
+                access_d *= 2;
+            }
+            access_a *= 2;
+        }
+        if matches!(combine, Combine::Move) {
+            gathered(bytes).expect();
+        }
+        i += 1;
+    }
+};

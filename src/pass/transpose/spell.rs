@@ -1,0 +1,126 @@
+//! A transpose for NVRTC: `config.cuh`, and the translation unit around `kernels/pass/transpose.cuh`.
+
+use super::desc::{Combine, Lanes, TransposeDesc};
+use crate::{
+    codegen::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
+    pass::transpose::TransposeProgram,
+    schedule::Schedule,
+};
+use core::fmt::Write;
+
+/// The name of the entry point.
+const ENTRY: &str = "transpose";
+
+impl TransposeDesc {
+    /// The order of a transpose's steps.
+    pub fn schedule(&self) -> Schedule {
+        Schedule::of_transpose(self.is_staged())
+    }
+}
+
+/// `alpha x + beta y` on the words of an access; what is not read is no part of the sum.
+fn combination(desc: &TransposeDesc) -> String {
+    let (scalar, times, plus, words) = match desc.combine {
+        Combine::Move => return String::new(),
+        Combine::F32 => ("float", "__fmul_rn", "__fadd_rn", 1),
+        Combine::F64 => ("double", "__dmul_rn", "__dadd_rn", 2),
+    };
+    // Elements pass between registers and numbers as the bits that they are.
+    let (from, to) = match words {
+        1 => ("__uint_as_float(x.word[i])", "x.word[i] = __float_as_uint(sum);"),
+        _ => (
+            "__hiloint2double(x.word[2 * i + 1], x.word[2 * i])",
+            "x.word[2 * i] = __double2loint(sum), x.word[2 * i + 1] = __double2hiint(sum);",
+        ),
+    };
+    let other = from.replace("x.word", "y.word");
+    format!(
+        "struct Combine {{
+  template <class Piece>
+  static __device__ __forceinline__ Piece apply(Piece x, Piece const& y, TransposeParams const& params) {{
+    using Scalar = {scalar};
+    Scalar const alpha = Scalar(params.alpha), beta = Scalar(params.beta);
+#pragma unroll
+    for (int i = 0; i < Piece::kCount / {words}; ++i) {{
+      Scalar sum = 0;
+      if (params.reads_a) sum = {times}(alpha, {from});
+      if (params.reads_b) {{
+        Scalar const other = {times}(beta, {other});
+        sum = params.reads_a ? {plus}(sum, other) : other;
+      }}
+      {to}
+    }}
+    return x;
+  }}
+}};
+"
+    )
+}
+
+/// `config.cuh`: a description and its schedule, for the C++ templates.
+pub fn header(d: &TransposeDesc) -> String {
+    let smem = d.smem();
+    let tile: &[(&str, u32)] = &[
+        ("kTileMn", smem.mn),
+        ("kTileK", smem.k),
+        ("kPitch", smem.pitch()),
+        ("kSwizzleBits", smem.bits),
+        ("kSwizzleBase", smem.base),
+        ("kSwizzleShift", smem.shift),
+    ];
+    let facts: &[(&str, u32)] = &[
+        ("kElementBytes", d.element_bytes),
+        ("kTileRows", d.rows),
+        ("kTileColumns", d.columns),
+        ("kThreads", d.threads),
+        ("kAccessA", d.access_a),
+        ("kTurn", d.turn),
+        ("kAccessD", d.access_d),
+        ("kBlocksPerSm", d.blocks_per_sm),
+    ];
+    let flags = [
+        ("kStaged", d.is_staged()),
+        ("kAcross", matches!(d.lanes, Lanes::Across)),
+        ("kLinear", d.combine.kind().is_some()),
+        ("kGathered", d.is_gathered()),
+        ("kReadOnce", d.read_once),
+        ("kWriteStream", d.write_stream),
+    ];
+    let mut text = String::from("#pragma once\n#include \"schedule.cuh\"\n");
+    text.push_str(&TransposeParams::declaration());
+    text.push_str(&order_header(d.order));
+    text.push_str(&d.schedule().header());
+    text.push_str(&combination(d));
+    text.push_str("struct TileInSharedMemory {\n  static constexpr bool kAlongK = false;\n");
+    for (fact, value) in tile {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    text.push_str(
+        "};\nstruct Config {\n  using Schedule = ::Schedule;\n  using Order = ::Order;\n  using Tile = TileInSharedMemory;\n",
+    );
+    if d.combine.kind().is_some() {
+        text.push_str("  using Combine = ::Combine;\n");
+    }
+    for (fact, value) in facts {
+        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
+    }
+    for (fact, value) in flags {
+        let _ = writeln!(text, "  static constexpr bool {fact} = {value};");
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
+pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> TranslationUnit {
+    let mut source = "#include \"config.cuh\"\n#include \"pass/transpose.cuh\"\n".to_owned();
+    if with_fingerprints {
+        let program = TransposeProgram::of(d);
+        source.push_str(&fingerprints_of(&program.mirrored(), &*program.order));
+    }
+    let _ = writeln!(
+        source,
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  device::transpose<Config>(params);\n}}"
+    );
+    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
+}

@@ -1,0 +1,283 @@
+//! What a refusal is about: fields and parts of descriptions and calls, as values, each with its words.
+
+use super::Operand;
+use crate::{
+    operand::{Axis, OperandKind},
+    sentence::Sentence,
+};
+
+macro_rules! fields {
+    (
+        unit { $($Unit:ident $unit:literal;)* }
+        of { $($Of:ident($inner:ident: $Inner:ty) [$($piece:tt)*];)* }
+    ) => {
+        /// A number or a choice that a refusal is about: a knob, or what follows from some.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the words beside each name say what it is")]
+        pub enum Field {
+            $($Unit,)*
+            $($Of($Inner),)*
+        }
+
+        impl Field {
+            /// The field's words behind `s`.
+            pub(super) const fn said_by(self, s: Sentence) -> Sentence {
+                match self {
+                    $(Self::$Unit => s.say($unit),)*
+                    $(Self::$Of($inner) => fields!(@say s, $($piece)*),)*
+                }
+            }
+        }
+    };
+    (@say $s:expr, ) => { $s };
+    (@say $s:expr, num $n:expr, $($rest:tt)*) => { fields!(@say $s.number($n as u64), $($rest)*) };
+    (@say $s:expr, $words:expr, $($rest:tt)*) => { fields!(@say $s.say($words), $($rest)*) };
+}
+
+fields! {
+    unit {
+    // Knobs.
+    Stages "stages";
+    Swizzle "swizzle";
+    Interleave "interleave";
+    Unroll "unroll";
+    BlocksPerSm "blocks per multiprocessor";
+    ClusterShape "cluster";
+    Schedule "schedule";
+    Split "split";
+    Promotion "promotion";
+    PromotionOfOtherSums "promotion of other sums than those of fp8 in f32, and of parts of f32,";
+    SourceUndecided "source_a = auto of a description that was not made of knobs";
+    ColumnMajorDFromShared "layout_c = col beside source_a = shared";
+    FromRegisters "source_a = registers";
+    FromRegistersOfParts "source_a = registers of parts, which lie along K,";
+    FromRegistersPromoted "source_a = registers beside promotion";
+    FromRegistersOf16Bits "source_a = registers of 16-bit elements, which tensor cores read in either order,";
+    // Tiles.
+    InstructionExtent "instruction extent";
+    WarpArea "warp M x N";
+    WarpsOfABlock "warps in a block";
+    ThreadsOfABlock "threads of a block";
+    ThreadsOfAMultiprocessor "threads of a multiprocessor";
+    SharedBytesOfABlock "bytes of a block's shared memory";
+    ConsumerWarpgroups "warpgroups that multiply";
+    PingpongWarpgroups "warpgroups of a tile that pingpong gives to one";
+    ConsumerWarps "warps that multiply, in warpgroups of 4";
+    PingpongWarps "warps of a tile that pingpong gives to one warpgroup";
+    WarpMFromRegisters "warp M where A comes from registers";
+    ThreadblockMFromRegisters "threadblock M where A comes from registers";
+    ThreadblockKInKilobytes "threadblock K where stages are whole kilobytes";
+    InstructionNPromoted "instruction N where stages are promoted";
+    // The ring of stages and its roles.
+    Consumers "consumers";
+    BlocksOfACluster "blocks of a cluster";
+    StagingBuffers "staging buffers";
+    StagingBytes "bytes of a staging buffer";
+    LeastSharedBytes "bytes of shared memory for two stages and the staging of D";
+    Pending "pending";
+    PendingPromoted "pending where stages are promoted";
+    PendingFromRegisters "pending where A comes from registers";
+    PendingOfThreads "pending where threads multiply";
+    Parts "parts of a stage";
+    PartsFromRegisters "parts of a stage where A comes from registers";
+    PartsOfThreads "parts of a stage where threads multiply";
+    FragmentSetsOfThreads "sets of fragments where threads multiply";
+    Slices "slices";
+    SlicesOfThreads "slices where threads store";
+    StagingBuffersOfSlices "staging buffers of slices";
+    ProducerRegisters "registers of the producer";
+    ConsumerRegisters "registers of a consumer";
+    // Tensor maps and their copies.
+    TensorRank "rank of the tensor map";
+    TensorReach "bytes that the tensor reaches";
+    TensorAddress "address of the tensor";
+    BoxBytes "box bytes";
+    InnerBoxBytes "inner box bytes";
+    SharedAddress "shared memory address";
+    StoredRowBytes "bytes of a row that is stored";
+    MulticastMask "multicast mask";
+    LeadingDimension "leading dimension";
+    BatchStride "stride of the batch";
+    CopyAddress "address of the copy";
+    // Transposes.
+    ElementBytes "bytes of an element";
+    AccessToA "access to A";
+    AccessToD "access to D";
+    DirectAccessToD "access to D without shared memory";
+    Turn "turn";
+    GatheredTurn "turn of what is gathered";
+    TileRows "rows of a tile";
+    TileColumns "columns of a tile";
+    TilesAbreast "tiles abreast";
+    PaddingOfTile "padding";
+    SwizzleBitsOfTile "swizzle bits";
+    SwizzleBaseOfTile "swizzle base";
+    SwizzleShiftOfTile "swizzle shift";
+    PiecesOfA "pieces of A in a tile";
+    PiecesOfD "pieces of D in a tile";
+    ReadsOfAThread "reads of a thread";
+    // Problems.
+    Size "size";
+    Rows "the number of rows";
+    Columns "the number of columns";
+    }
+    of {
+    Extent(axis: Axis) [axis.name(),];
+    Threadblock(axis: Axis) ["threadblock ", axis.name(),];
+    Warp(axis: Axis) ["warp ", axis.name(),];
+    Instruction(axis: Axis) ["instruction ", axis.name(),];
+    Cluster(axis: Axis) ["cluster ", axis.name(),];
+    InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is contiguous along ", along.operand.axis().name(),];
+    FromRegistersAlongK(operand: OperandKind) ["source_a = registers where ", operand.name(), " is contiguous along K",];
+    Alignment(operand: Operand) ["alignment of ", operand.name(),];
+    Run(operand: Operand) ["run of ", operand.name(),];
+    Padding(operand: OperandKind) ["padding of ", operand.name(),];
+    SwizzleBits(operand: OperandKind) ["swizzle bits of ", operand.name(),];
+    SwizzleBase(operand: OperandKind) ["swizzle base of ", operand.name(),];
+    SwizzleShift(operand: OperandKind) ["swizzle shift of ", operand.name(),];
+    SharedLayout(operand: OperandKind) ["the layout of ", operand.name(), " in shared memory",];
+    StageBytes(operand: OperandKind) ["bytes of ", operand.name(), " in a stage",];
+    DimensionExtent(dimension: u8) ["extent of dimension ", num dimension,];
+    DimensionStride(dimension: u8) ["stride of dimension ", num dimension, " in bytes",];
+    BoxExtent(dimension: u8) ["box extent of dimension ", num dimension,];
+    InnerBoxBytesSwizzled(bytes: u8) ["inner box bytes under the swizzle of ", num bytes, " bytes",];
+    }
+}
+
+/// An extent of an instruction that reads an operand along its MN: of the kernel's axis, of the user's operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct InstructionAlong {
+    /// The axis of the instruction.
+    pub axis: Axis,
+    /// The operand that is contiguous along its M or N.
+    pub operand: OperandKind,
+}
+
+impl Field {
+    /// The same field of the problem with A and B in each other's place. Shapes stay the kernel's.
+    pub(super) const fn exchanged(self) -> Self {
+        match self {
+            Self::InstructionAlong(along) => Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along }),
+            Self::FromRegistersAlongK(operand) => Self::FromRegistersAlongK(operand.other()),
+            Self::Alignment(operand) => Self::Alignment(operand.exchanged()),
+            Self::Padding(operand) => Self::Padding(operand.other()),
+            Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
+            Self::SwizzleBase(operand) => Self::SwizzleBase(operand.other()),
+            Self::SwizzleShift(operand) => Self::SwizzleShift(operand.other()),
+            Self::SharedLayout(operand) => Self::SharedLayout(operand.other()),
+            other => other,
+        }
+    }
+}
+
+macro_rules! named {
+    ($(#[$doc:meta])* $Name:ident { $($Variant:ident $words:literal;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        #[allow(missing_docs, reason = "the words beside each name say what it is")]
+        pub enum $Name {
+            $($Variant,)*
+        }
+
+        impl $Name {
+            /// Its words.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $words,)*
+                }
+            }
+        }
+    };
+}
+pub(super) use named;
+
+named! {
+    /// What a tile or a block is to be a whole number of.
+    Part {
+        Warp "warp tiles";
+        WarpOfThreads "warps";
+        TileColumn "tile columns";
+        Turn "turns";
+        AccessToA "accesses to A";
+        AccessToD "accesses to D";
+        BlockOfThreads "blocks of threads";
+        LineOfPieces "lines of pieces";
+    }
+}
+
+named! {
+    /// Why an epilogue is no expression.
+    Malformed {
+        TooLong "it has more than 32 nodes";
+        Hole "it has a hole in it";
+        ScalarBeyond "it names a scalar beyond s7";
+        NoOperand "a node lacks what it is to be applied to";
+        ScaledByNoScalar "it scales by what is not a scalar";
+        NotOneResult "its nodes do not end in one result";
+    }
+}
+
+named! {
+    /// Why what is written cannot be gathered.
+    Ungathered {
+        SecondOperand "B would have to be gathered too";
+        LanesAcross "lanes run across D's rows, which begin at a place of a word each";
+    }
+}
+
+/// The word of a knob's value, as flags and JSON spell it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Word(pub &'static str);
+
+/// A scalar of an epilogue, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scalar(pub u8);
+
+impl Scalar {
+    /// Scalars that an epilogue may name.
+    pub const COUNT: usize = 8;
+    /// Scales A B.
+    pub const ALPHA: Self = Self(0);
+    /// Scales C.
+    pub const BETA: Self = Self(1);
+
+    /// Its name, as arguments and expressions spell it.
+    pub const fn name(self) -> &'static str {
+        ["alpha", "beta", "s2", "s3", "s4", "s5", "s6", "s7"][self.0 as usize % Self::COUNT]
+    }
+}
+
+/// The legal values of a field that are no range.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Legal {
+    /// These.
+    OneOf(&'static [u32]),
+    /// 1, which an instruction of the CUDA cores is.
+    Scalar,
+    /// So many elements: those of a vector of 16 bytes.
+    Vector(u32),
+    /// What lanes of 2, 4, 8 and 16 rows multiply.
+    LanesTimesInstruction,
+}
+
+impl Legal {
+    /// The values behind `s`.
+    pub(super) const fn said_by(self, mut s: Sentence) -> Sentence {
+        match self {
+            Self::OneOf(values) => {
+                let mut i = 0;
+                while i < values.len() {
+                    s = (if i == 0 { s } else { s.say(", ") }).number(values[i] as u64);
+                    i += 1;
+                }
+                s
+            }
+            Self::Scalar => s.say("1, on the CUDA cores"),
+            Self::Vector(elements) => s.number(elements as u64).say(", which are the 16 bytes of the copy engine"),
+            Self::LanesTimesInstruction => s.say("2, 4, 8 and 16 times instruction M"),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The memory that a refusal is about.
+
+use super::field::named;
+use crate::operand::OperandKind;
+
+named! {
+    /// A matrix of a call, or other memory of one.
+    Operand {
+        A "A";
+        B "B";
+        C "C";
+        D "D";
+        Workspace "the workspace";
+        Source "the source";
+        Copy "the copy";
+        Tensor "the tensor";
+        Tile "the tile";
+        Buffers "the buffers of a set";
+    }
+}
+
+impl Operand {
+    /// The operand of a product.
+    pub const fn of(kind: OperandKind) -> Self {
+        match kind {
+            OperandKind::A => Self::A,
+            OperandKind::B => Self::B,
+        }
+    }
+
+    /// The same memory of the problem with A and B in each other's place.
+    pub(super) const fn exchanged(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+            other => other,
+        }
+    }
+}
+
+/// How an operand reaches a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Route {
+    /// The kernel reads it where it lies.
+    Direct,
+    /// It is copied to the workspace first, in the same order, with rows that are whole.
+    Relaid,
+    /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
+    Transposed,
+    /// Its parts are written to the workspace first, side by side along K.
+    Split,
+}
+
+impl Route {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Relaid => "relaid",
+            Self::Transposed => "transposed",
+            Self::Split => "split",
+        }
+    }
+}

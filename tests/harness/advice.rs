@@ -1,0 +1,126 @@
+//! What a user does who reads a refusal: sets the field that it names to the value that it names.
+
+use falchion::{
+    Refusal,
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    internals::operand::{Axis, OperandKind},
+    numeric::ComputeKind,
+    refusal::{Field, Operand},
+    shape::{Mn, Mnk},
+    threadblock::{SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+/// The description with the advice of a refusal taken, where it gives one.
+pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
+    let taken = match *refusal {
+        Refusal::OutOfRange { field, value, least, most } => set(&mut d, field, if value < least { least } else { most } as u32),
+        Refusal::NotOneOf { field, nearest, .. } | Refusal::NotMultiple { field, nearest, .. } => {
+            set(&mut d, field, nearest as u32)
+        }
+        Refusal::NotEven { field, value } => set(&mut d, field, value + 1),
+        Refusal::DoesNotNest { field, nearest, .. } => set(&mut d, field, nearest),
+        Refusal::UnevenBoxes { axis, nearest, .. } => set(&mut d, Field::Cluster(axis), nearest),
+        Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
+        Refusal::SharedMemory { available, stage, deposit, .. } if deposit <= available => {
+            // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
+            let left = if d.mainloop.has_roles() { available - deposit } else { available };
+            left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
+        }
+        Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),
+        Refusal::CopyWidth { operand, nearest, .. } | Refusal::CopyNotWhole { operand, nearest, .. } if nearest > 0 => {
+            set(&mut d, Field::Alignment(operand), nearest)
+        }
+        Refusal::NoLoopToUnroll { .. } => choose(&mut d, Field::Unroll),
+        Refusal::NoChoice { field, .. } => choose(&mut d, field),
+        Refusal::HopperAlone { .. } => {
+            d.arch = ArchKind::Sm90;
+            true
+        }
+        Refusal::OnTensorCores { .. } => {
+            d.op = OpKind::TensorOp;
+            true
+        }
+        Refusal::Compute { accumulator, c, .. } => {
+            d.compute = ComputeKind::of(accumulator, c);
+            true
+        }
+        _ => false,
+    };
+    taken.then_some(d)
+}
+
+/// Gives a field the one choice that its main loop has.
+fn choose(d: &mut GemmDesc, field: Field) -> bool {
+    match field {
+        Field::SharedLayout(OperandKind::A) => d.smem_a = SmemLayout::Auto,
+        Field::SharedLayout(OperandKind::B) => d.smem_b = SmemLayout::Auto,
+        Field::Interleave => d.interleave = InterleaveKind::Vector,
+        Field::Unroll => d.unroll = UnrollKind::Full,
+        _ => return false,
+    }
+    true
+}
+
+/// Gives a field a number; what no knob holds, but follows from some, is left.
+fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
+    let along = |shape: &mut Mnk, axis: Axis| match axis {
+        Axis::M => shape.m = x,
+        Axis::N => shape.n = x,
+        Axis::K => shape.k = x,
+    };
+    let across = |shape: &mut Mn, axis: Axis| match axis {
+        Axis::N => shape.n = x,
+        _ => shape.m = x,
+    };
+    match field {
+        Field::InstructionExtent => d.instruction = Mnk::new(x, x, x),
+        Field::Instruction(axis) => along(&mut d.instruction, axis),
+        Field::InstructionAlong(at) => along(&mut d.instruction, at.axis),
+        Field::InstructionNPromoted => d.instruction.n = x,
+        Field::Warp(axis) => along(&mut d.warp, axis),
+        Field::WarpMFromRegisters => d.warp.m = x,
+        Field::Threadblock(axis) => along(&mut d.threadblock, axis),
+        Field::ThreadblockMFromRegisters => d.threadblock.m = x,
+        Field::ThreadblockKInKilobytes => d.threadblock.k = x,
+        Field::Cluster(axis) => across(&mut d.cluster, axis),
+        Field::Stages => d.stages = x,
+        Field::Swizzle => {
+            d.swizzle = match d.swizzle {
+                SwizzleKind::Grouped(_) => SwizzleKind::Grouped(x),
+                _ => SwizzleKind::Identity(x),
+            }
+        }
+        Field::BlocksPerSm => d.blocks_per_sm = x,
+        Field::Interleave => d.interleave = InterleaveKind::Elements(x),
+        Field::Unroll => d.unroll = UnrollKind::By(x),
+        Field::Alignment(Operand::A) => d.align_a = x,
+        Field::Alignment(Operand::B) => d.align_b = x,
+        Field::Alignment(Operand::C) => d.align_c = x,
+        Field::Padding(operand) | Field::SwizzleBits(operand) | Field::SwizzleBase(operand) | Field::SwizzleShift(operand) => {
+            let smem = match operand {
+                OperandKind::A => &mut d.smem_a,
+                OperandKind::B => &mut d.smem_b,
+            };
+            match (smem, field) {
+                (SmemLayout::Padded { padding, .. }, Field::Padding(_)) => *padding = x,
+                (SmemLayout::Swizzled { bits, .. }, Field::SwizzleBits(_)) => *bits = x,
+                (SmemLayout::Swizzled { base, .. }, Field::SwizzleBase(_)) => *base = x,
+                (SmemLayout::Swizzled { shift, .. }, Field::SwizzleShift(_)) => *shift = x,
+                (other, _) => panic!("{field:?} of {other:?}"),
+            }
+        }
+        // The numbers of warps, of consumers and of threads follow from the tiles.
+        Field::WarpsOfABlock
+        | Field::WarpArea
+        | Field::ThreadsOfABlock
+        | Field::ThreadsOfAMultiprocessor
+        | Field::ConsumerWarpgroups
+        | Field::PingpongWarpgroups
+        | Field::ConsumerWarps
+        | Field::PingpongWarps => return false,
+        other => panic!("{other:?} is no knob's"),
+    }
+    true
+}

@@ -1,0 +1,164 @@
+//! Floors: nothing imports a room of a higher floor, and no rooms import each other in a circle but the one that is named.
+
+use super::{files, library_code};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The floors, from the ground up. Rooms of one floor may know each other.
+const FLOORS: [&[&str]; 16] = [
+    &["arch", "index", "layout", "numeric", "operand", "sentence", "shape"],
+    &["refusal"],
+    &["schedule"],
+    &["thread"],
+    &["warp"],
+    &["threadblock"],
+    &["epilogue"],
+    &["desc"],
+    &["call"],
+    &["codegen"],
+    &["pass"],
+    &["family"],
+    &["host", "cuda"],
+    &["device"],
+    &["internals"],
+    &["prelude"],
+];
+
+/// Rooms that lie beside all floors: every unsafe block, and the error that every room may end with.
+const BESIDE: [&str; 2] = ["error", "sys"];
+
+/// The one circle. The levels read the flat description, and the description is derived through the levels; it opens when a
+/// description is a sum of families, whose rooms keep their own knobs.
+const CIRCLE: [&str; 5] = ["desc", "epilogue", "schedule", "threadblock", "warp"];
+
+/// Rooms by name, each with the rooms that its files import, and where.
+type Imports = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
+
+/// The room of a file: the first part of its path below `src/`.
+fn room(file: &str) -> &str {
+    let below = file.strip_prefix("src/").unwrap_or(file);
+    below.split(['/', '.']).next().unwrap_or_default()
+}
+
+/// The rooms that a text names: in `use crate::{..}`, one level deep, and in paths that begin with `crate::`.
+fn named(code: &str) -> BTreeSet<String> {
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut rooms = BTreeSet::new();
+    // What a macro spells for other crates is no import.
+    for (at, _) in code.match_indices("crate::").filter(|(at, _)| !code[..*at].ends_with('$')) {
+        let after = &code[at + "crate::".len()..];
+        let Some(list) = after.strip_prefix('{') else {
+            rooms.insert(word(after));
+            continue;
+        };
+        let mut depth = 0;
+        let mut begins = true;
+        for (i, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => begins = true,
+                c if begins && depth == 0 && !c.is_whitespace() => {
+                    rooms.insert(word(&list[i..]));
+                    begins = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    // The crate's root names two items of rooms, and macros are of no room.
+    rooms
+        .into_iter()
+        .map(|name| match name.as_str() {
+            "Error" => "error".to_owned(),
+            "Refusal" => "refusal".to_owned(),
+            _ => name,
+        })
+        .filter(|name| !name.is_empty() && name != "mirrored")
+        .collect()
+}
+
+fn imports(sources: &BTreeMap<String, String>) -> Imports {
+    let mut imports = Imports::new();
+    for (file, text) in sources.iter().filter(|(file, _)| *file != "src/lib.rs") {
+        let own = room(file).to_owned();
+        for other in named(&library_code(text)).into_iter().filter(|other| *other != own) {
+            imports.entry(own.clone()).or_default().entry(other).or_default().insert(file.clone());
+        }
+        imports.entry(own).or_default();
+    }
+    imports
+}
+
+fn floor(room: &str) -> Option<usize> {
+    FLOORS.iter().position(|rooms| rooms.contains(&room))
+}
+
+/// Every import of a higher floor that the circle does not explain.
+fn climbs(imports: &Imports) -> Vec<String> {
+    let in_circle = |room: &str| CIRCLE.contains(&room);
+    let mut found = Vec::new();
+    for (room, others) in imports.iter().filter(|(room, _)| !BESIDE.contains(&room.as_str())) {
+        for (other, files) in others.iter().filter(|(other, _)| !BESIDE.contains(&other.as_str())) {
+            match (floor(room), floor(other)) {
+                (Some(_), Some(_)) if in_circle(room) && in_circle(other) => {}
+                (Some(own), Some(above)) if above > own => found.push(format!("{room} imports {other} above it: {files:?}")),
+                (Some(_), Some(_)) => {}
+                _ => found.push(format!("{room} or {other} is on no floor: {files:?}")),
+            }
+        }
+    }
+    found
+}
+
+/// The rooms from which a room is reached again, itself included; nothing where there is no circle.
+fn circles(imports: &Imports) -> BTreeSet<String> {
+    let reached = |from: &str| {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
+        while let Some(room) = next.pop() {
+            for other in imports.get(&room).into_iter().flat_map(BTreeMap::keys) {
+                if !BESIDE.contains(&other.as_str()) && seen.insert(other.clone()) {
+                    next.push(other.clone());
+                }
+            }
+        }
+        seen
+    };
+    let rooms = imports.keys().filter(|room| !BESIDE.contains(&room.as_str()));
+    rooms.filter(|room| reached(room).contains(*room)).cloned().collect()
+}
+
+#[test]
+fn no_room_imports_a_higher_floor() {
+    assert_eq!(climbs(&imports(&files(&["src"], "rs"))), [""; 0]);
+}
+
+#[test]
+fn the_one_circle_is_the_named_one() {
+    let imports = imports(&files(&["src"], "rs"));
+    assert_eq!(circles(&imports), CIRCLE.map(str::to_owned).into());
+    // Every room of the floors is there.
+    let gone: Vec<_> = FLOORS.iter().flat_map(|rooms| rooms.iter()).filter(|room| !imports.contains_key(**room)).collect();
+    assert_eq!(gone, [&"prelude"], "`prelude` stands in lib.rs");
+}
+
+#[test]
+fn a_climb_and_a_circle_are_found() {
+    let tree = |files: &[(&str, &str)]| files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let sources: BTreeMap<String, String> = tree(&[
+        (
+            "src/index.rs",
+            "use crate::{refusal::{A, B}, numeric};\n// use crate::device;\n#[cfg(test)]\nmod tests { use crate::host::X; }",
+        ),
+        ("src/numeric/mod.rs", "fn f() -> crate::shape::Mnk {}"),
+        ("src/shape.rs", "use crate::numeric::{\n    a::{b},\n    c,\n};"),
+        ("src/warp/mma.rs", "use crate::{desc::GemmDesc, Error};"),
+        ("src/desc/mod.rs", "use crate::warp;"),
+        ("src/attic.rs", ""),
+    ]);
+    let imports = imports(&sources);
+    let climbs = climbs(&imports);
+    assert_eq!(climbs.len(), 1, "{climbs:?}");
+    assert!(climbs[0].starts_with("index imports refusal above it"), "{climbs:?}");
+    assert_eq!(circles(&imports), ["desc", "numeric", "shape", "warp"].map(str::to_owned).into());
+}

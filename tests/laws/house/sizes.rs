@@ -1,0 +1,53 @@
+//! Sizes: rooms are small, and unsafe code has two places.
+
+use super::{files, library_code};
+
+/// Lines that a file may have.
+const MOST_LINES: usize = 400;
+
+/// Files that may have more, and why.
+const LARGE: [(&str, &str); 0] = [];
+
+/// Half of all files are shorter than this.
+const MEDIAN_LINES: usize = 150;
+
+/// Where unsafe code lies.
+const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
+
+/// Lines of `src/`, without unit tests. It is to fall: 31,000 is the goal.
+const LIBRARY_LINES: usize = 31_900;
+
+#[test]
+fn rooms_are_small() {
+    let rust = files(&["src", "lab/src", "cli/src", "tests", "lab/tests", "cli/tests"], "rs");
+    let kernels = files(&["kernels", "lab/kernels"], "cuh");
+    let lines = |text: &String| text.lines().count();
+    let large: Vec<_> = rust.iter().chain(&kernels).filter(|(_, text)| lines(text) > MOST_LINES).map(|(name, _)| name).collect();
+    assert_eq!(large, LARGE.map(|(name, _)| name).iter().collect::<Vec<_>>());
+    let mut sizes: Vec<_> = files(&["src"], "rs").values().map(lines).collect();
+    sizes.sort_unstable();
+    assert!(sizes[sizes.len() / 2] < MEDIAN_LINES, "half of src/ has {} lines and more", sizes[sizes.len() / 2]);
+}
+
+#[test]
+fn the_library_is_no_larger_than_it_has_to_be() {
+    let sources = files(&["src"], "rs");
+    let library = sources.iter().filter(|(name, _)| !name.ends_with("_tests.rs"));
+    let lines: usize =
+        library.map(|(_, text)| text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().lines().count()).sum();
+    println!("{lines} lines in {} files", sources.len());
+    assert!(lines <= LIBRARY_LINES, "{lines} lines");
+}
+
+#[test]
+fn unsafe_code_lies_in_sys() {
+    let sources = files(&["src", "lab/src", "cli/src"], "rs");
+    let code = |text: &String| library_code(text);
+    let spells = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe");
+    let outside: Vec<_> = sources
+        .iter()
+        .filter(|(name, text)| !UNSAFE.iter().any(|folder| name.starts_with(folder)) && spells(&code(text)))
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(outside, [""; 0]);
+}
