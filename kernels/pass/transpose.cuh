@@ -1,4 +1,4 @@
-// The one kernel of transposes: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile a block. Twin of src/device/transpose/mod.rs.
+// The one kernel of transposes: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile a block. Twin of src/pass/transpose.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"

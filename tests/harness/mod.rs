@@ -5,6 +5,7 @@
 pub mod advice;
 pub mod case;
 pub mod conformance;
+pub mod cute_partitions;
 pub mod descriptions;
 pub mod drawn;
 pub mod gate;

@@ -1,5 +1,6 @@
 //! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are the layouts'.
 
+use crate::harness::cute_partitions::{PARTITIONS, partitions};
 use falchion::{
     Error, Refusal,
     cuda::{
@@ -64,22 +65,4 @@ fn another_layout_does_not_compile() {
         let error = compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another layout").to_string();
         assert!(error.contains(&format!("{name}: the Rust layout and the CUDA layout differ")), "{layout}: {error}");
     }
-}
-
-/// M = N = 1024, K = 8192, as the seed has them.
-const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
-
-/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile, threads that copy several rows.
-const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
-    SEED,
-    (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
-    (Mnk::new(64, 64, 16), Mnk::new(64, 64, 16), (8, 8)),
-    (Mnk::new(128, 128, 32), Mnk::new(128, 64, 8), (16, 8)),
-    (Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)),
-    (Mnk::new(96, 64, 12), Mnk::new(32, 64, 6), (8, 8)),
-    (Mnk::new(40, 12, 9), Mnk::new(8, 4, 3), (4, 2)),
-];
-
-fn partitions() -> impl Iterator<Item = CuteGemm> {
-    PARTITIONS.into_iter().map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
 }

@@ -2,6 +2,7 @@
 //! layout, and NVRTC takes it without a spill.
 #![allow(non_snake_case, reason = "the names are CuTe's")]
 
+use crate::harness::cute_partitions::{SEED, partitions};
 use falchion::{
     Error, Refusal,
     internals::schedule::{Section, Step},
@@ -11,24 +12,6 @@ use falchion::{
     shape::Mnk,
 };
 use falchion_lab::layout::cute_gemm::CuteGemm;
-
-/// M = N = 1024, K = 8192, as the seed has them.
-const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
-
-/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile, threads that copy several rows.
-const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
-    SEED,
-    (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
-    (Mnk::new(64, 64, 16), Mnk::new(64, 64, 16), (8, 8)),
-    (Mnk::new(128, 128, 32), Mnk::new(128, 64, 8), (16, 8)),
-    (Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)),
-    (Mnk::new(96, 64, 12), Mnk::new(32, 64, 6), (8, 8)),
-    (Mnk::new(40, 12, 9), Mnk::new(8, 4, 3), (4, 2)),
-];
-
-fn partitions() -> impl Iterator<Item = CuteGemm> {
-    PARTITIONS.into_iter().map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
-}
 
 /// A layout at (block, thread, _), or (thread, _): the values' layout, and where they begin.
 fn at(layout: &Layout, place: &[u64]) -> Result<(Layout, u64), LayoutError> {

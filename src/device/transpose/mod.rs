@@ -14,8 +14,6 @@
 //!       | e f g h   |   in registers     | b f .     |                      | b f . . . |
 //!       | . . . .   |                    | c g .     |                      |           |
 //! ```
-//!
-//! Twin: `kernels/pass/transpose.cuh`.
 
 mod executor;
 mod explain;

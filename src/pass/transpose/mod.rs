@@ -1,4 +1,6 @@
 //! The transpose as a value: its description, its rule book, its maps, its program, its text.
+//!
+//! Twin: `kernels/pass/transpose.cuh`.
 
 mod arguments;
 mod check;

@@ -1,6 +1,7 @@
 //! The house: floors, circles, sizes, twins. Each exception has its reason beside it.
 
 mod floors;
+mod names;
 mod sizes;
 mod twins;
 

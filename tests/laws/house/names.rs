@@ -1,0 +1,102 @@
+//! Names: one means one thing in the whole library, and none means nothing.
+
+use super::{files, library_code};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names that say nothing of what they name.
+const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
+
+/// Names that several levels share by design: the module says the level.
+const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
+
+/// Names that mean two things still. Products and transposes have a machine each, the algebra's words are CuTe's, and what a kernel
+/// and what a layout are made of meet in `Layout`, `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
+const TWICE: [&str; 38] = [
+    "Block",
+    "Choice",
+    "Composed",
+    "Fault",
+    "Instruction",
+    "Key",
+    "Lanes",
+    "Layout",
+    "Loaded",
+    "Log",
+    "Machine",
+    "Map",
+    "Mode",
+    "Node",
+    "Operands",
+    "Panel",
+    "Part",
+    "PieceMap",
+    "Place",
+    "Placed",
+    "Prepared",
+    "Product",
+    "Program",
+    "Reader",
+    "Reads",
+    "Rows",
+    "Rule",
+    "Scalar",
+    "Share",
+    "Spelled",
+    "Split",
+    "Staging",
+    "Step",
+    "Swizzle",
+    "Unwatched",
+    "Walk",
+    "Watch",
+    "Word",
+];
+
+/// The types and traits that a text defines outside of functions.
+fn defined(code: &str) -> BTreeSet<String> {
+    let name = |line: &str| {
+        let line = line.strip_prefix("pub").map_or(line, |rest| {
+            let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+            rest.trim_start()
+        });
+        let after = ["struct ", "enum ", "trait ", "type "].iter().find_map(|word| line.strip_prefix(word))?;
+        Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
+    };
+    code.lines().filter_map(name).filter(|name| !name.is_empty()).collect()
+}
+
+/// Names by the files that define them.
+fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
+    let mut names = BTreeMap::<String, Vec<String>>::new();
+    for (file, text) in sources.iter().filter(|(file, _)| !file.ends_with("_tests.rs")) {
+        for name in defined(&library_code(text)) {
+            names.entry(name).or_default().push(file.clone());
+        }
+    }
+    names
+}
+
+#[test]
+fn a_name_means_one_thing() {
+    let names = names(&files(&["src"], "rs"));
+    let twice: BTreeSet<_> = names.iter().filter(|(_, files)| files.len() > 1).map(|(name, _)| name.as_str()).collect();
+    let known: BTreeSet<_> = OF_LEVELS.into_iter().chain(TWICE).collect();
+    let grown: Vec<_> = twice.difference(&known).map(|name| (name, &names[*name])).collect();
+    assert!(grown.is_empty(), "{grown:?}");
+    let gone: Vec<_> = known.difference(&twice).collect();
+    assert!(gone.is_empty(), "{gone:?} mean one thing now: the list shrinks");
+}
+
+#[test]
+fn no_name_is_empty() {
+    let names = names(&files(&["src", "lab/src", "cli/src"], "rs"));
+    let empty = |name: &&String| EMPTY.contains(&name.as_str()) || name.ends_with('2') && name.to_lowercase().starts_with("new");
+    assert_eq!(names.keys().filter(empty).collect::<Vec<_>>(), [""; 0]);
+}
+
+#[test]
+fn definitions_are_found() {
+    let code =
+        "pub struct A<T>;\npub(crate) enum B {}\n    struct Inner;\ntrait C {}\npub type D = u8;\nfn f() {}\nimpl A<u8> {}";
+    assert_eq!(defined(code), ["A", "B", "C", "D"].map(str::to_owned).into());
+}
