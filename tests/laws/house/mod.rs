@@ -38,6 +38,6 @@ fn name_of(path: &Path) -> String {
 
 /// Rust without comments, and without what is compiled for unit tests alone, which stands at the end of a file.
 fn library_code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
