@@ -65,6 +65,7 @@ pub fn sprinkle(buffer: &mut HostBuffer, first: usize, shape: &MatrixShape, rand
     }
 }
 
+/// D's buffer, guard zones included, after a product on the host.
 pub fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> Result<HostBuffer, Error> {
     let Problem { shapes, first, .. } = problem;
     let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;

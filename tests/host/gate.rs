@@ -5,17 +5,10 @@ use crate::harness::{
     descriptions::{Wanted, description},
     gate::{self, DRAWN, Line, digest, each},
     problems::{self, Problem, problem},
+    same_bits::run,
     sample,
 };
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    device::run_on_host,
-    internals::{
-        call::{HostMatrices, MatrixShape, Source},
-        host::Mode,
-    },
-};
+use falchion::{Error, desc::GemmDesc, internals::host::Mode};
 use falchion_lab::verify::Fill;
 use serde_json::json;
 
@@ -33,22 +26,9 @@ fn products() -> Vec<Line> {
 
 /// D's buffer, guard zones included, after a product in the fast mode.
 fn product(desc: &GemmDesc, problem: &Problem, seed: u64) -> Result<Vec<u8>, Error> {
-    let Problem { shapes, first, .. } = problem;
-    let mut buffers = Buffers::filled(desc, problem, Fill::Random, seed)?;
-    let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;
-    let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, &shapes.a))?,
-        b: buffers.b.slice(range(1, &shapes.b))?,
-        c: match shapes.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, &shape))?),
-        },
-        d: buffers.d.slice_mut(range(3, &shapes.d))?,
-    };
-    run_on_host(desc, Mode::Fast, shapes, matrices)?;
+    let d = run(desc, Mode::Fast, problem, &Buffers::filled(desc, problem, Fill::Random, seed)?)?;
     // A NaN may carry any payload.
-    let (d, mut bytes) = (&buffers.d, buffers.d.bytes().to_vec());
+    let mut bytes = d.bytes().to_vec();
     for (place, element) in bytes.chunks_exact_mut(d.kind().bytes() as usize).enumerate() {
         if d.get(place)?.is_nan() {
             element.fill(0xff);
