@@ -126,23 +126,22 @@ impl Way {
             return Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() };
         }
         let facts = desc.operand(operand);
-        let bytes = u64::from(facts.element.bytes());
         let along_k = WarpSpecialized::along(desc, operand).is(Along::K);
         let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
         let route = if along_k != facts.k_contiguous {
             Route::Transposed
         } else {
             // Of one row nobody asks where the next one lies.
-            let stride = if lines > 1 { (shape.leading as u64).saturating_mul(bytes) } else { 0 };
+            let stride = if lines > 1 { facts.element.matrix_bytes(shape.leading as u64) } else { 0 };
             let whole = address.is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
             if whole && stride <= MOST_STRIDE_BYTES { Route::Direct } else { Route::Relaid }
         };
         if route == Route::Direct {
             return Self::direct(shape);
         }
-        let pitch = pitch_bytes((length as u64).saturating_mul(bytes));
+        let pitch = pitch_bytes(facts.element.matrix_bytes(length as u64));
         let bytes_of_all = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT);
-        Self { route, leading: (pitch / bytes) as usize, offset: 0, bytes: bytes_of_all.unwrap_or(u64::MAX) }
+        Self { route, leading: facts.element.matrix_elements(pitch) as usize, offset: 0, bytes: bytes_of_all.unwrap_or(u64::MAX) }
     }
 }
 

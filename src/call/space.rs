@@ -92,6 +92,12 @@ fn wrong(kind: ElementKind, wanted: ElementKind) -> Error {
     Refusal::ElementType { given: kind, wanted }.into()
 }
 
+/// Where elements lie; those beyond an address space, beyond every slice.
+fn bytes(kind: ElementKind, elements: Range<usize>) -> Range<usize> {
+    let [start, end] = [elements.start, elements.end].map(|element| kind.matrix_bytes(element as u64) as usize);
+    start..end
+}
+
 impl<'a> HostSlice<'a> {
     /// The elements of a matrix of `E`.
     pub fn new<E: Element>(elements: &'a [E::Storage]) -> Self {
@@ -100,7 +106,7 @@ impl<'a> HostSlice<'a> {
 
     /// Number of elements.
     pub fn length(&self) -> usize {
-        self.bytes.len() / self.kind.bytes() as usize
+        self.kind.matrix_elements(self.bytes.len() as u64) as usize
     }
 
     /// The type of the elements.
@@ -115,8 +121,7 @@ impl<'a> HostSlice<'a> {
 
     /// Some of the elements, `None` when they are not all there.
     pub fn get(self, elements: Range<usize>) -> Option<Self> {
-        let width = self.kind.bytes() as usize;
-        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        let bytes = bytes(self.kind, elements);
         Some(Self { bytes: self.bytes.get(bytes)?, ..self })
     }
 
@@ -141,7 +146,7 @@ impl<'a> HostSliceMut<'a> {
 
     /// Number of elements.
     pub fn length(&self) -> usize {
-        self.bytes.len() / self.kind.bytes() as usize
+        self.kind.matrix_elements(self.bytes.len() as u64) as usize
     }
 
     /// The type of the elements.
@@ -166,8 +171,7 @@ impl<'a> HostSliceMut<'a> {
 
     /// Some of the elements, `None` when they are not all there.
     pub fn get(self, elements: Range<usize>) -> Option<Self> {
-        let width = self.kind.bytes() as usize;
-        let bytes = elements.start.checked_mul(width)?..elements.end.checked_mul(width)?;
+        let bytes = bytes(self.kind, elements);
         Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
     }
 

@@ -7,10 +7,10 @@ use crate::{
 };
 
 /// Elements along K to a whole number of which parts are padded: a stage of the product's ring.
-pub const DEPTH: u32 = STAGE_BYTES / PART_BYTES as u32;
+pub const DEPTH: u32 = PART.elements_in(STAGE_BYTES);
 
-/// Bytes of an element of a part: bf16 or f16.
-const PART_BYTES: u64 = ElementKind::F16.bytes() as u64;
+/// An element of a part: bf16, or f16, which is as wide.
+const PART: ElementKind = ElementKind::F16;
 
 /// Bytes of what is known of a row: its facts and its shift, four words.
 pub(crate) const LINE_BYTES: u64 = 16;
@@ -39,7 +39,7 @@ impl SplitLayout {
 
     /// Where the rows' facts begin, in bytes.
     pub const fn lines_offset(&self) -> u64 {
-        whole(self.leading().saturating_mul(PART_BYTES).saturating_mul(self.mn as u64))
+        whole(PART.matrix_bytes(self.leading().saturating_mul(self.mn as u64)))
     }
 
     /// Where the word begins, in bytes.

@@ -50,7 +50,7 @@ fn transposes(desc: &GemmDesc) -> Vec<TransposeDesc> {
     OperandKind::BOTH
         .iter()
         .find(|operand| turned(operand))
-        .map_or(Vec::new(), |&operand| Choice::moves(desc.operand(operand).element.bytes()).to_vec())
+        .map_or(Vec::new(), |&operand| Choice::moves(desc.operand(operand).element.bytes_of(1)).to_vec())
 }
 
 /// The texts of what may lie before a description's kernel, whatever the call.
@@ -84,7 +84,7 @@ pub(super) fn workspace(routes: &Routes, matrices: &CudaMatrices<'_>, extents: &
     if needed == 0 {
         return Ok(0);
     }
-    let given = matrices.workspace.as_ref().map_or(0, |workspace| workspace.length as u64 * u64::from(workspace.kind.bytes()));
+    let given = matrices.workspace.as_ref().map_or(0, |workspace| workspace.kind.matrix_bytes(workspace.length as u64));
     let Some(workspace) = matrices.workspace.as_ref().filter(|_| given >= needed) else {
         return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, needed });
     };
@@ -111,7 +111,6 @@ impl Detour {
     ) -> Result<Self, Error> {
         let address = if way.route == Route::Direct { operand.address } else { first + way.offset };
         let placed = Placed { address, leading: way.leading };
-        let bytes = u64::from(operand.kind.bytes());
         let pass = match way.route {
             Route::Direct => None,
             Route::Split => match parts {
@@ -119,15 +118,15 @@ impl Detour {
                 None => None,
             },
             Route::Relaid => {
-                let stride = if lines > 1 { (shape.leading as u64).saturating_mul(bytes) } else { 0 };
-                let pitch = (way.leading as u64).saturating_mul(bytes);
-                let shapes = RelayShapes::new(lines as u64, (length as u64).saturating_mul(bytes), stride, pitch);
+                let stride = if lines > 1 { operand.kind.matrix_bytes(shape.leading as u64) } else { 0 };
+                let pitch = operand.kind.matrix_bytes(way.leading as u64);
+                let shapes = RelayShapes::new(lines as u64, operand.kind.matrix_bytes(length as u64), stride, pitch);
                 let overflow =
                     Refusal::Overflow { operand: Operand::Workspace, rows: lines, columns: length, leading: way.leading };
                 Some(Pass::Relay(CudaRelay::ready(stream, &shapes.ok_or(overflow)?, operand.address, address)?))
             }
             Route::Transposed => {
-                let elements = (way.bytes / bytes) as usize;
+                let elements = operand.kind.matrix_elements(way.bytes) as usize;
                 let d = Strided::of(length, lines, Some(way.leading), None, elements);
                 let a = Strided::of(lines, length, Some(shape.leading), None, operand.length);
                 let shapes = TransposeShapes { a, d, ..TransposeShapes::packed(lines, length) };

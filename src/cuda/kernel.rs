@@ -253,14 +253,14 @@ pub fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u
         let facts = desc.operand(operand);
         let contiguous = if facts.k_contiguous { depth } else { mn };
         // An address of an odd byte is no element's: cudarc's slices have none.
-        let elements = address / u64::from(facts.element.bytes());
+        let elements = facts.element.matrix_elements(address);
         let fits = dividing(facts.access, &[elements, shape.leading as u64, contiguous as u64]);
         if fits < facts.access { fits } else { u32::MAX }
     };
-    let bytes = u64::from(desc.c.bytes());
+    let elements = |address| desc.c.matrix_elements(address);
     let align_c = dividing(
         desc.align_c,
-        &[c / bytes, d / bytes, ldc as u64, problem.d.leading as u64, desc.layout_c.packed(problem.m, problem.n) as u64],
+        &[elements(c), elements(d), ldc as u64, problem.d.leading as u64, desc.layout_c.packed(problem.m, problem.n) as u64],
     );
     desc.narrowed(operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c)
 }

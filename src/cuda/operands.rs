@@ -79,14 +79,14 @@ impl<'a> DeviceMatrix<'a> {
 
     /// Bytes of any elements, to be read by work on `stream`; the address is a multiple of the elements' size.
     pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (length, context) = (kind.matrix_elements(bytes.len() as u64) as usize, bytes.stream().context().cu_ctx() as usize);
         let (address, in_use) = bytes.device_ptr(stream);
         Self { kind, address, length, context, _in_use: in_use }
     }
 
     /// Bytes of any elements, to be written by work on `stream`.
     pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (bytes.len() / kind.bytes() as usize, bytes.stream().context().cu_ctx() as usize);
+        let (length, context) = (kind.matrix_elements(bytes.len() as u64) as usize, bytes.stream().context().cu_ctx() as usize);
         let (address, in_use) = bytes.device_ptr_mut(stream);
         Self { kind, address, length, context, _in_use: in_use }
     }
@@ -106,7 +106,7 @@ impl<'a> DeviceMatrix<'a> {
     #[must_use]
     pub fn from(self, first: usize) -> Self {
         let first = first.min(self.length);
-        Self { address: self.address + (first * self.kind.bytes() as usize) as u64, length: self.length - first, ..self }
+        Self { address: self.address + self.kind.matrix_bytes(first as u64), length: self.length - first, ..self }
     }
 
     /// The type of the elements.
@@ -131,7 +131,7 @@ impl<'a> DeviceMatrix<'a> {
 
     /// Bytes from the first of `elements` elements to the last.
     pub fn range(&self, elements: u64) -> core::ops::Range<u64> {
-        let bytes = elements.saturating_mul(u64::from(self.kind.bytes()));
+        let bytes = self.kind.matrix_bytes(elements);
         self.address..self.address.saturating_add(bytes)
     }
 }

@@ -70,7 +70,7 @@ impl CudaRelay {
         let context = stream.context().cu_ctx() as usize;
         let [read, written] = shapes.reach();
         for (operand, matrix, needed) in [(Operand::Source, source, read), (Operand::Copy, copy, written)] {
-            if matrix.kind.bytes() != 1 {
+            if matrix.kind.bits() != 8 {
                 return Err(Refusal::ElementBytes { given: matrix.kind, bytes: 1 }.into());
             }
             if matrix.context != context {

@@ -46,7 +46,7 @@ pub struct TransposeOperands<'a> {
 impl TransposeOperands<'_> {
     /// The first elements of A, B and D, counted from address 0.
     fn first(&self) -> [u64; 3] {
-        let of = |matrix: &DeviceMatrix<'_>| matrix.address / u64::from(matrix.kind.bytes());
+        let of = |matrix: &DeviceMatrix<'_>| matrix.kind.matrix_elements(matrix.address);
         [of(&self.a), self.b.matrix().map_or(0, of), of(&self.d)]
     }
 }
@@ -112,7 +112,7 @@ impl CudaTranspose {
         shapes: &TransposeShapes,
         operands: &TransposeOperands<'_>,
     ) -> Result<Option<Self>, Error> {
-        let desc = choice.desc(combine, operands.d.kind.bytes(), shapes, operands.first());
+        let desc = choice.desc(combine, operands.d.kind.bytes_of(1), shapes, operands.first());
         desc.check()?;
         shapes.check(&desc)?;
         check_memory(&desc, stream.context().cu_ctx() as usize, shapes, operands)?;
@@ -177,7 +177,7 @@ fn check_memory(
     };
     check(a, Operand::A)?;
     check(d, Operand::D)?;
-    if d.kind.bytes() != desc.element_bytes {
+    if d.kind.bytes_of(1) != desc.element_bytes {
         return Err(Refusal::ElementBytes { given: d.kind, bytes: desc.element_bytes });
     }
     // Lengths have been checked: the numbers of elements are below 2^63.

@@ -192,7 +192,7 @@ impl GemmDesc {
     const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
         let operand = Operand::of(kind);
         let facts = self.operand(kind);
-        if let Err(refusal) = check_alignment(Field::Alignment(operand), align, facts.element.bytes()) {
+        if let Err(refusal) = check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)) {
             return Err(refusal);
         }
         let contiguous = facts.tile_contiguous();
@@ -233,20 +233,20 @@ impl GemmDesc {
         let (bytes, element) = (facts.access_bytes(), facts.element);
         if bytes < 4 {
             // A wider access helps only where its elements stay neighbours, and where the tile is a whole number of it.
-            let wider = 4 / element.bytes();
+            let wider = element.elements_in(4);
             let helps = !facts.turns() && facts.smem.vector(wider) == wider && facts.tile_contiguous().is_multiple_of(wider);
             return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
         }
         let run = facts.shared_access();
         if run < facts.access {
-            let nearest = if run * element.bytes() < 4 { 0 } else { run };
+            let nearest = if element.bytes_of(run) < 4 { 0 } else { run };
             return Err(Refusal::CopyNotWhole { operand, access: facts.access, run, nearest });
         }
         Ok(())
     }
 
     pub(super) const fn check_epilogue(&self) -> Result<(), Refusal> {
-        if let Err(refusal) = check_alignment(Field::Alignment(Operand::C), self.align_c, self.c.bytes()) {
+        if let Err(refusal) = check_alignment(Field::Alignment(Operand::C), self.align_c, self.c.elements_in(16)) {
             return Err(refusal);
         }
         let plain = ComputeKind::of(self.accumulator, self.c);
@@ -319,8 +319,7 @@ const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
 }
 
 /// Refuses what is no power of two, or is wider than 16 bytes.
-pub(crate) const fn check_alignment(field: Field, align: u32, element_bytes: u32) -> Result<(), Refusal> {
-    let most = 16 / element_bytes;
+pub(crate) const fn check_alignment(field: Field, align: u32, most: u32) -> Result<(), Refusal> {
     if align.is_power_of_two() && align <= most {
         return Ok(());
     }

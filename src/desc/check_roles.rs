@@ -69,7 +69,7 @@ impl GemmDesc {
 
 /// What the copy engine reads begins at whole vectors of 16 bytes, and so do its rows.
 const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<(), Refusal> {
-    let elements = 16 / element.bytes();
+    let elements = element.elements_in(16);
     if align == elements {
         return Ok(());
     }

@@ -74,7 +74,7 @@ impl OperandDesc {
 
     /// Bytes of one access to global memory.
     pub const fn access_bytes(&self) -> u32 {
-        self.access.saturating_mul(self.element.bytes())
+        self.element.bytes_of(self.access)
     }
 
     /// Which thread copies which vector.
@@ -102,7 +102,7 @@ impl OperandDesc {
     /// Neighbouring elements along M or N that a thread holds before the next lane's begin.
     pub const fn interleave(&self) -> u32 {
         let mut width = match self.interleave {
-            InterleaveKind::Vector => 16 / self.element.bytes(),
+            InterleaveKind::Vector => self.element.elements_in(16),
             InterleaveKind::Elements(elements) => elements,
         };
         while width > 1 && !self.thread_mn().is_multiple_of(width) {
@@ -113,7 +113,7 @@ impl OperandDesc {
 
     /// Elements in one access to shared memory when fragments load.
     pub const fn fragment_access(&self) -> u32 {
-        let (run, most) = (self.interleave(), 16 / self.element.bytes());
+        let (run, most) = (self.interleave(), self.element.elements_in(16));
         if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(if run < most { run } else { most }) }
     }
 
@@ -136,7 +136,7 @@ impl OperandDesc {
 
     /// Bytes of one stage.
     pub const fn stage_bytes(&self) -> u32 {
-        match self.smem.elements().saturating_mul(self.element.bytes()).checked_next_multiple_of(16) {
+        match self.element.bytes_of(self.smem.elements()).checked_next_multiple_of(16) {
             Some(bytes) => bytes,
             None => u32::MAX,
         }
@@ -199,10 +199,10 @@ impl GemmDesc {
         let turns = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot take a vector apart: it moves one element at a time.
         let access = if turns && self.copies_asynchronously() { 1 } else { align };
-        let (k, bytes) = (self.threadblock.k, element.bytes());
+        let k = self.threadblock.k;
         // A warp's store has one element of each of its lanes' vectors.
-        let together = ThreadMap::lanes(k / at_least_one(access), access.saturating_mul(bytes), true).saturating_mul(access);
-        let smem = SmemTile::of(choice, mn, k, bytes, if turns { Some(together) } else { None });
+        let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true).saturating_mul(access);
+        let smem = SmemTile::of(choice, mn, k, element, if turns { Some(together) } else { None });
         OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes, interleave: self.interleave }
     }
 
@@ -240,7 +240,7 @@ impl GemmDesc {
         if self.warps().k <= 1 {
             return 0;
         }
-        self.threadblock.m.saturating_mul(self.threadblock.n).saturating_mul(self.accumulator.bytes())
+        self.accumulator.bytes_of(self.threadblock.m.saturating_mul(self.threadblock.n))
     }
 
     /// Shared memory of a block, in bytes. Deposits lie where the stages were.
@@ -262,7 +262,7 @@ impl GemmDesc {
     /// copies take, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        let words = self.accumulator.bytes().div_ceil(4);
+        let words = self.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
         let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
         self.accumulators()
@@ -281,7 +281,7 @@ impl GemmDesc {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
         if matches!(self.mainloop, MainloopKind::SingleStage) {
             2
-        } else if self.a.bytes() == 1 {
+        } else if self.a.bits() == 8 {
             6
         } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {
             4

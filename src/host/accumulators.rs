@@ -84,7 +84,7 @@ impl Accumulators {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
             T::widening(from).map(|widening| (widening.row)(bytes, to))
         }
-        let mut this = Self::zeros(kind, bytes.len() / from.bytes() as usize);
+        let mut this = Self::zeros(kind, from.matrix_elements(bytes.len() as u64) as usize);
         each!(&mut this, numbers => row(from, bytes, numbers)).map(|()| this)
     }
 

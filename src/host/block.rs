@@ -77,7 +77,7 @@ impl<'a> Block<'a> {
             issued: Vec::new(),
             groups: VecDeque::new(),
         };
-        let granule = d.a.bytes().min(d.b.bytes()).min(d.accumulator.bytes());
+        let granule = d.a.bytes_of(1).min(d.b.bytes_of(1)).min(d.accumulator.bytes_of(1));
         let shared = SharedMemory::new(d.smem_bytes(), granule);
         let threads = (0..d.threads()).map(|_| thread()).collect();
         let mut block = Self {

@@ -198,7 +198,7 @@ impl Walk {
         let mut period = 1;
         for (operand, along) in OperandKind::BOTH.into_iter().zip([rows, columns]) {
             let (facts, (along_mn, along_k)) = (d.operand(operand), strides[operand.index()]);
-            let bytes = |stride: u64, extent: u32| (stride % SECTOR_BYTES) * u64::from(extent) * u64::from(facts.element.bytes());
+            let bytes = |stride: u64, extent: u32| (stride % SECTOR_BYTES) * u64::from(facts.element.bytes_of(extent));
             let apart = bytes(along_mn, facts.smem.mn);
             if along > 1 && !apart.is_multiple_of(SECTOR_BYTES) {
                 let because = format!(
@@ -239,7 +239,7 @@ impl Walk {
                         Some(OperandKind::B) => (&mut counters.b, program.desc.b),
                         _ => (&mut counters.a, program.desc.a),
                     };
-                    global.add(1, bytes / u64::from(kind.bytes()), access);
+                    global.add(1, kind.matrix_elements(bytes), access);
                     return;
                 }
                 (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,

@@ -81,7 +81,7 @@ pub(super) fn finished(
     ) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) = (Epilogue::<E>::of(desc, scalars, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
-        let mut d = vec![0; count * desc.c.bytes() as usize];
+        let mut d = vec![0; desc.c.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);
         epilogue.read(&mut buffers, source, count);
         epilogue.write(&mut buffers, count, &mut d);

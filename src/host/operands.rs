@@ -43,7 +43,7 @@ pub(super) struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// The bytes from an element on; none beyond the last.
     pub fn from(&self, mn: usize, k: usize) -> &'a [u8] {
-        let at = (mn * self.strides.0 + k * self.strides.1) * self.kind.bytes() as usize;
+        let at = self.kind.matrix_bytes((mn * self.strides.0 + k * self.strides.1) as u64) as usize;
         self.bytes.get(at..).unwrap_or_default()
     }
 }

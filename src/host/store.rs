@@ -53,7 +53,7 @@ impl Blocks<'_> {
         order.sort_by_key(|&block| self.tiles[block]);
         let [first, last] = [order.first(), order.last()].map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
-        let (epilogue, element) = (Epilogue::<E>::of(desc, &problem.scalars, self.kind)?, desc.c.bytes() as usize);
+        let (epilogue, element) = (Epilogue::<E>::of(desc, &problem.scalars, self.kind)?, desc.c.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
         let line = problem.ldd.max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));
@@ -73,7 +73,7 @@ impl Blocks<'_> {
         let (tile_m, tile_n) = self.extents;
         let (strip, within) = ((row / tile_m) as u32, row % tile_m);
         let first = order.partition_point(|&block| self.tiles[block].0 < strip);
-        let bytes = self.kind.bytes() as usize;
+        let bytes = self.kind.bytes_of(1) as usize;
         let mut begin = 0;
         for &block in order[first..].iter().take_while(|&&block| self.tiles[block].0 == strip) {
             let column = self.tiles[block].1 as usize * tile_n;

@@ -50,7 +50,7 @@ impl Turn<'_, '_> {
         })?;
         let [stage_of_a, stage] = self.block.stage_bytes;
         let base = u64::from(tile % d.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
-        let bytes = facts.element.bytes();
+        let bytes = facts.element.bytes_of(1);
         Ok(Access { thread: self.thread, byte: base + u64::from(offset) * u64::from(bytes), bytes })
     }
 
@@ -68,7 +68,7 @@ impl Turn<'_, '_> {
         let row = self.thread % self.block.threads_per_slice;
         let offset =
             self.block.program.maps.deposit.at(at(row, index)).ok_or(Fault::LeftOut { map: "deposit", row, column: index })?;
-        let bytes = self.block.program.desc.accumulator.bytes();
+        let bytes = self.block.program.desc.accumulator.bytes_of(1);
         Ok(Access { thread: self.thread, byte: u64::from(offset) * u64::from(bytes), bytes })
     }
 

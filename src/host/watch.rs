@@ -165,7 +165,7 @@ impl Watched<'_, '_, '_, '_> {
         let (along_mn, along_k) = strides[operand.index()];
         let facts = self.operand(operand);
         let k = u64::from(tile) * u64::from(self.turn.block.program.desc.threadblock.k) + u64::from(k);
-        let address = (u64::from(mn) * along_mn + k * along_k) * u64::from(facts.element.bytes());
+        let address = facts.element.matrix_bytes(u64::from(mn) * along_mn + k * along_k);
         self.note(Purpose::Fetch, Some(operand), [access, 0], address, facts.access_bytes());
     }
 

@@ -119,9 +119,26 @@ impl ElementKind {
         }
     }
 
-    /// Width in memory, in bytes.
-    pub const fn bytes(self) -> u32 {
-        self.bits() / 8
+    /// Elements that fit into so many bytes.
+    pub const fn elements_in(self, bytes: u32) -> u32 {
+        clamped(self.matrix_elements(bytes as u64))
+    }
+
+    /// Bytes that so many neighbours take, whole ones; at most `u32::MAX`.
+    pub const fn bytes_of(self, elements: u32) -> u32 {
+        clamped(self.matrix_bytes(elements as u64))
+    }
+
+    /// [`elements_in`](Self::elements_in), for sizes of matrices.
+    pub const fn matrix_elements(self, bytes: u64) -> u64 {
+        let elements = bytes as u128 * 8 / self.bits() as u128;
+        if elements > u64::MAX as u128 { u64::MAX } else { elements as u64 }
+    }
+
+    /// [`bytes_of`](Self::bytes_of), for sizes of matrices; at most `u64::MAX`.
+    pub const fn matrix_bytes(self, elements: u64) -> u64 {
+        let bytes = (elements as u128 * self.bits() as u128).div_ceil(8);
+        if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 }
     }
 
     /// What products are accumulated in unless the user says otherwise.
@@ -159,6 +176,10 @@ impl ElementKind {
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8
     }
+}
+
+const fn clamped(size: u64) -> u32 {
+    if size > u32::MAX as u64 { u32::MAX } else { size as u32 }
 }
 
 impl core::str::FromStr for ElementKind {
@@ -228,7 +249,7 @@ pub trait Element: Copy + Send + Sync + 'static {
     const KIND: ElementKind;
     /// Width in bits, as a type, so that alignments can be computed where a type is asked for.
     type Bits: Unsigned;
-    /// What lies in memory.
+    /// What lies in memory: one element, or neighbours that share a byte.
     type Storage: bytemuck::Pod + Send + Sync;
     /// What products are accumulated in unless the user says otherwise.
     type Accumulator: Element;
@@ -243,7 +264,7 @@ macro_rules! elements {
             type Accumulator = $accumulator;
         }
         static_assertions::const_assert_eq!(ElementKind::$kind.bits(), <$bits as Unsigned>::U32);
-        static_assertions::const_assert_eq!(ElementKind::$kind.bytes() as usize, size_of::<$storage>());
+        static_assertions::const_assert_eq!(ElementKind::$kind.bytes_of(1) as usize, size_of::<$storage>());
         const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as Element>::KIND));)*
     };
 }

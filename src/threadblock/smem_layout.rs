@@ -30,6 +30,7 @@
 use super::thread_map::{WARP, at_least_one};
 use crate::{
     index::{Coord, IndexMap},
+    numeric::ElementKind,
     threadblock::banks::WAVEFRONT_BYTES,
 };
 
@@ -150,13 +151,13 @@ pub struct SmemTile {
 }
 
 impl SmemTile {
-    /// A choice made for a tile of `mn` x `k` elements of `element_bytes` each. `turned` is how many k's a warp's store puts down
+    /// A choice made for a tile of `mn` x `k` elements. `turned` is how many k's a warp's store puts down
     /// together; `None` where stores do not turn.
-    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element_bytes: u32, turned: Option<u32>) -> Self {
+    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element: ElementKind, turned: Option<u32>) -> Self {
         let plain = Self { along: choice.along(), mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
         match (choice, turned) {
             (SmemLayout::Auto, None) => plain,
-            (SmemLayout::Auto, Some(together)) => Self { padding: spread(mn, element_bytes, together), ..plain },
+            (SmemLayout::Auto, Some(together)) => Self { padding: spread(mn, element, together), ..plain },
             (SmemLayout::Padded { padding, .. }, _) => Self { padding, ..plain },
             (SmemLayout::Swizzled { bits, base, shift, .. }, _) => Self { bits, base, shift, ..plain },
         }
@@ -207,13 +208,13 @@ impl SmemTile {
 }
 
 /// The padding, in elements, that spreads a transposing store over all banks: see the head of this file.
-const fn spread(mn: u32, element_bytes: u32, together: u32) -> u32 {
-    let (lanes_bytes, row) = (WARP * element_bytes, mn.saturating_mul(element_bytes));
+const fn spread(mn: u32, element: ElementKind, together: u32) -> u32 {
+    let (lanes_bytes, row) = (element.bytes_of(WARP), element.bytes_of(mn));
     let delivered = if lanes_bytes < WAVEFRONT_BYTES { lanes_bytes } else { WAVEFRONT_BYTES };
     let share = delivered / at_least_one(together);
     let piece = if share < WIDEST_ACCESS { WIDEST_ACCESS } else { share };
     let odd = row.div_ceil(piece) | 1;
-    odd.saturating_mul(piece).saturating_sub(row) / element_bytes
+    element.elements_in(odd.saturating_mul(piece).saturating_sub(row))
 }
 
 /// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in elements.

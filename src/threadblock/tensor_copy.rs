@@ -90,7 +90,7 @@ impl SharedBox {
 
     /// Where an element lies, in bytes from the tile.
     const fn offset_bytes(&self, point: Coord) -> u32 {
-        let linear = (point.row * self.map.box_dims[0] + point.column) * self.map.element.bytes();
+        let linear = self.map.element.bytes_of(point.row * self.map.box_dims[0] + point.column);
         self.map.swizzle.apply(self.address + linear) - self.address
     }
 }
@@ -101,14 +101,14 @@ impl IndexMap for SharedBox {
     }
 
     fn codomain(&self) -> u32 {
-        self.footprint_bytes() / self.map.element.bytes()
+        self.map.element.elements_in(self.footprint_bytes())
     }
 
     /// Beyond the box, points are left out.
     fn at(&self, point: Coord) -> Option<u32> {
         let extent = self.domain();
         let inside = point.row < extent.row && point.column < extent.column;
-        inside.then(|| self.offset_bytes(point) / self.map.element.bytes())
+        inside.then(|| self.map.element.elements_in(self.offset_bytes(point)))
     }
 }
 
@@ -133,7 +133,7 @@ impl TensorCopy {
     ///
     /// [`Refusal::TensorCorner`].
     pub const fn check(&self) -> Result<(), Refusal> {
-        let (value, of) = (self.corner[0], CHUNK_BYTES / self.tile.map.element.bytes());
+        let (value, of) = (self.corner[0], self.tile.map.element.elements_in(CHUNK_BYTES));
         let beyond = value.rem_euclid(of as i32);
         if beyond == 0 {
             return Ok(());
@@ -157,7 +157,7 @@ impl TensorCopy {
     pub const fn check_store(&self) -> Result<(), Refusal> {
         let map = &self.tile.map;
         // `check` of a tensor bounds what it reaches.
-        let (field, value, of) = (Field::StoredRowBytes, map.dims[0] * map.element.bytes() as u64, CHUNK_BYTES as u64);
+        let (field, value, of) = (Field::StoredRowBytes, map.element.matrix_bytes(map.dims[0]), CHUNK_BYTES as u64);
         if !value.is_multiple_of(of) {
             return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
         }
@@ -206,18 +206,17 @@ impl TensorCopy {
                 return None;
             }
             // `check` bounds what a tensor reaches, and so each of its offsets.
-            offset += index
-                * match dimension {
-                    0 => u64::from(map.element.bytes()),
-                    _ => map.strides_bytes[dimension - 1],
-                };
+            offset += match dimension {
+                0 => map.element.matrix_bytes(index),
+                _ => index * map.strides_bytes[dimension - 1],
+            };
         }
         Some(offset)
     }
 
     /// The elements of the box: where each lies in the tile, in bytes, and where behind the tensor's address, if it does.
     fn elements(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
-        let bytes = self.tile.map.element.bytes() as usize;
+        let bytes = self.tile.map.element.bytes_of(1) as usize;
         points(&self.tile).map(move |point| {
             let shared = self.tile.offset_bytes(point) as usize;
             let global = self.global(point).map(|offset| offset as usize..offset as usize + bytes);
@@ -274,7 +273,7 @@ impl TensorCopy {
 
     fn fits(&self, global: usize, shared: usize) -> Result<(), Refusal> {
         self.check()?;
-        let bytes = u64::from(self.tile.map.element.bytes());
+        let bytes = u64::from(self.tile.map.element.bytes_of(1));
         // `check` says that the reach is no more than 63 bits.
         let reach = self.tile.map.reach_bytes() as u64;
         for (operand, length, needed) in

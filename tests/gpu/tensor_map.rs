@@ -30,7 +30,7 @@ fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
         [0, 3, -1, -length + 1, -length, extent - length, extent - 1, extent, i32::MIN, i32::MAX - length]
     };
     // The engine begins rows at multiples of 16 bytes.
-    let chunk = 16 / desc.element.bytes() as i32;
+    let chunk = desc.element.elements_in(16) as i32;
     let (columns, rows) = (along(0).map(|c| c.div_euclid(chunk) * chunk), along(1));
     let mut corners: Vec<_> = columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [chunk, r, 0])).collect();
     corners.extend(columns.iter().zip(rows).map(|(&c, r)| [c, r, 0]));
@@ -45,7 +45,7 @@ fn boxes() -> Vec<TensorMapDesc> {
     let mut boxes = Vec::new();
     for element in ElementKind::ALL {
         for swizzle in TensorSwizzle::ALL {
-            let columns = swizzle.span_bytes().unwrap_or(176) / element.bytes();
+            let columns = swizzle.span_bytes().unwrap_or(176) / element.bytes_of(1);
             boxes.push(packed(element, &[301, 203], &[columns, 64], 1, swizzle));
             boxes.push(packed(element, &[77, 50, 3], &[columns, 20, 2], 3, swizzle));
         }
@@ -58,7 +58,7 @@ fn boxes() -> Vec<TensorMapDesc> {
 /// The same tensor, but for rows that are whole multiples of 16 bytes, as its strides are.
 fn whole(desc: &TensorMapDesc) -> TensorMapDesc {
     let mut whole = *desc;
-    whole.dims[0] = desc.dims[0].next_multiple_of(16 / u64::from(desc.element.bytes()));
+    whole.dims[0] = desc.dims[0].next_multiple_of(16 / u64::from(desc.element.bytes_of(1)));
     whole
 }
 
@@ -116,7 +116,7 @@ fn stores_write_what_lies_inside_and_nothing_else() {
 fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
     let (device, mut count) = (Device::new(), 0);
     for (desc, whole) in boxes().into_iter().map(|desc| (desc, whole(&desc))).filter(|(desc, whole)| desc != whole) {
-        let last = whole.dims[0] as i32 - 16 / desc.element.bytes() as i32;
+        let last = whole.dims[0] as i32 - desc.element.elements_in(16) as i32;
         let [store, meant] = [desc, whole].map(|desc| copy(&desc, 0, [last, 5, 0]));
         assert!(store.check_store().is_err() && meant.check_store().is_ok());
         check_store_as(&device, &store, &meant, 1);
@@ -133,7 +133,7 @@ fn a_box_goes_round_through_shared_memory() {
     let device = Device::new();
     let drawn = drawn(200);
     for (number, load) in (0..).zip(&drawn) {
-        let (corner, chunk) = (load.corner(), 16 / load.tile().map().element.bytes() as i32);
+        let (corner, chunk) = (load.corner(), load.tile().map().element.elements_in(16) as i32);
         let tile = SharedBox::new(&whole(load.tile().map()), load.tile().address()).expect("a box");
         let store = TensorCopy::new(tile, [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0]);
         check_round(&device, load, &store, number);

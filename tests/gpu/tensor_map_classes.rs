@@ -53,8 +53,8 @@ struct Class {
 
 /// 64 rows of 512 bytes, and boxes of 16 rows as long as the swizzle's span.
 fn plain(element: ElementKind, swizzle: TensorSwizzle) -> TensorMapDesc {
-    let columns = swizzle.span_bytes().unwrap_or(128) / element.bytes();
-    packed(element, &[512 / u64::from(element.bytes()), 64], &[columns, 16], 0, swizzle)
+    let columns = swizzle.span_bytes().unwrap_or(128) / element.bytes_of(1);
+    packed(element, &[512 / u64::from(element.bytes_of(1)), 64], &[columns, 16], 0, swizzle)
 }
 
 fn classes() -> Vec<Class> {

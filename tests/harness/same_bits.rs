@@ -86,7 +86,7 @@ pub fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) ->
 
 /// The first element whose bytes differ, unless both are NaN.
 pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error> {
-    let width = x.kind().bytes() as usize;
+    let width = x.kind().bytes_of(1) as usize;
     let differs = |(place, (x, y)): (usize, (&[u8], &[u8]))| (x != y).then_some(place);
     for place in x.bytes().chunks_exact(width).zip(y.bytes().chunks_exact(width)).enumerate().filter_map(differs) {
         if !(x.get(place)?.is_nan() && y.get(place)?.is_nan()) {

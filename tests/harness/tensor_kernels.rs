@@ -148,13 +148,13 @@ fn fingerprints() -> String {
         for (element, address) in
             [(ElementKind::U8, 0), (ElementKind::F16, 384), (ElementKind::F32, 128), (ElementKind::F64, 1024)]
         {
-            let (rows, columns) = (24, swizzle.span_bytes().unwrap_or(80) / element.bytes());
+            let (rows, columns) = (24, swizzle.span_bytes().unwrap_or(80) / element.bytes_of(1));
             let desc = packed(element, &[512, 512], &[columns, rows], 0, swizzle);
             let tile = SharedBox::new(&desc, address).expect("a tile");
             let _ = writeln!(
                 text,
                 "static_assert(index::fingerprint<threadblock::SharedBox<{rows}, {columns}, {}, {}, {address}>>() == {}u, \"tile: the Rust map and the CUDA map differ\");",
-                element.bytes(),
+                element.bytes_of(1),
                 swizzle.bits(),
                 fingerprint(&tile)
             );

@@ -28,7 +28,7 @@ pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, sw
     };
     desc.dims[..dims.len()].copy_from_slice(dims);
     desc.box_dims[..dims.len()].copy_from_slice(box_dims);
-    let mut stride = (dims[0] * u64::from(element.bytes())).next_multiple_of(16) + 16 * gap;
+    let mut stride = (dims[0] * u64::from(element.bytes_of(1))).next_multiple_of(16) + 16 * gap;
     for (of, &extent) in desc.strides_bytes.iter_mut().zip(&dims[1..]) {
         *of = stride;
         stride = stride * extent + 16 * gap;
@@ -46,7 +46,7 @@ pub fn copies() -> impl Strategy<Value = TensorCopy> {
         0u32..20,
     );
     shape.prop_flat_map(|(element, swizzle, rank, gap, line)| {
-        let chunk = 16 / element.bytes();
+        let chunk = element.elements_in(16);
         // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a box can be as long.
         let chunks = match swizzle.span_bytes() {
             Some(span) => span / 16..=span / 16,

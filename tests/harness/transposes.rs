@@ -161,7 +161,7 @@ impl TransposeCase {
             Some(kind) => kind,
             None => loop {
                 let kind = random.pick(&KINDS);
-                if kind.bytes() == desc.element_bytes {
+                if kind.bytes_of(1) == desc.element_bytes {
                     break kind;
                 }
             },
@@ -234,7 +234,7 @@ impl TransposeCase {
             d: d.slice_mut(0..length).map_err(say)?,
         };
         by.run(choice, combine, &shapes, matrices, first).map_err(say)?;
-        let (got, width) = (whole(&d)?, kind.bytes() as usize);
+        let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong = (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
         wrong.map_or(Ok(()), |i| {
             let at = |bytes: &[u8]| format!("{:02x?}", &bytes[i * width..][..width]);
@@ -245,7 +245,7 @@ impl TransposeCase {
     /// The definition, element by element.
     fn expected(&self, combine: Combine, a: &[u8], b: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
         let Self { kind, shapes, first, .. } = self;
-        let width = kind.bytes() as usize;
+        let width = kind.bytes_of(1) as usize;
         let mut expected = d.to_vec();
         for matrix in 0..shapes.batch {
             for i in 0..shapes.columns {

@@ -71,7 +71,7 @@ fn every_block(desc: &GemmDesc, shapes: &Shapes, operand: OperandKind) -> (u64, 
         OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.threadblock.n as usize),
         OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.threadblock.m as usize),
     };
-    let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes()));
+    let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
     for origin in (0..extent).step_by(facts.smem.mn as usize) {
         for tile in (0..turned.k).step_by(desc.threadblock.k as usize) {

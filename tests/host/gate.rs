@@ -29,7 +29,7 @@ fn product(desc: &GemmDesc, problem: &Problem, seed: u64) -> Result<Vec<u8>, Err
     let d = run(desc, Mode::Fast, problem, &Buffers::filled(desc, problem, Fill::Random, seed)?)?;
     // A NaN may carry any payload.
     let mut bytes = d.bytes().to_vec();
-    for (place, element) in bytes.chunks_exact_mut(d.kind().bytes() as usize).enumerate() {
+    for (place, element) in bytes.chunks_exact_mut(d.kind().bytes_of(1) as usize).enumerate() {
         if d.get(place)?.is_nan() {
             element.fill(0xff);
         }

@@ -53,10 +53,10 @@ impl Needs {
             Self::Cluster => ring.multicast.is_some(),
             Self::SeveralConsumers => ring.consumers > 1,
             Self::SeveralSlices => program.ring.slices > 1,
-            Self::Engine => d.align_c * d.c.bytes() == 16,
+            Self::Engine => d.align_c * d.c.bytes_of(1) == 16,
             Self::Described => !d.a_from_registers(),
             Self::Fragments => d.a_from_registers(),
-            Self::Threads => d.align_c * d.c.bytes() < 16,
+            Self::Threads => d.align_c * d.c.bytes_of(1) < 16,
             Self::Fetched => ring.source,
             Self::SeveralFetched => ring.source && program.ring.slices > 1,
             Self::StoresAlone => !ring.source || program.ring.slices > ring.staging_buffers,
@@ -117,7 +117,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("C comes from the first slice's place", Needs::SeveralFetched, |p| bend(&mut p.fetch.slice, |map, _| map.at(at(0, 0)))),
     ("C comes under no swizzle", Needs::Fetched, |p| p.fetch.swizzle = TensorSwizzle::None),
     ("threads find C without a swizzle", Needs::Fetched, |p| {
-        let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.c.bytes());
+        let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.c.bytes_of(1));
         bend(&mut p.fetch.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("threads find C a column on", Needs::Fetched, |p| {
@@ -147,15 +147,15 @@ const FAULTS: &[Named<Needs>] = &[
         bend(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
     }),
     ("every step loads the first 32 bytes of K", Needs::Fragments, |p| {
-        let step = 16 / p.desc.a.bytes();
+        let step = p.desc.a.elements_in(16);
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column % step)));
     }),
     ("the upper and the lower rows of A are exchanged", Needs::Fragments, |p| {
-        let packed = 4 / p.desc.a.bytes();
+        let packed = p.desc.a.elements_in(4);
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ packed)));
     }),
     ("k of A are exchanged two by two", Needs::Fragments, |p| {
-        let further = if p.desc.a.bytes() == 1 { 1 } else { 2 };
+        let further = if p.desc.a.bytes_of(1) == 1 { 1 } else { 2 };
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ further)));
     }),
     ("every warp loads the first warp's rows", Needs::Fragments, |p| {
@@ -201,7 +201,7 @@ const FAULTS: &[Named<Needs>] = &[
     }),
     ("slices are deposited without a swizzle", Needs::Nothing, |p| {
         let row = p.components.ring.staging_bytes / 64;
-        let element = p.desc.c.bytes();
+        let element = p.desc.c.bytes_of(1);
         bend(&mut p.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("all of a slice is deposited in one row", Needs::Nothing, |p| {
@@ -210,7 +210,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("slices are read under no swizzle", Needs::Engine, |p| p.store.swizzle = TensorSwizzle::None),
     ("threads find slices without a swizzle", Needs::Threads, |p| {
         let row = p.components.ring.staging_bytes / 64;
-        let element = p.desc.c.bytes();
+        let element = p.desc.c.bytes_of(1);
         bend(&mut p.store.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("slices are made of each other's accumulators", Needs::SeveralSlices, |p| {
@@ -248,7 +248,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let of = |ab, accumulator, c, orders, block, warp, n, cluster: (u32, u32)| {
         let types = Combined { a: ab, b: ab, accumulator, c };
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-        let k = 128 / ab.bytes();
+        let k = ab.elements_in(128);
         let mnk = |(m, n)| Mnk::new(m, n, k);
         GemmDesc {
             threadblock: mnk(block),
@@ -304,6 +304,6 @@ fn a_program_spells_the_description() {
             assert_eq!(shares, program.components.ring.shares(operand), "{name}");
         }
         let slices = program.ring.slices * program.components.ring.staging_bytes;
-        assert_eq!(slices, desc.warp.m * desc.warp.n * desc.c.bytes(), "{name}");
+        assert_eq!(slices, desc.warp.m * desc.warp.n * desc.c.bytes_of(1), "{name}");
     }
 }

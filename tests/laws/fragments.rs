@@ -193,8 +193,8 @@ fn column_major_slices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
         assert_eq!((d.check(), d.layout_c, d.exchanged), (Ok(()), Order::Col, true));
         let components = d.warp_specialized().expect("a kernel");
         let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
-        laws::bijective(&Elements(map, d.c.bytes())).expect("each element has a place");
-        let (bytes, box_rows, columns) = (d.c.bytes(), components.slice_box_rows(), components.slice_columns);
+        laws::bijective(&Elements(map, d.c.bytes_of(1))).expect("each element has a place");
+        let (bytes, box_rows, columns) = (d.c.bytes_of(1), components.slice_box_rows(), components.slice_columns);
         let linear = |m: u32, n: u32| (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes;
         for (warp, octet, i) in (0..4).flat_map(|w| (0..columns / 8).flat_map(move |o| [0, 1].map(|i| (w, o, i)))) {
             let place = |lane: u32, lower| (rows.row(32 * warp + lane, lower), 8 * octet + lane % 4 * 2 + i);

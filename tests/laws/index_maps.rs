@@ -75,7 +75,7 @@ fn conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap, warp: u32, 
         .filter_map(|thread| map.vector(thread, access))
         .filter_map(|vector| {
             let (mn, k) = facts.coordinate(vector, element);
-            smem.at(at(mn, k)).map(|offset| offset * facts.element.bytes() / 4)
+            smem.at(at(mn, k)).map(|offset| offset * facts.element.bytes_of(1) / 4)
         })
         .collect();
     words.sort_unstable();
@@ -107,7 +107,7 @@ proptest! {
     fn a_tile_in_shared_memory_gives_each_element_a_place_of_its_own(d in legal()) {
         for facts in each_operand(&d) {
             prop_assert_eq!(laws::injective(&facts.smem), Ok(()));
-            prop_assert!(facts.smem.elements() * facts.element.bytes() <= facts.stage_bytes());
+            prop_assert!(facts.smem.elements() * facts.element.bytes_of(1) <= facts.stage_bytes());
         }
     }
 
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn every_accumulator_is_deposited_in_a_place_of_its_own(d in legal()) {
         prop_assert_eq!(laws::bijective(&DepositMap(d)), Ok(()));
-        prop_assert!(d.warps().k == 1 || DepositMap(d).codomain() * d.accumulator.bytes() == d.deposit_bytes());
+        prop_assert!(d.warps().k == 1 || DepositMap(d).codomain() * d.accumulator.bytes_of(1) == d.deposit_bytes());
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn every_code_is_the_number_of_its_definition_and_comes_back() {
         let finite = fp8.finite();
         assert!(finite.windows(2).all(|pair| pair[0].1 < pair[1].1));
         let largest = finite.last().expect("there are numbers").1;
-        assert_eq!((largest, fp8.kind.bytes()), (if fp8.finite_top { 448.0 } else { 57_344.0 }, 1));
+        assert_eq!((largest, fp8.kind.bytes_of(1)), (if fp8.finite_top { 448.0 } else { 57_344.0 }, 1));
     }
 }
 
@@ -192,7 +192,7 @@ fn what_is_drawn_is_of_the_type() -> Result<(), falchion::Error> {
 fn names_are_read_as_they_are_written() {
     for (name, bytes, cuda) in [("tf32", 4, "tf32"), ("e4m3", 1, "e4m3"), ("e5m2", 1, "e5m2")] {
         let kind: ElementKind = name.parse().expect("a name");
-        assert_eq!((kind.name(), kind.to_string(), kind.bytes(), kind.cuda()), (name, name.to_owned(), bytes, cuda));
+        assert_eq!((kind.name(), kind.to_string(), kind.bytes_of(1), kind.cuda()), (name, name.to_owned(), bytes, cuda));
         assert_eq!((kind.accumulator(), kind.is_integer(), kind.is_fp8()), (ElementKind::F32, false, bytes == 1));
     }
     let sentence = "e4m2".parse::<ElementKind>().expect_err("no type");

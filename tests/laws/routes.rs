@@ -114,7 +114,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             (order.packed(rows, columns) + random.pick(&[0, 0, 1, 7, 8, 16])).next_multiple_of(random.pick(&[1, 1, 8, 16]))
         };
         let given = [Some(leading(orders[0], m, k)), Some(leading(orders[1], k, n))];
-        let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes()) * random.pick(&[0, 0, 0, 1, 3, 8]));
+        let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
         let routes = routes(&desc, (m, n, k), given, addresses);
         let canonical = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
         let of_user = |operand: OperandKind| if desc.exchanged { operand.other() } else { operand };
@@ -125,7 +125,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
                 let matrix = TensorMatrix::new(Operand::A, kind, order, (mn as u64, k as u64), leading as u64);
-                let row = 128 / kind.bytes();
+                let row = kind.elements_in(128);
                 matrix.map(if along_k { (8, row) } else { (row, 8) }, TensorSwizzle::Bytes128).is_ok()
             };
             let same_order = along_k == desc.operand(operand).k_contiguous;
@@ -143,7 +143,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
             if way.route != Direct {
                 assert!(way.leading >= length);
-                assert!(way.bytes >= (way.leading * lines) as u64 * u64::from(kind.bytes()));
+                assert!(way.bytes >= (way.leading * lines) as u64 * u64::from(kind.bytes_of(1)));
                 assert!(way.offset.is_multiple_of(WORKSPACE_ALIGNMENT));
             }
         }

@@ -35,7 +35,7 @@ impl IndexMap for Bent {
         self.tile.codomain()
     }
     fn at(&self, point: Coord) -> Option<u32> {
-        let bytes = self.tile.map().element.bytes();
+        let bytes = self.tile.map().element.bytes_of(1);
         Some((self.bend)((point.row * self.tile.domain().column + point.column) * bytes) / bytes)
     }
 }
@@ -82,12 +82,12 @@ fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
         [(TensorSwizzle::Bytes32, 32, 2), (TensorSwizzle::Bytes64, 64, 4), (TensorSwizzle::Bytes128, 128, 8)]
     {
         for element in ElementKind::ALL {
-            let desc = packed(element, &[300, 300], &[inner / element.bytes(), 64], 0, swizzle);
+            let desc = packed(element, &[300, 300], &[inner / element.bytes_of(1), 64], 0, swizzle);
             for address in [0, 128, 640, 1024] {
                 let tile = SharedBox::new(&desc, address).expect("a tile");
-                assert_eq!(wavefronts_of_a_column(&tile, element.bytes()), 1, "{element} {swizzle:?} at {address}");
+                assert_eq!(wavefronts_of_a_column(&tile, element.bytes_of(1)), 1, "{element} {swizzle:?} at {address}");
                 let plain = SharedBox::new(&TensorMapDesc { swizzle: TensorSwizzle::None, ..desc }, address).expect("a tile");
-                assert_eq!(wavefronts_of_a_column(&plain, element.bytes()), without);
+                assert_eq!(wavefronts_of_a_column(&plain, element.bytes_of(1)), without);
             }
         }
     }
@@ -126,7 +126,7 @@ fn source_of(map: &TensorMapDesc, address: u32, corner: [i32; 5], shared: u32) -
     if byte >= map.box_bytes() {
         return None;
     }
-    let element = u64::from(map.element.bytes());
+    let element = u64::from(map.element.bytes_of(1));
     let (mut rest, mut offset) = (byte / element, byte % element);
     for (d, &corner) in corner.iter().enumerate().take(map.rank as usize) {
         let index = i128::from(corner) + i128::from(rest % u64::from(map.box_dims[d]));
@@ -174,7 +174,7 @@ proptest! {
     fn a_box_is_a_bijection_onto_its_tile(copy in copies()) {
         let (tile, map) = (copy.tile(), copy.tile().map());
         prop_assert_eq!(laws::injective(tile), Ok(()));
-        prop_assert_eq!(laws::vectors_whole(tile, 16 / map.element.bytes()), Ok(()));
+        prop_assert_eq!(laws::vectors_whole(tile, map.element.elements_in(16)), Ok(()));
         if u64::from(tile.footprint_bytes()) == map.box_bytes() {
             prop_assert_eq!(laws::bijective(tile), Ok(()));
         }
@@ -198,7 +198,7 @@ proptest! {
         let facts = facts(&copy);
         let shared = loaded(&copy, &vec![0xff; facts.map.reach_bytes() as usize]);
         let count = |wanted| shared.iter().filter(|&&byte| byte == wanted).count() as u64;
-        let inside = elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes());
+        let inside = elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes_of(1));
         prop_assert_eq!(count(0xff), inside);
         prop_assert_eq!(count(0), facts.map.box_bytes() - inside);
         prop_assert_eq!(count(POISON), u64::from(copy.tile().footprint_bytes()) - facts.map.box_bytes());
@@ -212,7 +212,7 @@ proptest! {
         let mut stored = vec![0; global.len()];
         copy.store(&loaded(&copy, &global), &mut stored).expect("it fits");
         let written = stored.iter().filter(|&&byte| byte != 0).count() as u64;
-        prop_assert_eq!(written, elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes()));
+        prop_assert_eq!(written, elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes_of(1)));
         prop_assert!(stored.iter().zip(&global).all(|(&to, &from)| to == 0 || to == from));
     }
 

@@ -36,7 +36,7 @@ fn of(ab: ElementKind, accumulator: ElementKind, orders: [Order; 3], change: imp
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
     let types = Combined { a: ab, b: ab, accumulator, c };
     let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    let bytes = ab.bytes();
+    let bytes = ab.bytes_of(1);
     d.threadblock = Mnk::new(128, 256, 128 / bytes);
     (d.warp, d.instruction) = (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
     (d.stages, d.schedule) = (4, ScheduleKind::Cooperative);

@@ -111,7 +111,7 @@ fn element_kinds_are_inputs_by_their_width() {
     let inputs: Vec<_> =
         ElementKind::ALL.into_iter().filter_map(|kind| WgmmaInput::of(kind).map(|input| (kind, input))).collect();
     assert_eq!(inputs.len(), WgmmaInput::ALL.len());
-    assert!(inputs.iter().all(|(kind, input)| kind.bytes() == input.bytes() && input.k() * input.bytes() == 32));
+    assert!(inputs.iter().all(|(kind, input)| kind.bytes_of(1) == input.bytes() && input.k() * input.bytes() == 32));
     assert!(inputs.iter().all(|(kind, input)| *input == WgmmaInput::S8 || input.name() == kind.name()));
 }
 

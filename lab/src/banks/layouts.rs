@@ -93,8 +93,8 @@ impl LaidAccess {
         if lanes > LANES as u64 {
             return Err(NotLaid::TooManyThreads { threads: self.threads.to_string(), size: lanes });
         }
-        let element = u64::from(self.element.bytes());
-        let bytes = self.access.saturating_mul(self.element.bytes());
+        let element = u64::from(self.element.bytes_of(1));
+        let bytes = self.element.bytes_of(self.access);
         let mut addresses = [None; LANES];
         for (lane, address) in (0..lanes).zip(&mut addresses) {
             let outside = |because| NotLaid::Outside { lane, because };

@@ -78,7 +78,7 @@ fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
     assert!(problems.iter().all(|p| p.m % 2 == 1 && p.m == p.n && p.n == p.k && p.op.as_deref() == Some("tensorop")));
     let padded: Vec<_> = problems.iter().filter(|p| p.lda.is_some()).collect();
     assert_eq!(padded.len(), 6);
-    let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes() as usize).is_multiple_of(16);
+    let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes_of(1) as usize).is_multiple_of(16);
     assert!(padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c)));
 }
 

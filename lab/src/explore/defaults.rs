@@ -72,7 +72,7 @@ fn by_threads(base: &GemmDesc) -> Lists {
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    let bytes = base.multiplied().a.bytes().max(1);
+    let bytes = base.multiplied().a.bytes_of(1).max(1);
     let shapes = |rows: &[u32], columns: &[u32], depth: u32| -> Vec<String> {
         rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
     };
@@ -100,7 +100,7 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
     // Accesses of one element, and of the 16 bytes that are the most.
     let alignment = |bytes: u32| if bytes < 16 { format!("1 {}", 16 / bytes) } else { "1".to_owned() };
-    let depths = if base.a.bytes() == 1 { [16, 32, 64] } else { [8, 16, 32] };
+    let depths = if base.a.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
     let shapes = |extents: &[u32]| {
         let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
         let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
@@ -117,11 +117,11 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
         list("threadblock", &shapes(&[64, 128, 256])),
         list("warp", &shapes(&[16, 32, 64, 128])),
         list("swizzle", "1 4"),
-        list("align_a", &alignment(user.a.bytes())),
-        list("align_b", &alignment(user.b.bytes())),
-        list("align_c", &alignment(user.c.bytes())),
-        list("smem_a", &shared(user.a.bytes(), orders.a.is_row())),
-        list("smem_b", &shared(user.b.bytes(), !orders.b.is_row())),
+        list("align_a", &alignment(user.a.bytes_of(1))),
+        list("align_b", &alignment(user.b.bytes_of(1))),
+        list("align_c", &alignment(user.c.bytes_of(1))),
+        list("smem_a", &shared(user.a.bytes_of(1), orders.a.is_row())),
+        list("smem_b", &shared(user.b.bytes_of(1), !orders.b.is_row())),
         list("blocks_per_sm", "1 2"),
         list("interleave", "vector 8"),
     ];

@@ -130,7 +130,7 @@ fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     let mut loads = SharedAccesses::default();
     for operand in OperandKind::BOTH {
         let (facts, map) = (d.operand(operand), FragmentMap::of(*d, operand));
-        let (tile, bytes) = (facts.smem, facts.element.bytes());
+        let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
         let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.unroll, UnrollKind::Full);
         // Elements of one load, along MN and along K.
         let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };

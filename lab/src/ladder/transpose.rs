@@ -65,7 +65,7 @@ impl TransposeClimb {
     pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
         let shapes = TransposeShapes::packed(rows, columns);
         let reached = |rung: Rung| {
-            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes(), &shapes, [0; 3]);
+            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes_of(1), &shapes, [0; 3]);
             let counters = count_transpose(&TransposeProgram::of(&desc), &shapes)?;
             Ok(TransposeReached { name: rung.name(), config: desc.to_string(), counters, measured: None })
         };
@@ -110,7 +110,7 @@ impl TransposeClimb {
 ///
 /// [`Error::Fault`] when the rung does what it must not.
 pub fn verify_transpose(rung: Rung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
-    let desc = rung.desc(Combine::Move, kind.bytes());
+    let desc = rung.desc(Combine::Move, kind.bytes_of(1));
     let shapes = TransposeShapes::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
     let mut transpose = HostTranspose::poisoned(kind, Choice::Rung(rung), &shapes)?;
     transpose.draw(1)?;

@@ -52,7 +52,7 @@ impl HostProduct {
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
         let bytes = |(kind, shape, (rows, columns)): (ElementKind, MatrixShape, (usize, usize))| {
-            shape.elements(rows, columns).saturating_mul(u128::from(kind.bytes()))
+            shape.elements(rows, columns).saturating_mul(u128::from(kind.bytes_of(1)))
         };
         let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);

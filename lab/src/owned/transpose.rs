@@ -59,7 +59,7 @@ impl HostTranspose {
         let b = shapes.b.matrix().map(|b| b.leading);
         let leading = [Some(shapes.a.leading), b, Some(shapes.d.leading)];
         let mut shapes = TransposeShapes::stacked((rows, columns), batch, leading, [alpha, beta]);
-        let desc = choice.desc(Combine::of(kind, [alpha, beta]), kind.bytes(), &shapes, [0; 3]);
+        let desc = choice.desc(Combine::of(kind, [alpha, beta]), kind.bytes_of(1), &shapes, [0; 3]);
         desc.check()?;
         shapes.check(&desc)?;
         // A matrix that is not read has not been checked.
@@ -68,7 +68,7 @@ impl HostTranspose {
             shapes.b.matrix().map_or(0, |b| b.elements(columns, rows, batch)),
             shapes.d.elements(columns, rows, batch),
         ];
-        let bytes = elements.into_iter().fold(0, u128::saturating_add).saturating_mul(u128::from(kind.bytes()));
+        let bytes = elements.into_iter().fold(0, u128::saturating_add).saturating_mul(u128::from(kind.bytes_of(1)));
         let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
         let available = available_bytes().unwrap_or(isize::MAX as u64);
         if needed > available {
@@ -127,7 +127,7 @@ impl HostTranspose {
 
     /// The kernel.
     pub fn desc(&self) -> TransposeDesc {
-        self.choice.desc(self.combine(), self.d.kind().bytes(), &self.shapes, [0; 3])
+        self.choice.desc(self.combine(), self.d.kind().bytes_of(1), &self.shapes, [0; 3])
     }
 
     /// The matrices, D to be written.
@@ -170,6 +170,6 @@ impl HostTranspose {
     pub fn traffic_bytes(&self) -> f64 {
         let s = &self.shapes;
         let matrices = 1 + u32::from(s.reads_a()) + u32::from(s.source().is_some());
-        f64::from(matrices * self.d.kind().bytes()) * s.batch as f64 * s.rows as f64 * s.columns as f64
+        f64::from(matrices * self.d.kind().bytes_of(1)) * s.batch as f64 * s.rows as f64 * s.columns as f64
     }
 }

@@ -41,10 +41,10 @@ impl HostBuffer {
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let too_much = || Refusal::OutOfMemory {
-            needed: (length as u64).saturating_mul(u64::from(kind.bytes())),
+            needed: kind.matrix_bytes(length as u64),
             available: available_bytes().unwrap_or(isize::MAX as u64),
         };
-        let count = length.checked_mul(kind.bytes() as usize).ok_or_else(too_much)?.div_ceil(8);
+        let count = length.checked_mul(kind.bytes_of(1) as usize).ok_or_else(too_much)?.div_ceil(8);
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| too_much())?;
         words.resize(count, 0);
@@ -65,7 +65,7 @@ impl HostBuffer {
 
     /// The elements as bytes.
     pub fn bytes(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.words)[..self.length * self.kind.bytes() as usize]
+        &bytemuck::cast_slice(&self.words)[..self.kind.matrix_bytes(self.length as u64) as usize]
     }
 
     /// Some of the elements; those beyond the end are left out.
@@ -119,7 +119,7 @@ impl HostBuffer {
     /// begins at `first`: a write into a guard zone, or between rows or columns.
     pub fn stray(&self, before: &Self, first: usize, shape: &MatrixShape, (rows, columns): (usize, usize)) -> Option<usize> {
         let (lines, along) = (shape.order.packed(columns, rows), shape.order.packed(rows, columns));
-        let width = self.kind.bytes() as usize;
+        let width = self.kind.bytes_of(1) as usize;
         let inside = |place: usize| {
             place.checked_sub(first).is_some_and(|place| {
                 let (line, at) = (place / shape.leading.max(1), place % shape.leading.max(1));
@@ -133,7 +133,7 @@ impl HostBuffer {
 
 /// The bytes of a range of elements, cut to the `length` there are.
 fn within(elements: Range<usize>, length: usize, kind: ElementKind) -> Range<usize> {
-    let width = kind.bytes() as usize;
+    let width = kind.bytes_of(1) as usize;
     let end = elements.end.min(length);
     elements.start.min(end) * width..end * width
 }

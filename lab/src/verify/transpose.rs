@@ -92,7 +92,7 @@ pub fn verdict(
         }
         .into());
     }
-    let width = d.kind().bytes() as usize;
+    let width = d.kind().bytes_of(1) as usize;
     let judge = Judge { combine, shapes, width, a: a.bytes(), b: b.bytes(), before: before.bytes(), d: d.bytes() };
     let parts: Vec<(f64, Option<usize>)> =
         (0..d.length().div_ceil(STRIP)).into_par_iter().map(|strip| judge.strip(strip * STRIP)).collect();

@@ -189,7 +189,7 @@ fn deposits_are_free_of_conflicts() {
 /// The wavefronts of a description's loads, from the maps' formulas: every warp, k-group and vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (facts, fragment) = (desc.operand(operand), FragmentMap::of(*desc, operand));
-    let (width, bytes) = (facts.fragment_access(), facts.element.bytes());
+    let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
         let slice = warp / (desc.threads_per_slice() / 32);
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn turned_stores_are_free_of_conflicts(desc in drawn::legal()) {
         let desc = GemmDesc { smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto, ..desc };
-        prop_assume!(desc.check().is_ok() && desc.a.bytes() >= 4);
+        prop_assume!(desc.check().is_ok() && desc.a.bytes_of(1) >= 4);
         for (step, operand, ratio) in conflicts(&desc) {
             prop_assert!(step != "store", "{operand}: {ratio} times the wavefronts");
         }

@@ -148,7 +148,7 @@ impl RolesExplanation {
             slice: if by_threads { [0, 0] } else { [ROWS, components.slice_columns] },
             store_access: match by_threads {
                 true => Some(d.store_access()),
-                false => (d.align_c * d.c.bytes() < 16).then_some(d.align_c),
+                false => (d.c.bytes_of(d.align_c) < 16).then_some(d.align_c),
             },
             compute: d.compute,
             epilogue: d.epilogue.to_string(),

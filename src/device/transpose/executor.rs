@@ -66,7 +66,7 @@ pub fn run_transpose_on_host(
     matrices: TransposeMatrices<'_>,
 ) -> Result<(), Error> {
     // Accesses of a width that the extents allow: addresses do not matter here.
-    let desc = choice.desc(combine, matrices.d.kind().bytes(), shapes, [0; 3]);
+    let desc = choice.desc(combine, matrices.d.kind().bytes_of(1), shapes, [0; 3]);
     desc.check()?;
     shapes.check(&desc)?;
     transpose::run(&desc, mode, shapes, matrices)

@@ -61,10 +61,10 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
         let stream = arguments.d.0.stream();
         // Only the addresses' widths are asked for; D is not written.
         let of = |matrix: &dyn cudarc::driver::DevicePtr<T::Storage>| {
-            DeviceMatrix::read::<T>(matrix, stream).address / u64::from(T::KIND.bytes())
+            T::KIND.matrix_elements(DeviceMatrix::read::<T>(matrix, stream).address)
         };
         let first = [of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0];
-        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes(), &shapes, first);
+        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &shapes, first);
         shapes.check(&desc)?;
         Ok(TransposeKernel { kernel: CudaTranspose::prepare(context, &desc)?, _transpose: PhantomData })
     }

@@ -59,7 +59,7 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
 
     /// The description of the kernel that runs these arguments, were all addresses multiples of 16 bytes.
     pub fn desc<S: TransposeExecutor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
-        Config::CHOICE.desc(arguments.combine, T::KIND.bytes(), &S::transpose_shapes(arguments), [0; 3])
+        Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &S::transpose_shapes(arguments), [0; 3])
     }
 
     /// Whether these arguments can be computed: sizes, leading dimensions, strides.

@@ -96,13 +96,13 @@ fn execute(
             return Err(Refusal::ElementType { given, wanted }.into());
         }
     }
-    if kind.bytes() != program.desc.element_bytes {
+    if kind.bytes_of(1) != program.desc.element_bytes {
         return Err(Refusal::ElementBytes { given: kind, bytes: program.desc.element_bytes }.into());
     }
     if let Mode::Checked { seed } = mode {
         return checked(program, shapes, matrices, seed).map_err(Error::from);
     }
-    match (program.desc.combine, kind.bytes()) {
+    match (program.desc.combine, kind.bytes_of(1)) {
         (Combine::F32, _) => fast::<f32>(shapes, matrices, &Linear::<f32>::new(shapes)),
         (Combine::F64, _) => fast::<f64>(shapes, matrices, &Linear::<f64>::new(shapes)),
         (Combine::Move, 1) => fast::<u8>(shapes, matrices, &Move),
@@ -181,7 +181,7 @@ fn checked(
     seed: u64,
 ) -> Result<(), Fault> {
     let TransposeMatrices { a, b, mut d } = matrices;
-    let width = d.kind().bytes() as usize;
+    let width = d.kind().bytes_of(1) as usize;
     let element = |matrix: &[u8], at: usize| word(&matrix[at * width..][..width]);
     let (rule, d) = (combined(program.desc.combine, shapes), d.bytes_mut());
     let (a, b) = (shapes.reads_a().then_some(a.bytes()), b.matrix().map(|b| b.bytes()).zip(shapes.source()));

@@ -89,7 +89,7 @@ fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand
                 _ => row,
             };
             let (width, along, across) = if turned { (1, leading, 1) } else { (row, 1, leading) };
-            let size = element.bytes() as usize;
+            let size = element.bytes_of(1) as usize;
             let mut copied = vec![0; lines * pitch * size];
             for (line, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
                 // Whole rows where they are rows; else element by element.

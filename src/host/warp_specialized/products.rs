@@ -33,7 +33,7 @@ impl Numbers<'_> {
             }
             gathered
         }
-        match kind.bytes() {
+        match kind.bytes_of(1) {
             1 => of::<1>(shares, places),
             2 => of::<2>(shares, places),
             4 => of::<4>(shares, places),

@@ -107,7 +107,7 @@ impl Numbers<'_> {
 
     /// Bytes of an element of C and D.
     pub(super) fn element_bytes(&self) -> usize {
-        self.matrices.desc.c.bytes() as usize
+        self.matrices.desc.c.bytes_of(1) as usize
     }
 
     /// A staging buffer with a slice of C, as the copy engine leaves it: zeros outside.
@@ -218,7 +218,7 @@ impl Numbers<'_> {
                 let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.layout_c, row + further, column));
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
-                        let element = byte / u64::from(desc.c.bytes());
+                        let element = desc.c.matrix_elements(byte);
                         let (line, within) = (element / problem.ldd as u64, element % problem.ldd as u64);
                         if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
                     }

@@ -49,7 +49,7 @@ impl ThreadMaps {
     pub(super) fn of(desc: &GemmDesc, components: &WarpSpecialized) -> Option<Self> {
         components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
-        let stage = |operand| InBytes(components.boxed_tile(operand), desc.operand(operand).element.bytes());
+        let stage = |operand| InBytes(components.boxed_tile(operand), desc.operand(operand).element.bytes_of(1));
         Some(Self {
             fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(*desc, operand))),
             stage: OperandKind::BOTH.map(|operand| tabled(&stage(operand))),
@@ -77,7 +77,7 @@ impl Numbers<'_> {
     ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
         let (desc, kind) = (self.matrices.desc, self.matrices.matrix(operand).kind);
-        let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes() as usize);
+        let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
         let element = |i| {
             let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut { map: "fragment", row: thread, column: i })?;
             let byte = stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;

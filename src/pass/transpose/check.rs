@@ -64,15 +64,15 @@ impl TransposeDesc {
             });
         }
         if let Some(kind) = self.combine.kind()
-            && kind.bytes() != bytes
+            && kind.bytes_of(1) != bytes
         {
-            let nearest = kind.bytes() as u64;
+            let nearest = kind.bytes_of(1) as u64;
             return Err(Refusal::OutOfRange { field: Field::ElementBytes, value: bytes as u64, least: nearest, most: nearest });
         }
         let (mut i, fields) =
             (0, [(Field::AccessToA, self.access_a), (Field::Turn, self.turn), (Field::AccessToD, self.access_d)]);
         while i < fields.len() {
-            if let Err(refusal) = check_alignment(fields[i].0, fields[i].1, bytes) {
+            if let Err(refusal) = check_alignment(fields[i].0, fields[i].1, 16 / bytes) {
                 return Err(refusal);
             }
             i += 1;

@@ -226,7 +226,7 @@ impl WarpSpecialized {
             in_turns,
             multicast: Self::multicast(d),
             staging_buffers: 1,
-            staging_bytes: ROWS * slice_columns * d.c.bytes(),
+            staging_bytes: d.c.bytes_of(ROWS * slice_columns),
             source: d.by_copy_engine() && d.epilogue.has_source(),
         };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, slices, d.arch.machine().shared_bytes_each_of(1)), ..bare };
@@ -254,19 +254,19 @@ impl WarpSpecialized {
     /// widest swizzle.
     const fn slice(d: &GemmDesc) -> (u32, TensorSwizzle) {
         if !d.layout_c.is_row() {
-            let mut columns = SLICE_BYTES / (ROWS * d.c.bytes());
+            let mut columns = SLICE_BYTES / d.c.bytes_of(ROWS);
             while columns > COLUMNS && !d.warp.n.is_multiple_of(columns) {
                 columns /= 2;
             }
             return (columns, TensorSwizzle::Bytes128);
         }
         let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
-        let bytes = d.warp.n * d.c.bytes();
+        let bytes = d.c.bytes_of(d.warp.n);
         let mut i = 0;
         while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
             i += 1;
         }
-        ((CHUNK_BYTES << widths[i].bits()) / d.c.bytes(), widths[i])
+        (d.c.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
     }
 
     /// The most staging buffers that the slices are a whole number of, and that shared memory holds beside the stages: slices that
@@ -355,7 +355,7 @@ const PARTNERS: u32 = 2;
 impl GemmDesc {
     /// Whether the copy engine moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
     pub(crate) const fn by_copy_engine(&self) -> bool {
-        matches!(self.op, OpKind::TensorOp) && self.align_c.saturating_mul(self.c.bytes()) >= STRIDE_ALIGNMENT as u32
+        matches!(self.op, OpKind::TensorOp) && self.c.bytes_of(self.align_c) >= STRIDE_ALIGNMENT as u32
     }
 
     /// The components of a description whose warpgroups have roles; `None` of another, and of one that is refused.

@@ -31,10 +31,9 @@ impl WarpSpecialized {
     /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
     pub(super) const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
         let (tb, warp, instruction) = (d.threadblock, d.warp, d.instruction);
-        let (bytes, integers) = (d.a.bytes(), d.a.is_integer());
-        let depth = (STAGE_BYTES / bytes) as u64;
-        let step = (STEP_BYTES / bytes) as u64;
-        let of_n = if integers && instruction.n > 32 { 16 } else { 8 };
+        let depth = d.a.elements_in(STAGE_BYTES) as u64;
+        let step = d.a.elements_in(STEP_BYTES) as u64;
+        let of_n = if d.a.is_integer() && instruction.n > 32 { 16 } else { 8 };
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
             (Field::Instruction(Axis::K), instruction.k as u64, step, step),
@@ -56,7 +55,7 @@ impl WarpSpecialized {
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
         let mut columns = instruction.n;
-        while !(columns * d.c.bytes()).is_multiple_of(2 * CHUNK_BYTES) {
+        while !d.c.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
             columns += instruction.n;
         }
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));

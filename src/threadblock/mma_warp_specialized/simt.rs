@@ -139,7 +139,7 @@ impl WarpSpecialized {
         while i < OperandKind::BOTH.len() {
             let operand = OperandKind::BOTH[i];
             let tile = self.tile(operand);
-            let row = tile.mn() / self.ring.shares(operand) * ElementKind::F32.bytes();
+            let row = ElementKind::F32.bytes_of(tile.mn() / self.ring.shares(operand));
             // The least power of two whose product with a row is one: a row is of 32 bytes at least.
             let of = ALIGNMENT_BYTES >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
             hold!(multiple(Field::ThreadblockKInKilobytes, tile.k() as u64, of as u64, DEPTHS.1));

@@ -101,7 +101,7 @@ impl StageTile {
         match self {
             Self::Warpgroup(tile) => tile.bytes() / tile.mn(),
             Self::Registers(tile) => tile.bytes() / tile.m(),
-            Self::Threads { k, .. } => *k * ElementKind::F32.bytes(),
+            Self::Threads { k, .. } => ElementKind::F32.bytes_of(*k),
         }
     }
 

@@ -90,7 +90,7 @@ impl TensorMapDesc {
             i += 1;
         }
         let (field, least, most) = match self.swizzle {
-            TensorSwizzle::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, MOST_BOX * self.element.bytes() as u64),
+            TensorSwizzle::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX)),
             TensorSwizzle::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
             TensorSwizzle::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
             TensorSwizzle::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),

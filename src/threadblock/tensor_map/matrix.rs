@@ -81,22 +81,22 @@ impl TensorMatrix {
 
     /// Bytes of so many elements, made whole for a stride.
     const fn row_bytes(&self, elements: u64) -> u64 {
-        let bytes = elements.saturating_mul(self.element.bytes() as u64);
+        let bytes = self.element.matrix_bytes(elements);
         if bytes > MOST_STRIDE_BYTES { MOST_STRIDE_BYTES } else { bytes.next_multiple_of(STRIDE_ALIGNMENT) }
     }
 
     /// So many elements in bytes, if that is a stride.
     const fn stride_bytes(&self, field: Field, elements: u64) -> Result<u64, Refusal> {
-        let (element, most) = (self.element.bytes() as u64, MOST_STRIDE_BYTES / self.element.bytes() as u64);
+        let most = self.element.matrix_elements(MOST_STRIDE_BYTES);
         if elements > most {
             return Err(Refusal::OutOfRange { field, value: elements, least: 0, most });
         }
-        let of = STRIDE_ALIGNMENT / element;
+        let of = self.element.matrix_elements(STRIDE_ALIGNMENT);
         if !elements.is_multiple_of(of) {
             // `most` is a multiple, so the next one above is not beyond it.
             let nearest = (elements / of + 1) * of;
             return Err(Refusal::TensorStride { operand: self.operand, field, value: elements, of, nearest });
         }
-        Ok(elements * element)
+        Ok(self.element.matrix_bytes(elements))
     }
 }

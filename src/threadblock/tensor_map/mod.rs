@@ -137,7 +137,7 @@ pub struct TensorMapDesc {
 impl TensorMapDesc {
     /// Bytes of a row of a box: of its extent along dimension 0.
     pub const fn inner_box_bytes(&self) -> u64 {
-        self.box_dims[0] as u64 * self.element.bytes() as u64
+        self.element.matrix_bytes(self.box_dims[0] as u64)
     }
 
     /// Rows of a box: all its extents but the first, multiplied.
@@ -157,7 +157,7 @@ impl TensorMapDesc {
 
     /// Bytes from the address to the end of the last element.
     pub const fn reach_bytes(&self) -> u128 {
-        let mut reach = (self.dims[0] as u128).saturating_mul(self.element.bytes() as u128);
+        let mut reach = self.element.matrix_bytes(self.dims[0]) as u128;
         let mut dimension = 1;
         while dimension < MOST_RANK && dimension < self.rank as usize {
             let steps = self.dims[dimension].saturating_sub(1) as u128;

@@ -63,9 +63,14 @@ impl Coverage {
             let buffers = if components.ring.staging_buffers > 1 { "several" } else { "one" };
             seen.insert(format!("staging {buffers} {:?}", components.slice_swizzle));
             seen.insert(format!("promoted {}", d.promotes()));
-            seen.insert(format!("D {} {} bytes by the engine {}", d.layout_c, d.c.bytes(), d.align_c * d.c.bytes() == 16));
+            seen.insert(format!(
+                "D {} {} bytes by the engine {}",
+                d.layout_c,
+                d.c.bytes_of(1),
+                d.align_c * d.c.bytes_of(1) == 16
+            ));
             seen.insert(format!("{} from {} sets", d.a, components.options.fragment_sets()));
-            seen.insert(format!("by the engine {}", d.align_c * d.c.bytes() == 16));
+            seen.insert(format!("by the engine {}", d.align_c * d.c.bytes_of(1) == 16));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle)));
         }
         let mut wanted: Vec<String> = super::warp_specialized::types()

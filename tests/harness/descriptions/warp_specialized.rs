@@ -24,7 +24,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     // The element types and the layouts stay while the rest is drawn again, so that each has its share.
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
-    let source = if types.a.bytes() != 2 && types.a != ElementKind::F32 {
+    let source = if types.a.bytes_of(1) != 2 && types.a != ElementKind::F32 {
         random.pick(&[SourceKind::Shared, SourceKind::Registers])
     } else {
         SourceKind::Shared
@@ -39,7 +39,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
             (Order::Row, Order::Row),
         ]);
         if c.is_row() { [a, b, c] } else { [b.transposed(), a.transposed(), c] }
-    } else if types.a.bytes() == 2 || types.a == ElementKind::F32 {
+    } else if types.a.bytes_of(1) == 2 || types.a == ElementKind::F32 {
         [random.pick(&[Order::Row, Order::Col]), random.pick(&[Order::Row, Order::Col]), c]
     } else {
         [Order::Row, Order::Col, c]
@@ -66,7 +66,7 @@ fn attempt(
 ) -> GemmDesc {
     let split = if types.a == ElementKind::F32 { random.pick(&SplitKind::MODES) } else { SplitKind::None };
     let multiplied = split.part().unwrap_or(types.a);
-    let step = 32 / multiplied.bytes();
+    let step = multiplied.elements_in(32);
     let columns = match random.below(3) {
         0 => random.pick(&[64, 128, 192, 256]),
         1 => 32 * (1 + random.below(8) as u32),
@@ -82,10 +82,10 @@ fn attempt(
         mainloop: MainloopKind::WarpSpecialized,
         stages: 2 + random.below(6) as u32,
         swizzle: order(random),
-        align_a: 16 / types.a.bytes(),
-        align_b: 16 / types.b.bytes(),
+        align_a: types.a.elements_in(16),
+        align_b: types.b.elements_in(16),
         // Half of all D are stored by the copy engine.
-        align_c: (16 / types.c.bytes()) >> random.pick(&[0, 0, 0, 1, 2, 3]),
+        align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         smem_a: SmemLayout::Auto,
         smem_b: SmemLayout::Auto,
         blocks_per_sm: 1,

@@ -218,7 +218,7 @@ fn kernels_that_promote_compile_clean() {
 /// A description of a seed whose D the copy engine stores.
 fn with_roles(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
-    (format!("seed {seed}"), GemmDesc { align_c: 16 / d.c.bytes(), ..d }, ArchKind::Sm90)
+    (format!("seed {seed}"), GemmDesc { align_c: d.c.elements_in(16), ..d }, ArchKind::Sm90)
 }
 
 /// Where C and D are not aligned for the copy engine, threads read and store them.

@@ -15,8 +15,9 @@ use falchion::{
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_in_registers_compile_clean() {
-    let types =
-        descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bytes() != 2 && types.a != ElementKind::F32);
+    let types = descriptions::warp_specialized::types()
+        .into_iter()
+        .filter(|types| types.a.bytes_of(1) != 2 && types.a != ElementKind::F32);
     let mut kernels = Vec::new();
     for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders))) {
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");

@@ -117,7 +117,7 @@ impl TransposeBench {
 
         let count = others.len();
         let region = |set: usize| (Region::of(&sources[set].a), Region::of(&others[set]));
-        let bytes = shapes.rows * shapes.columns * kind.bytes() as usize;
+        let bytes = kind.matrix_bytes((shapes.rows * shapes.columns) as u64) as usize;
         let mut copied = Copied { stream: &self.stream, regions: (0..count).map(region).collect(), bytes };
         let problems = (0..count).map(|set| {
             let (a, d) = region(set);
@@ -158,7 +158,7 @@ pub fn compile_all(problems: &[TransposeProblem], sm: u32) -> Result<usize, Erro
     let mut descs: Vec<TransposeDesc> = Vec::new();
     for problem in problems {
         let kind = kind(problem)?;
-        let desc = problem.choice().desc(problem.combine(), kind.bytes(), &problem.shapes(), [0; 3]);
+        let desc = problem.choice().desc(problem.combine(), kind.bytes_of(1), &problem.shapes(), [0; 3]);
         if !descs.contains(&desc) {
             compile(Cache::global(), &transpose_unit(&desc), sm)?;
             descs.push(desc);
@@ -214,7 +214,7 @@ impl Ours<'_> {
 
     /// The description that runs. Allocations begin at multiples of 256 bytes.
     fn desc(&self) -> TransposeDesc {
-        self.choice.desc(self.combine, self.kind.bytes(), self.shapes, [0; 3])
+        self.choice.desc(self.combine, self.kind.bytes_of(1), self.shapes, [0; 3])
     }
 }
 
@@ -263,7 +263,7 @@ struct Geam<'a> {
 
 impl Launch for Geam<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        self.cublas.geam(&self.problems[set % self.problems.len()], self.kind.bytes() as usize)
+        self.cublas.geam(&self.problems[set % self.problems.len()], self.kind.bytes_of(1) as usize)
     }
 
     fn name(&self) -> &str {

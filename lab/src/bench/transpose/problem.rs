@@ -128,7 +128,7 @@ impl TransposeProblem {
     /// Bytes that have to be read and written.
     pub fn traffic_bytes(&self) -> f64 {
         let matrices = if self.scalars()[1] == 0.0 { 2.0 } else { 3.0 };
-        matrices * self.rows as f64 * self.columns as f64 * self.kind().map_or(0.0, |kind| f64::from(kind.bytes()))
+        matrices * self.rows as f64 * self.columns as f64 * self.kind().map_or(0.0, |kind| f64::from(kind.bytes_of(1)))
     }
 
     /// What is wrong with the line, as a sentence.
@@ -143,7 +143,7 @@ impl TransposeProblem {
         if self.desc.is_some() && self.rung.is_some() {
             return Err("`desc` and `rung` both say which kernel".to_owned());
         }
-        let desc = self.choice().desc(self.combine(), kind.bytes(), &self.shapes(), [0; 3]);
+        let desc = self.choice().desc(self.combine(), kind.bytes_of(1), &self.shapes(), [0; 3]);
         desc.check().and_then(|()| self.shapes().check(&desc)).map_err(|refusal| refusal.to_string())
     }
 }

@@ -62,7 +62,7 @@ impl Judge {
             let away = place as i128 - GUARD as i128;
             return Ok(Some(format!("it writes where D is not: at element {away} from D's first")));
         }
-        let width = computed.kind().bytes() as usize;
+        let width = computed.kind().bytes_of(1) as usize;
         let within = d.start * width..d.end * width;
         let mut pairs = computed.bytes()[within.clone()].chunks_exact(width).zip(self.poison.bytes()[within].chunks_exact(width));
         // Whole numbers may be what poison is: rows that are computed again decide there.

@@ -57,7 +57,7 @@ impl<'s> OnDevice<'s> {
 
     /// A D for every set.
     pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, Error> {
-        let bytes = self.judge.shapes().d.length * self.types.c.bytes() as usize;
+        let bytes = self.types.c.matrix_bytes(self.judge.shapes().d.length as u64) as usize;
         self.sets.iter().map(|_| self.stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync"))).collect()
     }
 

@@ -130,10 +130,10 @@ impl CuteGemm {
         };
         let threads = (m / tm).saturating_mul(n / tn);
         range(Field::ThreadsOfABlock, threads, MOST_THREADS)?;
-        let bytes = (m + n).saturating_mul(k).saturating_mul(element.bytes().into());
+        let bytes = element.matrix_bytes((m + n).saturating_mul(k));
         range(Field::SharedBytesOfABlock, bytes, MOST_SHARED_BYTES)?;
         let elements = tm.saturating_mul(tn).saturating_add(tm + tn);
-        let needed = elements.saturating_mul(u64::from(element.bytes()) / 4).saturating_add(OTHER_REGISTERS);
+        let needed = (element.matrix_bytes(elements) / 4).saturating_add(OTHER_REGISTERS);
         let available = MOST_REGISTERS.0.min(MOST_REGISTERS.1 / threads);
         if needed > available {
             let needed = u32::try_from(needed).unwrap_or(u32::MAX);

@@ -30,7 +30,7 @@ impl LtOperand {
         let elements = u128::from(lines - 1) * u128::from(self.ld)
             + u128::from(length)
             + u128::from(batch - 1) * u128::from(self.batch_stride);
-        usize::try_from(elements.checked_mul(u128::from(self.element.bytes()))?).ok()
+        usize::try_from(elements.checked_mul(u128::from(self.element.bytes_of(1)))?).ok()
     }
 }
 
