@@ -11,8 +11,11 @@ pub use crate::cuda::{kernel::Geometry, loaded::Loaded};
 #[cfg(feature = "cuda")]
 pub use crate::cuda::kernel::fitting;
 
-/// The walk of one block that hands out each access: the lab groups them into steps.
-pub use crate::host::watch::watch;
+/// The walks of one block, of a product and of a transpose, that tell of each thread's accesses: the lab counts them.
+pub use crate::host::{
+    transpose::{Tile, TransposeTouch, run_block, whole},
+    watch::watch,
+};
 
 /// Facts of number formats that a reference computes with.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};

@@ -7,7 +7,7 @@ use crate::{
 };
 use falchion::{
     Error,
-    internals::{family::Request, host::Mode, sys},
+    internals::{family::Request, host::Mode},
 };
 use serde_json::json;
 
@@ -77,12 +77,12 @@ pub fn run(json: bool) -> Result<(), Failure> {
 fn cpu() -> Finding {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut said = vec![std::env::consts::ARCH];
-    said.extend(sys::cpu::features());
+    said.extend(falchion_lab::resources::cpu_features());
     Finding::found("CPU", format!("{}; {threads} threads", said.join(" ")))
 }
 
 fn memory() -> Finding {
-    let said = sys::memory::available_bytes()
+    let said = falchion_lab::resources::available_bytes()
         .map_or("the system does not say how much".to_owned(), |bytes| format!("{} MiB available", bytes >> 20));
     Finding::found("memory", said)
 }

@@ -4,10 +4,13 @@
 //! |---|---|
 //! | know whether a result is right | [`verify`] |
 //! | hold a problem's matrices where types are values | [`owned`] |
+//! | know what this machine has | [`resources`] |
 //! | measure against a peer | `bench` (with CUDA) |
 //! | search the space of descriptions | [`explore`] |
 //! | climb from three loops to the ring of copies | [`ladder`] |
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
+//! | count what a kernel asks of memory | [`counters`] |
+//! | hear why a transpose is computed as it is | [`explain`] |
 //! | look at one stage of a warpgroup's product | [`warpgroup`] |
 //! | evaluate, draw and run CuTe's layouts | [`layout`] |
 #![deny(missing_docs)]
@@ -15,11 +18,14 @@
 pub mod banks;
 #[cfg(feature = "cuda")]
 pub mod bench;
+pub mod counters;
+pub mod explain;
 pub mod explore;
 mod kernels;
 pub mod ladder;
 pub mod layout;
 pub mod owned;
+pub mod resources;
 mod svg;
 #[cfg(feature = "cuda")]
 pub mod sys;

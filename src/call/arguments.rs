@@ -241,6 +241,11 @@ impl Shapes {
         Ok(seen)
     }
 
+    /// The leading dimension of what the epilogue reads as C.
+    pub(crate) fn source_leading(&self) -> usize {
+        if let Source::Matrix(c) = self.c { c.leading } else { self.d.leading }
+    }
+
     /// The problem with A and B in each other's place where the description's are.
     fn seen_by(self, d: &GemmDesc) -> Self {
         if d.exchanged { self.turned() } else { self }

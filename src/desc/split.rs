@@ -4,10 +4,7 @@ use super::knobs::GemmDesc;
 use crate::{
     arch::OpKind,
     layout::Order,
-    numeric::{
-        ElementKind, SplitKind,
-        split::{PartsMap, SplitBlocks},
-    },
+    numeric::{ElementKind, SplitKind, split::SplitBlocks},
     refusal::{Field, Refusal, SplitRefusal, Word},
 };
 
@@ -56,11 +53,6 @@ impl GemmDesc {
     /// Which block of K each tile along K reads, of rows of `length` elements: those of [`multiplied`](Self::multiplied).
     pub const fn blocks(&self, length: usize) -> SplitBlocks {
         SplitBlocks::of((self.split, self.exchanged), length, self.threadblock.k)
-    }
-
-    /// The map of this split's arithmetic, where something is split.
-    pub const fn parts_map(&self) -> Option<PartsMap> {
-        if self.split.splits() { Some(PartsMap(self.split)) } else { None }
     }
 
     /// Whether `f32` is split where tensor cores multiply it, and nothing else is.

@@ -5,7 +5,7 @@ use crate::{
     call::{Arguments, Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, Space},
     desc::GemmDesc,
     error::Error,
-    host::{Inputs, Mode, Problem, WarpSpecializedProgram, composed, execute, warp_specialized},
+    host::{Mode, WarpSpecializedProgram, composed, execute, warp_specialized},
     layout::{Order, Orders},
     numeric::Element,
     refusal::Refusal,
@@ -156,29 +156,9 @@ pub fn run_warp_specialized(
 }
 
 /// The problem as a kernel sees it, and its operands: A and B change places where the description's do.
-fn canonical<'a>(desc: &GemmDesc, shapes: &Shapes, matrices: HostMatrices<'a>) -> Result<(Problem, Inputs<'a>), Error> {
-    let turned = shapes.canonical_for(desc)?;
-    let HostMatrices { a, b, c, d } = matrices;
-    let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
-    Ok((Problem::of(&turned), Inputs { a, b, c, d }))
-}
-
-impl Problem {
-    /// The numbers of a row-major problem.
-    pub(crate) fn of(turned: &Shapes) -> Self {
-        let ldc = match turned.c {
-            Source::Matrix(c) => c.leading,
-            _ => turned.d.leading,
-        };
-        Self {
-            m: turned.m,
-            n: turned.n,
-            k: turned.k,
-            lda: turned.a.leading,
-            ldb: turned.b.leading,
-            ldc,
-            ldd: turned.d.leading,
-            scalars: turned.scalars,
-        }
+fn canonical<'a>(desc: &GemmDesc, shapes: &Shapes, mut matrices: HostMatrices<'a>) -> Result<(Shapes, HostMatrices<'a>), Error> {
+    if desc.exchanged {
+        core::mem::swap(&mut matrices.a, &mut matrices.b);
     }
+    Ok((shapes.canonical_for(desc)?, matrices))
 }

@@ -4,10 +4,14 @@ use super::{
     accumulated::{Accumulated, Held},
     shared_memory::{Access, SharedMemory},
     turn::Turn,
-    watch::{Unwatched, Watch},
+    watch::Watcher,
 };
-use crate::{desc::OperandDesc, operand::OperandKind, schedule::Step};
-use crate::{schedule::Fault, threadblock::Program};
+use crate::{
+    desc::OperandDesc,
+    operand::OperandKind,
+    schedule::{Fault, Step},
+    threadblock::{Program, mma::perform},
+};
 use std::collections::VecDeque;
 
 /// What a block begins with.
@@ -55,11 +59,11 @@ pub(super) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Runs a block.
     pub fn run(program: &'a Program, started: &Started<'a>) -> Result<Self, Fault> {
-        Self::run_watched(program, started, &mut Unwatched)
+        Self::run_watched(program, started, None)
     }
 
     /// The same, with someone looking on.
-    pub fn run_watched(program: &'a Program, started: &Started<'a>, watch: &mut dyn Watch) -> Result<Self, Fault> {
+    pub fn run_watched(program: &'a Program, started: &Started<'a>, watcher: Option<Watcher<'_>>) -> Result<Self, Fault> {
         let d = &program.desc;
         let operands = OperandKind::BOTH.map(|operand| d.operand(operand));
         let thread = || Thread {
@@ -92,14 +96,14 @@ impl<'a> Block<'a> {
             shared,
             threads,
         };
-        block.steps(started.seed, watch)?;
+        block.steps(started.seed, watcher)?;
         block.finished()?;
         Ok(block)
     }
 
     /// Runs the schedule, barrier by barrier.
-    fn steps(&mut self, mut seed: u64, watch: &mut dyn Watch) -> Result<(), Fault> {
-        let schedule = &self.program.schedule;
+    fn steps(&mut self, mut seed: u64, mut watcher: Option<Watcher<'_>>) -> Result<(), Fault> {
+        let Program { desc, schedule, .. } = self.program;
         let body = (0..self.tiles).flat_map(|_| schedule.body.iter());
         let mut order: Vec<u32> = (0..self.threads.len() as u32).collect();
         let mut phase = Vec::new();
@@ -111,12 +115,18 @@ impl<'a> Block<'a> {
             shuffle(&mut order, &mut seed);
             for &thread in &order {
                 for (number, &step) in (0..).zip(&phase) {
-                    watch.perform(number, step, &mut Turn { block: self, thread })?;
+                    let mut turn = Turn { block: self, thread };
+                    match &mut watcher {
+                        Some(watcher) => watcher.perform(number, step, &mut turn)?,
+                        None => perform(desc, step, &mut turn)?,
+                    }
                 }
             }
             phase.clear();
             self.shared.barrier();
-            watch.barrier();
+            if let Some(watcher) = &mut watcher {
+                watcher.barrier();
+            }
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! A product's matrices as the executor sees them: bytes, and the element type as a value.
 
-use super::run::{Inputs, Problem};
 use crate::{
-    call::Source,
+    call::{HostMatrices, Shapes, Source},
     desc::GemmDesc,
     error::Error,
     numeric::{ElementKind, Number, Widening},
@@ -15,7 +14,7 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub desc: &'a GemmDesc,
-    pub problem: Problem,
+    pub problem: Shapes,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
     /// Tiles along K that are multiplied: none when the epilogue reads no accumulator.
@@ -54,8 +53,8 @@ impl<'a> Product<'a> {
     /// # Errors
     ///
     /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
-    pub fn of(desc: &'a GemmDesc, problem: Problem, inputs: Inputs<'a>) -> Result<Option<Self>, Error> {
-        let Inputs { a, b, c, d } = inputs;
+    pub fn of(desc: &'a GemmDesc, problem: Shapes, inputs: HostMatrices<'a>) -> Result<Option<Self>, Error> {
+        let HostMatrices { a, b, c, d } = inputs;
         if !desc.combined().is_of(desc.op) {
             return Err(unknown(desc));
         }
@@ -99,8 +98,8 @@ impl<'a> Operands<'a> {
     pub fn matrix(&self, operand: OperandKind) -> Matrix<'a> {
         let (desc, problem) = (self.desc, &self.problem);
         let (kind, mn, leading, along_k) = match operand {
-            OperandKind::A => (desc.a, problem.m, problem.lda, desc.layout_a.is_row()),
-            OperandKind::B => (desc.b, problem.n, problem.ldb, !desc.layout_b.is_row()),
+            OperandKind::A => (desc.a, problem.m, problem.a.leading, desc.layout_a.is_row()),
+            OperandKind::B => (desc.b, problem.n, problem.b.leading, !desc.layout_b.is_row()),
         };
         let strides = if along_k { (leading, 1) } else { (1, leading) };
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, self.problem.k) }

@@ -13,11 +13,11 @@ use super::{
 use crate::{
     index::{at, laws},
     operand::OperandKind,
+    schedule::Fault,
     shape::Mnk,
-    threadblock::thread_map::WARP,
+    threadblock::{Program, thread_map::WARP},
     warp::mma_simt::warp_place,
 };
-use crate::{schedule::Fault, threadblock::Program};
 
 /// An element of an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -12,15 +12,15 @@ use super::{
     vectors::whole,
 };
 use crate::{
-    call::{HostSlice, HostSliceMut, Source},
+    call::{HostMatrices, Shapes},
     desc::GemmDesc,
-    epilogue::SCALARS,
     error::Error,
-    index::at,
+    index::{Map, at},
     numeric::{Accumulator, ElementKind, F16, Number},
     operand::OperandKind,
+    schedule::Fault,
+    threadblock::Program,
 };
-use crate::{index::Map, schedule::Fault, threadblock::Program};
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
@@ -36,27 +36,6 @@ pub enum Mode {
         /// What the order is drawn from.
         seed: u64,
     },
-}
-
-/// A row-major problem: extents, leading dimensions in elements, scalars. Checked by whoever makes it.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Problem {
-    pub m: usize,
-    pub n: usize,
-    pub k: usize,
-    pub lda: usize,
-    pub ldb: usize,
-    pub ldc: usize,
-    pub ldd: usize,
-    pub scalars: [f64; SCALARS],
-}
-
-/// Operands in host memory, their element types known to the description.
-pub(crate) struct Inputs<'a> {
-    pub a: HostSlice<'a>,
-    pub b: HostSlice<'a>,
-    pub c: Source<HostSlice<'a>>,
-    pub d: HostSliceMut<'a>,
 }
 
 /// A program whose threads all follow one schedule, its plan where it has been composed, and how it is run.
@@ -78,8 +57,8 @@ pub(crate) fn execute(
     program: &Program,
     plan: Option<&Plan>,
     mode: Mode,
-    problem: Problem,
-    inputs: Inputs<'_>,
+    problem: Shapes,
+    inputs: HostMatrices<'_>,
 ) -> Result<(), Error> {
     let desc = &program.desc;
     let Some(mut product) = Product::of(desc, problem, inputs)? else { return Ok(()) };

@@ -5,11 +5,11 @@ use super::{
     block::{Block, Thread},
     shared_memory::{Access, Content},
 };
-use crate::schedule::{Fault, Lane};
 use crate::{
     desc::{GemmDesc, OperandDesc},
     index::at,
     operand::OperandKind,
+    schedule::{Fault, Lane},
 };
 
 /// What tag deposits carry, so that no tile is mistaken for one.

@@ -1,7 +1,6 @@
-//! What each warp of a block touches, access by access, while the checked executor runs it.
+//! What each thread of a block touches, access by access, while the checked executor runs it.
 //!
-//! Threads take turns; a warp's lanes come together again by what they do: the same step between the same two barriers, the same
-//! operand, the same access. An access that the kernel makes in one instruction is one here, however many elements it moves.
+//! An access that the kernel makes in one instruction is one here, however many elements it moves.
 
 use super::{
     accumulated::Accumulated,
@@ -14,35 +13,23 @@ use crate::{
     desc::{GemmDesc, OperandDesc},
     error::Error,
     operand::OperandKind,
-    schedule::Step,
-    threadblock::{
-        banks::{Direction, LANES, NotAnAccess, WarpAccess},
-        mma::perform,
-        thread_map::WARP,
-    },
+    schedule::{Fault, Lane, Step},
+    threadblock::{Program, mma::perform},
 };
-use crate::{
-    schedule::{Fault, Lane},
-    threadblock::Program,
-};
-use std::collections::BTreeMap;
 
-/// Who looks on while a block runs: every step of every thread goes through its hands.
-pub(super) trait Watch {
-    /// Performs a thread's step, the `number`-th since the last barrier.
-    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
+/// Who looks on while a block runs.
+pub trait Watch<Touch> {
+    /// A thread's access; `which` tells it apart from its others of the kind since the last barrier, and is the same for the threads
+    /// of a warp that make it together.
+    fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch);
     /// All threads meet.
-    fn barrier(&mut self) {}
+    fn barrier(&mut self);
 }
 
 /// Nobody looks on.
-pub(super) struct Unwatched;
-
-impl Watch for Unwatched {
-    fn perform(&mut self, _: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
-        let program = turn.block.program;
-        perform(&program.desc, step, turn)
-    }
+impl<Touch> Watch<Touch> for () {
+    fn touched(&mut self, _: u32, _: [u32; 3], _: Touch) {}
+    fn barrier(&mut self) {}
 }
 
 /// What an access is for, and which memory it is an access to.
@@ -75,92 +62,71 @@ impl Purpose {
             Self::Collect => "collect",
         }
     }
-
-    const fn direction(self) -> Direction {
-        match self {
-            Self::Fetch | Self::Load | Self::Collect => Direction::Load,
-            Self::Store | Self::Copy | Self::Deposit => Direction::Store,
-        }
-    }
 }
 
-/// One access of one warp.
+/// What a thread of a product touches.
 #[derive(Clone, Copy, Debug)]
-pub struct Touched {
+pub struct Touch {
+    /// What for.
     pub purpose: Purpose,
     /// Whose tile; accumulators are of neither.
     pub operand: Option<OperandKind>,
-    pub access: WarpAccess,
+    /// The first byte: of shared memory, or of the matrix.
+    pub address: u64,
+    /// So many bytes.
+    pub bytes: u32,
 }
 
 /// Distances in global memory between neighbours along MN and along K, in elements: of A, and of B.
 pub type Strides = [(u64, u64); 2];
 
-/// Runs block 0 over `tiles` tiles along K and hands every access of every warp to `tell`: those to shared memory, and with
-/// `strides` those to global memory, whose matrices begin at address 0. Returns how many products were added up.
-pub fn watch(program: &Program, tiles: u32, strides: Option<Strides>, tell: &mut dyn FnMut(Touched)) -> Result<u64, Error> {
+/// Runs block 0 over `tiles` tiles along K and tells of every access of every thread: those to shared memory, and with `strides`
+/// those to global memory, whose matrices begin at address 0. Returns how many products were added up.
+pub fn watch(program: &Program, tiles: u32, strides: Option<Strides>, watch: &mut dyn Watch<Touch>) -> Result<u64, Error> {
     stored_once(program)?;
     whole(program)?;
     let nothing = |_: OperandKind, _: u32, _: u32, _: u32| 0;
-    let mut log = Log { strides, tell, open: BTreeMap::new(), failed: None };
     let started = Started { source: &nothing, accumulators: Accumulated::Counted(0), tiles, seed: 0 };
-    let block = Block::run_watched(program, &started, &mut log)?;
-    if let Some(what) = log.failed {
-        return Err(Error::Measurement { because: what.to_string() });
-    }
+    let block = Block::run_watched(program, &started, Some(Watcher { strides, watch }))?;
     let products = |of: &Accumulated| if let Accumulated::Counted(products) = of { *products } else { 0 };
     Ok(block.threads.iter().map(|thread| products(&thread.accumulators)).sum())
 }
 
-/// Which access: the warp, the step since the last barrier, what for and whose, and two numbers that tell its accesses apart.
-type Key = (u32, u32, Purpose, Option<usize>, [u32; 2]);
-
-/// Accesses between two barriers, lane by lane.
-struct Log<'t> {
+/// Someone who looks on, and where matrices lie.
+pub(super) struct Watcher<'t> {
     strides: Option<Strides>,
-    tell: &'t mut dyn FnMut(Touched),
-    open: BTreeMap<Key, (u32, [Option<u64>; LANES])>,
-    failed: Option<NotAnAccess>,
+    watch: &'t mut dyn Watch<Touch>,
 }
 
-impl Watch for Log<'_> {
-    fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
+impl Watcher<'_> {
+    /// Performs a thread's step, the `number`-th since the last barrier.
+    pub fn perform(&mut self, number: u32, step: Step, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         let program = turn.block.program;
-        let log: &mut Log<'_> = self;
-        perform(&program.desc, step, &mut Watched { turn, log, number })
+        perform(&program.desc, step, &mut Watched { turn, by: self, number })
     }
 
-    fn barrier(&mut self) {
-        for ((_, _, purpose, operand, _), (bytes, lanes)) in core::mem::take(&mut self.open) {
-            match WarpAccess::new(purpose.direction(), bytes, lanes) {
-                Ok(access) => {
-                    let operand = operand.map(|index| OperandKind::BOTH[index]);
-                    (self.tell)(Touched { purpose, operand, access });
-                }
-                Err(what) => self.failed = Some(what),
-            }
-        }
+    /// All threads meet.
+    pub fn barrier(&mut self) {
+        self.watch.barrier();
     }
 }
 
 /// A thread at its turn, with someone looking on.
 struct Watched<'w, 't, 'b, 'a> {
     turn: &'w mut Turn<'b, 'a>,
-    log: &'w mut Log<'t>,
+    by: &'w mut Watcher<'t>,
     number: u32,
 }
 
 impl Watched<'_, '_, '_, '_> {
-    fn note(&mut self, purpose: Purpose, operand: Option<OperandKind>, which: [u32; 2], address: u64, bytes: u32) {
-        let (warp, lane) = (self.turn.thread / WARP, self.turn.thread % WARP);
-        let key = (warp, self.number, purpose, operand.map(OperandKind::index), which);
-        self.log.open.entry(key).or_insert((bytes, [None; LANES])).1[lane as usize] = Some(address);
+    fn note(&mut self, purpose: Purpose, operand: Option<OperandKind>, [i, j]: [u32; 2], address: u64, bytes: u32) {
+        self.by.watch.touched(self.turn.thread, [self.number, i, j], Touch { purpose, operand, address, bytes });
     }
 
     /// A vector of the tile that is written, where it comes from.
     fn note_global(&mut self, operand: OperandKind, access: u32) {
         let tile = self.turn.state().written;
-        let Some(strides) = self.log.strides.filter(|_| tile < self.turn.block.tiles) else { return };
+        let Some(strides) = self.by.strides.filter(|_| tile < self.turn.block.tiles) else { return };
         let Some((_, (mn, k))) = self.turn.elements(operand, access).next() else { return };
         let (along_mn, along_k) = strides[operand.index()];
         let facts = self.operand(operand);

@@ -74,7 +74,6 @@ fields! {
     BlocksOfACluster "blocks of a cluster";
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
-    LeastSharedBytes "bytes of shared memory for two stages and the staging of D";
     Pending "pending";
     PendingPromoted "pending where stages are promoted";
     PendingFromRegisters "pending where A comes from registers";

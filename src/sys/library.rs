@@ -8,8 +8,7 @@ use std::ffi::{CStr, OsStr};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
-use crate::sys::environment::Environment;
+use crate::{Error, sys::environment::Environment};
 
 /// A library to look for.
 #[derive(Clone, Copy, Debug)]

@@ -3,14 +3,12 @@
 //! Libraries that are not ours are linked to nothing at build and looked for when first used.
 #![allow(unsafe_code)]
 
-pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod driver;
 #[cfg(feature = "cuda")]
 pub mod environment;
 #[cfg(feature = "cuda")]
 pub mod library;
-pub mod memory;
 #[cfg(feature = "cuda")]
 pub mod nvrtc;
 #[cfg(feature = "cuda")]

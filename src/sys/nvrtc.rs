@@ -10,9 +10,13 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::Error;
-use crate::sys::environment::Environment;
-use crate::sys::library::{Library, Wanted};
+use crate::{
+    Error,
+    sys::{
+        environment::Environment,
+        library::{Library, Wanted},
+    },
+};
 
 /// What to look for.
 pub const NVRTC: Wanted = Wanted {

@@ -106,26 +106,6 @@ impl Region {
 }
 
 impl Pipeline {
-    /// The same ring, with as many stages as a shared memory of `available` bytes holds, at most [`MOST_STAGES`].
-    ///
-    /// # Errors
-    /// Those of [`check`](Self::check), and [`Refusal::OutOfRange`] where fewer than two stages fit.
-    pub fn filling(self, available: u32) -> Result<Self, Refusal> {
-        let least = Self { stages: 2, ..self };
-        least.check()?;
-        if least.shared_bytes() > available {
-            return Err(Refusal::OutOfRange {
-                field: Field::LeastSharedBytes,
-                value: u64::from(least.shared_bytes()),
-                least: 0,
-                most: u64::from(available),
-            });
-        }
-        let fits = |stages: &u32| Self { stages: *stages, ..self }.shared_bytes() <= available;
-        let stages = (2..=MOST_STAGES).rev().find(fits).unwrap_or(2);
-        Ok(Self { stages, ..self })
-    }
-
     /// Whether there is such a ring.
     ///
     /// # Errors
@@ -266,11 +246,6 @@ impl Pipeline {
     pub const fn byte(&self, region: Region, i: u32) -> Option<u32> {
         let (count, _, pitch) = self.extent(region);
         if i < count { Some(self.first_byte(region).saturating_add(i.saturating_mul(pitch))) } else { None }
-    }
-
-    /// Bytes of one of a region.
-    pub const fn region_bytes(&self, region: Region) -> u32 {
-        self.extent(region).1
     }
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.

@@ -7,16 +7,15 @@ use crate::harness::{
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
-    internals::{
-        call::Shapes,
-        host::{Counters, count},
-        operand::OperandKind,
-    },
+    internals::{call::Shapes, operand::OperandKind},
     layout::Order,
     shape::Mnk,
     threadblock::{Along, Program, SmemLayout, SmemTile, banks::SECTOR_BYTES},
 };
-use falchion_lab::ladder;
+use falchion_lab::{
+    counters::{Counters, count},
+    ladder,
+};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The ladder's descriptions, some defaults, and K in slices.

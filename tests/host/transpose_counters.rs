@@ -5,12 +5,12 @@ use falchion::{
     Error,
     internals::{
         call::Source,
-        host::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose},
         pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes},
     },
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
+use falchion_lab::counters::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose};
 use falchion_lab::ladder::{TransposeClimb, verify_transpose};
 
 fn count(desc: &TransposeDesc, shapes: &TransposeShapes) -> TransposeCounters {

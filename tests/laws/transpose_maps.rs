@@ -4,13 +4,13 @@
 use crate::harness::transposes::{drawn, named};
 use falchion::{
     internals::{
-        host::{SharedAccesses, count_transpose},
         index::{Coord, IndexMap, at, laws},
         pass::transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeProgram, TransposeShapes},
     },
     refusal::{Field, Refusal},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
 };
+use falchion_lab::counters::{SharedAccesses, count_transpose};
 use proptest::{prelude::*, test_runner::Config};
 
 fn cases(cases: u32) -> Config {

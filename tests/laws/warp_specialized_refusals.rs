@@ -13,7 +13,6 @@ use falchion::{
     internals::{
         call::Shapes,
         family::{Request, default_gemm_configuration::default_description},
-        host::count,
         schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
@@ -22,7 +21,7 @@ use falchion::{
     threadblock::{Along, Program, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
-use falchion_lab::banks;
+use falchion_lab::{banks, counters::count};
 use proptest::{prelude::*, sample::select};
 
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];

@@ -2,11 +2,14 @@
 
 use crate::{args::TransposeArgs, failure::Failure, gemm::at, print};
 use falchion::{
-    device::transpose::TransposeExplanation,
     internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
     numeric::ElementKind,
 };
-use falchion_lab::{owned::HostTranspose, verify::transpose::TransposeVerdict};
+use falchion_lab::{
+    explain::{TransposeExplanation, explain_transpose},
+    owned::HostTranspose,
+    verify::transpose::TransposeVerdict,
+};
 use serde_json::{Value, json};
 
 /// A transpose that was computed.
@@ -26,7 +29,7 @@ impl Report<'_> {
     pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         let &Self { transpose, on, seconds, verdict } = self;
         let (shapes, desc, kind) = (transpose.shapes(), transpose.desc(), transpose.d.kind());
-        let explanation = || transpose.choice().explain(transpose.combine(), kind.bytes_of(1), shapes);
+        let explanation = || explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), shapes);
         let explanation = args.explain.then(explanation).transpose()?;
         // None where the clock saw no time pass.
         let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
@@ -79,7 +82,7 @@ pub fn explanation(
     shapes: &TransposeShapes,
     json: bool,
 ) -> Result<(), Failure> {
-    let explanation = choice.explain(combine, kind.bytes_of(1), shapes)?;
+    let explanation = explain_transpose(&choice, combine, kind.bytes_of(1), shapes)?;
     if json {
         let desc: TransposeDesc = choice.desc(combine, kind.bytes_of(1), shapes, [0; 3]);
         print::line(&json!({ "description": written(serde_json::to_value(desc))?, "explanation": written(serde_json::to_value(&explanation))? }).to_string());

@@ -3,10 +3,11 @@
 //! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. A compiler
 //! may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
 
+use crate::counters::of_block;
 use falchion::{
     Error,
     desc::GemmDesc,
-    internals::{host::Purpose, operand::OperandKind, watch},
+    internals::{host::Purpose, operand::OperandKind},
     threadblock::{
         Program,
         banks::{WarpAccess, Wavefronts, wavefronts},
@@ -81,9 +82,8 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
 /// [`Error::Fault`] for a program that does what it must not.
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps: Vec<SharedStep> = Vec::new();
-    watch(program, 1, None, &mut |touched| {
-        let (purpose, access) = (touched.purpose, touched.access);
-        let operand = touched.operand.map(|operand| if program.desc.exchanged { operand.other() } else { operand });
+    of_block(program, 1, None, &mut |(purpose, operand), &access| {
+        let operand = operand.map(|operand| if program.desc.exchanged { operand.other() } else { operand });
         let place = steps.iter().position(|step| (step.purpose, step.operand) == (purpose, operand)).unwrap_or_else(|| {
             steps.push(SharedStep { purpose, operand, accesses: 0, wavefronts: 0, ideal: 0, worst: access });
             steps.len() - 1

@@ -1,7 +1,8 @@
 //! Climbing: what each rung is predicted to reach, and what it reached.
 
 use super::{Machine, Program, Rung, rungs, traffic};
-use falchion::{Error, internals::host::Counters};
+use crate::counters::Counters;
+use falchion::Error;
 
 /// What a rung reached. Rates are in TFLOP/s and count `2 m n k`.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]

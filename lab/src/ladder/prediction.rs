@@ -14,13 +14,11 @@
 //! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
 
 use super::{Program, Textbook};
+use crate::counters::{Counters, SharedAccesses};
 use falchion::{
     Error,
     desc::GemmDesc,
-    internals::{
-        host::{Counters, SharedAccesses},
-        operand::OperandKind,
-    },
+    internals::operand::OperandKind,
     threadblock::{
         Along, MainloopKind,
         banks::{Direction, NotAnAccess, WarpAccess, wavefronts},

@@ -1,13 +1,11 @@
 //! What a rung's threads ask of memory: counted access by access, for configurations by the host executor.
 
 use super::{Program, Textbook};
+use crate::counters::{Counters, GlobalAccesses, SharedAccesses, count};
 use falchion::{
     Error,
     epilogue::SCALARS,
-    internals::{
-        call::Shapes,
-        host::{Counters, GlobalAccesses, SharedAccesses, count},
-    },
+    internals::call::Shapes,
     refusal::{Field, Refusal},
     threadblock::{
         Program as HostProgram,

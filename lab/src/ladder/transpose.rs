@@ -1,10 +1,14 @@
 //! Seed 3's ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
 
-use crate::{owned::HostTranspose, verify::transpose::TransposeVerdict};
+use crate::{
+    counters::{SharedAccesses, TransposeCounters, count_transpose},
+    owned::HostTranspose,
+    verify::transpose::TransposeVerdict,
+};
 use falchion::{
     Error,
     internals::{
-        host::{Mode, SharedAccesses, TransposeCounters, count_transpose},
+        host::Mode,
         pass::transpose::{Choice, Combine, Rung, TransposeProgram, TransposeShapes},
     },
     numeric::ElementKind,

@@ -1,15 +1,13 @@
 //! A matrix in host memory whose element type is a value.
 
+use crate::resources::available_bytes;
 use crate::verify::{
     Distribution, HostBuffer,
     number::{Number, with_element},
 };
 use falchion::{
     Error,
-    internals::{
-        call::{HostSlice, HostSliceMut, MatrixShape},
-        sys::memory::available_bytes,
-    },
+    internals::call::{HostSlice, HostSliceMut, MatrixShape},
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,

@@ -1,6 +1,7 @@
 //! A product in host memory whose types are values: what command lines, explorers and tests run.
 
 use super::HostMatrix;
+use crate::resources::available_bytes;
 use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
 use falchion::{
     Error,
@@ -10,7 +11,6 @@ use falchion::{
     internals::{
         call::{HostMatrices, MatrixShape, Shapes, Source},
         host::Mode,
-        sys::memory::available_bytes,
     },
     numeric::ElementKind,
     refusal::{Operand, Refusal},

@@ -1,6 +1,7 @@
 //! A transpose in host memory whose type is a value: what command lines and tests run.
 
 use super::HostMatrix;
+use crate::resources::available_bytes;
 use crate::verify::{
     Distribution, HostBuffer,
     transpose::{TransposeVerdict, verdict},
@@ -12,7 +13,6 @@ use falchion::{
         call::Source,
         host::Mode,
         pass::transpose::{Choice, Combine, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
-        sys::memory::available_bytes,
     },
     layout::Order,
     numeric::ElementKind,

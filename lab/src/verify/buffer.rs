@@ -1,13 +1,11 @@
 //! Elements in host memory, owned, their type a value.
 
 use super::number::{Number, poison, with_element};
+use crate::resources::available_bytes;
 use core::ops::Range;
 use falchion::{
     Error,
-    internals::{
-        call::{HostSlice, HostSliceMut, MatrixShape},
-        sys::memory::available_bytes,
-    },
+    internals::call::{HostSlice, HostSliceMut, MatrixShape},
     numeric::ElementKind,
     refusal::Refusal,
 };

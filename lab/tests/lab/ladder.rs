@@ -1,6 +1,7 @@
 //! The ladder: its configurations are the seeds', its counts their formulas, and every rung computes the product.
 
-use falchion::{internals::host::Counters, shape::Mnk, threadblock::MainloopKind};
+use falchion::{shape::Mnk, threadblock::MainloopKind};
+use falchion_lab::counters::Counters;
 use falchion_lab::ladder::{Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify};
 
 const SIZE: usize = 2048;

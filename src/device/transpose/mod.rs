@@ -16,14 +16,12 @@
 //! ```
 
 mod executor;
-mod explain;
 #[cfg(feature = "cuda")]
 mod kernel;
 
 pub use executor::TransposeExecutor;
 #[doc(hidden)]
 pub use executor::{run_changed_transpose_on_host, run_transpose_on_host};
-pub use explain::TransposeExplanation;
 #[cfg(feature = "cuda")]
 pub use kernel::TransposeKernel;
 

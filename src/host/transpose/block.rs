@@ -1,11 +1,11 @@
 //! One block of a transpose: its threads, their registers, and the order in which they run.
 
-use super::watch::{Touch, Watch};
 use crate::{
     host::{
         block::shuffle,
         shared_memory::{Access, Content, SharedMemory},
         vectors::side_by_side,
+        watch::Watch,
     },
     index::{at, points},
     operand::OperandKind,
@@ -15,9 +15,23 @@ use crate::{
 };
 use core::ops::Range;
 
+/// What a thread touches, and where: rows and columns are of A's tile, offsets of shared memory, in elements.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "the variants say what their fields are")]
+pub enum TransposeTouch {
+    /// So many neighbours of a row of A.
+    Read { row: i64, column: i64, elements: u32 },
+    /// So many neighbours, from registers to shared memory.
+    Store { offset: u32, elements: u32 },
+    /// So many neighbours, from shared memory to registers.
+    Load { offset: u32, elements: u32 },
+    /// So many neighbours of a row of D, from element (row, column) of A's tile on; of B as well, where it is read.
+    Write { row: i64, column: u32, elements: u32 },
+}
+
 /// A tile on its way: where its elements come from, and where they go. Rows and columns are counted from the tile's first; what is
 /// gathered begins before it.
-pub(super) struct Tile<'a> {
+pub struct Tile<'a> {
     /// Rows of A that exist.
     pub rows: Range<i64>,
     /// Columns of A that exist.
@@ -31,7 +45,7 @@ pub(super) struct Tile<'a> {
     /// Takes what becomes element (row, column) of A, transposed.
     pub sink: &'a mut dyn FnMut(i64, u32, u64),
     /// Who looks on.
-    pub watch: &'a mut dyn Watch,
+    pub watch: &'a mut dyn Watch<TransposeTouch>,
 }
 
 /// A block while it runs.
@@ -45,7 +59,7 @@ pub(super) struct Block<'p, 'a> {
 }
 
 /// Runs a block; threads between barriers take turns in an order drawn from `seed`.
-pub(super) fn run(program: &TransposeProgram, tile: Tile<'_>, mut seed: u64) -> Result<(), Fault> {
+pub fn run(program: &TransposeProgram, tile: Tile<'_>, mut seed: u64) -> Result<(), Fault> {
     let d = &program.desc;
     let pieces = program.fetch.domain().column as usize;
     let registers = vec![vec![None; pieces * (d.turn * d.access_a) as usize]; d.threads as usize];
@@ -79,7 +93,7 @@ pub(super) fn run(program: &TransposeProgram, tile: Tile<'_>, mut seed: u64) -> 
 }
 
 /// Whether accesses to shared memory of more than one element are what they are taken for: neighbours, and aligned.
-pub(super) fn whole(program: &TransposeProgram) -> Result<(), Fault> {
+pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     if d.is_gathered() {
         let pieces = points(program.smem.as_ref()).filter(|point| point.column.is_multiple_of(d.access_a));
@@ -124,8 +138,8 @@ impl Block<'_, '_> {
         for (first, row, column) in self.pieces(thread) {
             for i in 0..d.turn {
                 if self.exists(row + i, column) {
-                    let touch = Touch::Read { row: (row + i).into(), column: column.into(), elements: d.access_a };
-                    self.tile.watch.touched(thread, [first as u32, i], touch);
+                    let touch = TransposeTouch::Read { row: (row + i).into(), column: column.into(), elements: d.access_a };
+                    self.tile.watch.touched(thread, [first as u32, i, 0], touch);
                 }
                 for j in 0..d.access_a {
                     let value =
@@ -160,7 +174,7 @@ impl Block<'_, '_> {
                     let (offset, place) = self.place(thread, row + i, column + j)?;
                     if i == 0 {
                         let elements = self.program.desc.turn;
-                        self.tile.watch.touched(thread, [first as u32, j], Touch::Store { offset, elements });
+                        self.tile.watch.touched(thread, [first as u32, j, 0], TransposeTouch::Store { offset, elements });
                     }
                     // What does not exist is written all the same, as whatever the register holds.
                     self.shared.write(place, Content { word: value.unwrap_or_default(), tag: 0 })?;
@@ -193,8 +207,8 @@ impl Block<'_, '_> {
             for (first, row, column) in self.pieces(thread) {
                 for j in 0..d.access_a {
                     if self.exists(row, column + j) {
-                        let touch = Touch::Write { row: row.into(), column: column + j, elements: d.turn };
-                        self.tile.watch.touched(thread, [first as u32, j], touch);
+                        let touch = TransposeTouch::Write { row: row.into(), column: column + j, elements: d.turn };
+                        self.tile.watch.touched(thread, [first as u32, j, 0], touch);
                     }
                     for (i, value) in (0..).zip(self.column(thread, first, j)) {
                         if let Some(value) = value {
@@ -215,8 +229,12 @@ impl Block<'_, '_> {
                 }
                 let (offset, place) = self.place(thread, row, column)?;
                 if row == first {
-                    self.tile.watch.touched(thread, [step, 0], Touch::Load { offset, elements: d.access_d });
-                    self.tile.watch.touched(thread, [step, 0], Touch::Write { row: row.into(), column, elements: d.access_d });
+                    self.tile.watch.touched(thread, [step, 0, 0], TransposeTouch::Load { offset, elements: d.access_d });
+                    self.tile.watch.touched(
+                        thread,
+                        [step, 0, 0],
+                        TransposeTouch::Write { row: row.into(), column, elements: d.access_d },
+                    );
                 }
                 let value = self.shared.read(place)?.word;
                 self.put(row, column, value)?;

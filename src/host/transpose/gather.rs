@@ -1,6 +1,6 @@
 //! One block whose rows are gathered: they wait as they lie, and each thread takes its elements from wherever they are.
 
-use super::{block::Block, watch::Touch};
+use super::block::{Block, TransposeTouch};
 use crate::{host::shared_memory::Content, index::at, schedule::Fault};
 
 impl Block<'_, '_> {
@@ -28,7 +28,7 @@ impl Block<'_, '_> {
         for (step, _, _, row, column) in self.parts(thread) {
             let whole = self.is_whole(row, column);
             if whole {
-                self.tile.watch.touched(thread, [step, 0], Touch::Read { row, column, elements: access });
+                self.tile.watch.touched(thread, [step, 0, 0], TransposeTouch::Read { row, column, elements: access });
             }
             for i in 0..access {
                 let value = whole.then(|| (self.tile.source)(row, column + i64::from(i)));
@@ -50,10 +50,10 @@ impl Block<'_, '_> {
                 let (offset, place) = self.place(thread, line, first + i)?;
                 let elements = if whole { access } else { 1 };
                 if !whole {
-                    self.tile.watch.touched(thread, [step, 1 + i], Touch::Read { row, column: j, elements });
+                    self.tile.watch.touched(thread, [step, 1 + i, 0], TransposeTouch::Read { row, column: j, elements });
                 }
                 if !whole || i == 0 {
-                    self.tile.watch.touched(thread, [step, i], Touch::Store { offset, elements });
+                    self.tile.watch.touched(thread, [step, i, 0], TransposeTouch::Store { offset, elements });
                 }
                 let value = if whole {
                     self.registers[thread as usize][(step * access + i) as usize].unwrap_or_default()
@@ -81,10 +81,10 @@ impl Block<'_, '_> {
                 let line = (row + i64::from(access - 1)) as u32;
                 let (offset, at) = self.place(thread, line, column + (self.tile.beyond_a)(row))?;
                 let number = if whole { 0 } else { access } + i;
-                self.tile.watch.touched(thread, [step, number], Touch::Load { offset, elements: 1 });
+                self.tile.watch.touched(thread, [step, number, 0], TransposeTouch::Load { offset, elements: 1 });
                 if !whole || i == 0 {
                     let elements = if whole { access } else { 1 };
-                    self.tile.watch.touched(thread, [step, i], Touch::Write { row, column, elements });
+                    self.tile.watch.touched(thread, [step, i, 0], TransposeTouch::Write { row, column, elements });
                 }
                 let value = self.shared.read(at)?.word;
                 self.put(row, column, value)?;

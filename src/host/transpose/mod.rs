@@ -5,12 +5,10 @@
 //!   are copied side by side, in blocks that stay in the cache.
 
 mod block;
-mod counters;
 mod element;
 mod fast;
 mod gather;
 mod run;
-mod watch;
 
-pub use counters::{TransposeCounters, count};
+pub use block::{Tile, TransposeTouch, run as run_block, whole};
 pub(crate) use run::{run, run_changed};

@@ -3,7 +3,6 @@
 use super::{
     block::{self, Tile},
     element::{Linear, Move, Rule},
-    watch::Unwatched,
 };
 use crate::{
     error::Error,
@@ -73,7 +72,7 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
         beyond_d: &|column| column % d.access_d,
         source: &name,
         sink: &mut sink,
-        watch: &mut Unwatched,
+        watch: &mut (),
     };
     block::run(program, tile, 0)?;
     misplaced.map_or(Ok(()), Err)
@@ -216,7 +215,7 @@ fn checked(
                 beyond_d: &|j| beyond(column as i64 + i64::from(j), shapes.d, row, desc.access_d),
                 source: &source,
                 sink: &mut sink,
-                watch: &mut Unwatched,
+                watch: &mut (),
             };
             block::run(program, tile, seed)?;
         }

@@ -21,16 +21,10 @@ mod slices;
 mod split;
 mod threads;
 
-use super::{
-    Mode,
-    chains::Chains,
-    fast::compute,
-    operands::Product,
-    plan::Plan,
-    run::{Inputs, Problem},
-};
+use super::{Mode, chains::Chains, fast::compute, operands::Product, plan::Plan};
 use crate::{
     arch::OpKind,
+    call::{HostMatrices, Shapes},
     desc::GemmDesc,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number},
@@ -47,7 +41,7 @@ pub use threads::ThreadMaps;
 ///
 /// [`Error::Refused`] when there is no such combination of types, or factors cannot be split; in the checked mode [`Error::Fault`] and
 /// [`Error::Ring`].
-pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Problem, inputs: Inputs<'_>) -> Result<(), Error> {
+pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
     match mode {
         Mode::Fast => in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
             let desc = desc.multiplied();
@@ -65,8 +59,8 @@ pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Problem, inputs: Inp
 pub(crate) fn execute_program(
     program: &WarpSpecializedProgram,
     seed: u64,
-    problem: Problem,
-    inputs: Inputs<'_>,
+    problem: Shapes,
+    inputs: HostMatrices<'_>,
 ) -> Result<(), Error> {
     in_parts(&program.split, &program.desc, problem, inputs, |scales, problem, inputs| {
         let product = Product::of(&program.multiplied, problem, inputs)?;
@@ -78,9 +72,9 @@ pub(crate) fn execute_program(
 fn in_parts(
     program: &SplitProgram,
     desc: &GemmDesc,
-    problem: Problem,
-    inputs: Inputs<'_>,
-    compute: impl FnOnce(Scales<'_>, Problem, Inputs<'_>) -> Result<(), Error>,
+    problem: Shapes,
+    inputs: HostMatrices<'_>,
+    compute: impl FnOnce(Scales<'_>, Shapes, HostMatrices<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if !desc.split.splits() {
         let shifts = Default::default();

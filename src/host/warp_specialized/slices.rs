@@ -116,8 +116,8 @@ impl Numbers<'_> {
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
         let (leading, elements): (_, &[u8]) = match self.source {
             Source::None => return Ok(buffer),
-            Source::InPlace => (problem.ldd, &*self.d),
-            Source::Matrix(c) => (problem.ldc, c),
+            Source::InPlace => (problem.d.leading, &*self.d),
+            Source::Matrix(c) => (problem.source_leading(), c),
         };
         let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
         let map = program.components.slice_map(
@@ -159,8 +159,8 @@ impl Numbers<'_> {
         let (elements, leading) = match self.source {
             _ if row >= problem.m || column >= problem.n => return None,
             Source::None => return None,
-            Source::InPlace => (&*self.d, problem.ldd),
-            Source::Matrix(c) => (c, problem.ldc),
+            Source::InPlace => (&*self.d, problem.d.leading),
+            Source::Matrix(c) => (c, problem.source_leading()),
         };
         let width = self.element_bytes();
         elements.get(order.offset(row, column, leading) * width..)?.get(..width)
@@ -169,7 +169,7 @@ impl Numbers<'_> {
     /// Sets an element of D; what becomes of it where there is none.
     pub(super) fn put(&mut self, row: usize, column: usize, element: &[u8]) -> Result<(), Fault> {
         let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
-        let at = self.program.desc.layout_c.offset(row, column, self.matrices.problem.ldd) * element.len();
+        let at = self.program.desc.layout_c.offset(row, column, self.matrices.problem.d.leading) * element.len();
         let to = self.d.get_mut(at..).and_then(|d| d.get_mut(..element.len()));
         to.ok_or(outside)?.copy_from_slice(element);
         Ok(())
@@ -210,7 +210,7 @@ impl Numbers<'_> {
             crate::refusal::Operand::D,
             desc.c,
             (problem.m as u64, problem.n as u64),
-            problem.ldd as u64,
+            problem.d.leading as u64,
         );
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
@@ -219,7 +219,7 @@ impl Numbers<'_> {
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
                         let element = desc.c.matrix_elements(byte);
-                        let (line, within) = (element / problem.ldd as u64, element % problem.ldd as u64);
+                        let (line, within) = (element / problem.d.leading as u64, element % problem.d.leading as u64);
                         if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
                     }
                 }

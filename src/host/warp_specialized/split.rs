@@ -1,13 +1,10 @@
 //! Operands of `f32` as rows of their parts, as the device's passes leave them in the workspace.
 
 use crate::{
-    call::{HostSlice, SplitLayout},
+    call::{HostMatrices, HostSlice, MatrixShape, Shapes, SplitLayout},
     desc::GemmDesc,
     error::Error,
-    host::{
-        parallel::{parallel_map, parallel_pieces},
-        run::{Inputs, Problem},
-    },
+    host::parallel::{parallel_map, parallel_pieces},
     numeric::{
         Bf16, F16, SplitKind,
         split::{LineFacts, SplitBlocks, shift_of, unscaled},
@@ -74,7 +71,7 @@ impl SplitOperands {
     ///
     /// [`SplitRefusal`] where a row or column cannot be scaled, with the names that the user has for it; [`Refusal::ElementType`] of
     /// operands that are not of `f32`.
-    pub fn of(program: &SplitProgram, desc: &GemmDesc, problem: &Problem, inputs: &Inputs<'_>) -> Result<Self, Error> {
+    pub fn of(program: &SplitProgram, desc: &GemmDesc, problem: &Shapes, inputs: &HostMatrices<'_>) -> Result<Self, Error> {
         let mut this = Self { split: desc.split, parts: Default::default(), shifts: Default::default(), length: 0 };
         let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
         if nothing || !desc.epilogue.reads(&problem.scalars).accumulator {
@@ -82,8 +79,8 @@ impl SplitOperands {
         }
         for operand in OperandKind::BOTH {
             let (matrix, mn, leading) = match operand {
-                OperandKind::A => (inputs.a.of::<f32>()?, problem.m, problem.lda),
-                OperandKind::B => (inputs.b.of::<f32>()?, problem.n, problem.ldb),
+                OperandKind::A => (inputs.a.of::<f32>()?, problem.m, problem.a.leading),
+                OperandKind::B => (inputs.b.of::<f32>()?, problem.n, problem.b.leading),
             };
             let strides = if desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) };
             let element = |mn: usize, k: usize| matrix.get(mn * strides.0 + k * strides.1).copied().unwrap_or_default();
@@ -107,18 +104,19 @@ impl SplitOperands {
     }
 
     /// The problem of the parts.
-    pub fn problem(&self, problem: Problem) -> Problem {
-        Problem { k: self.length, lda: self.length, ldb: self.length, ..problem }
+    pub fn problem(&self, problem: Shapes) -> Shapes {
+        let part = |matrix: MatrixShape| MatrixShape { leading: self.length, ..matrix };
+        Shapes { k: self.length, a: part(problem.a), b: part(problem.b), ..problem }
     }
 
     /// The operands, and C and D as they were.
-    pub fn inputs<'a>(&'a self, inputs: Inputs<'a>) -> Inputs<'a> {
+    pub fn inputs<'a>(&'a self, inputs: HostMatrices<'a>) -> HostMatrices<'a> {
         let slice = |parts: &'a [u16]| match self.split {
             SplitKind::F16x3 => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
             _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
         };
         let [a, b] = &self.parts;
-        Inputs { a: slice(a), b: slice(b), ..inputs }
+        HostMatrices { a: slice(a), b: slice(b), ..inputs }
     }
 }
 

@@ -227,7 +227,7 @@ impl TransposeShapes {
     }
 
     /// Whether there is nothing to write.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0 || self.batch == 0
     }
 
@@ -242,7 +242,7 @@ impl TransposeShapes {
     }
 
     /// Tiles of `desc` down and across one D.
-    pub(crate) fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
+    pub fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
         // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
         let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
         (

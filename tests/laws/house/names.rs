@@ -11,7 +11,7 @@ const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
 /// Names that mean two things still. Products and transposes have a machine each, the algebra's words are CuTe's, and what a kernel
 /// and what a layout are made of meet in `Layout`, `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
-const TWICE: [&str; 38] = [
+const TWICE: [&str; 34] = [
     "Block",
     "Choice",
     "Composed",
@@ -21,7 +21,6 @@ const TWICE: [&str; 38] = [
     "Lanes",
     "Layout",
     "Loaded",
-    "Log",
     "Machine",
     "Map",
     "Mode",
@@ -46,9 +45,6 @@ const TWICE: [&str; 38] = [
     "Staging",
     "Step",
     "Swizzle",
-    "Unwatched",
-    "Walk",
-    "Watch",
     "Word",
 ];
 

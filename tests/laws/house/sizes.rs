@@ -14,8 +14,8 @@ const MEDIAN_LINES: usize = 150;
 /// Where unsafe code lies.
 const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
 
-/// Lines of `src/`, without unit tests. It is to fall: 31,000 is the goal.
-const LIBRARY_LINES: usize = 31_900;
+/// Lines of `src/`, without unit tests: what callers link is no larger than it has to be.
+const LIBRARY_LINES: usize = 31_000;
 
 #[test]
 fn rooms_are_small() {

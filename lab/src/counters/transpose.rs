@@ -3,21 +3,21 @@
 //! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of 128 bytes. One block of each
 //! likeness runs, checked, thread by thread, and every access of every warp is counted, times the blocks of the likeness.
 
-use super::{
-    block::{self, Tile},
-    watch::{Laid, Log, Memory},
-};
-use crate::{
-    error::Error,
-    host::{GlobalAccesses, SharedAccesses},
-    pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
-    threadblock::banks::{LINE_BYTES, WarpAccess},
+use super::{Gathered, GlobalAccesses, SharedAccesses};
+use falchion::{
+    Error,
+    internals::{
+        Tile, TransposeTouch as Touch,
+        host::Watch,
+        pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
+        run_block, whole,
+    },
+    threadblock::banks::{Direction, LINE_BYTES, WarpAccess},
 };
 use std::collections::BTreeMap;
 
 /// What transposes cost in accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct TransposeCounters {
     /// Reads of A.
     pub a: GlobalAccesses,
@@ -64,7 +64,8 @@ impl TransposeCounters {
 /// The counters of a batch of transposes, whose A, B and D each begin at a multiple of 128 bytes.
 ///
 /// ```
-/// use falchion::internals::{host::count_transpose, pass::transpose::{Combine, Rung, TransposeProgram, TransposeShapes}};
+/// use falchion::internals::pass::transpose::{Combine, Rung, TransposeProgram, TransposeShapes};
+/// use falchion_lab::counters::count_transpose;
 ///
 /// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
 /// let count = |rung: Rung| {
@@ -79,11 +80,11 @@ impl TransposeCounters {
 ///
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
 /// [`Error::Measurement`] when an address is no multiple of the access.
-pub fn count(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<TransposeCounters, Error> {
+pub fn count_transpose(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<TransposeCounters, Error> {
     let desc = &program.desc;
     desc.check()?;
     shapes.check(desc)?;
-    block::whole(program)?;
+    whole(program)?;
     let mut counters = TransposeCounters::default();
     if shapes.is_empty() {
         return Ok(counters);
@@ -188,7 +189,7 @@ fn of_block(
         Memory::Stores => counters.stores.add(1, access),
         Memory::Loads => counters.loads.add(1, access),
     };
-    let mut log = Log::new(desc, [a, b], d, &mut tell);
+    let mut log = Log { bytes: desc.element_bytes, a, b, d, warps: Gathered::new(&mut tell) };
     let bytes = u64::from(desc.element_bytes);
     let beyond = |laid: Laid, line: i64, access: u32| {
         let first = (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
@@ -203,9 +204,69 @@ fn of_block(
         sink: &mut |_, _, _| {},
         watch: &mut log,
     };
-    block::run(program, tile, 0)?;
-    match log.failed {
-        Some(what) => Err(Error::Measurement { because: what.to_string() }),
-        None => Ok(counters),
+    run_block(program, tile, 0)?;
+    log.warps.finish().map(|()| counters)
+}
+
+/// Which memory an access is to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Memory {
+    A,
+    B,
+    Stores,
+    Loads,
+    D,
+}
+
+/// A matrix in global memory: the byte at which the tile's part of it begins, and the elements from row to row.
+#[derive(Clone, Copy, Debug)]
+struct Laid {
+    first_byte: u64,
+    leading: u64,
+}
+
+/// What looks on, and knows where matrices lie.
+struct Log<'t> {
+    /// Of an element.
+    bytes: u32,
+    /// A and B where they are read, and D.
+    a: Option<Laid>,
+    b: Option<Laid>,
+    d: Laid,
+    warps: Gathered<'t, Memory>,
+}
+
+impl Watch<Touch> for Log<'_> {
+    fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch) {
+        let bytes = u64::from(self.bytes);
+        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.
+        let address = |laid: Laid, line: i64, along: i64| {
+            let elements = (line as u64).wrapping_mul(laid.leading).wrapping_add(along as u64);
+            laid.first_byte.wrapping_add(elements.wrapping_mul(bytes))
+        };
+        let offset = |offset| u64::from(offset) * bytes;
+        let mut add = |memory, address, elements| self.warps.add(thread, memory, which, address, elements * self.bytes);
+        match touch {
+            Touch::Read { row, column, elements } => {
+                if let Some(a) = self.a {
+                    add(Memory::A, address(a, row, column), elements);
+                }
+            }
+            Touch::Store { offset: at, elements } => add(Memory::Stores, offset(at), elements),
+            Touch::Load { offset: at, elements } => add(Memory::Loads, offset(at), elements),
+            Touch::Write { row, column, elements } => {
+                if let Some(b) = self.b {
+                    add(Memory::B, address(b, column.into(), row), elements);
+                }
+                add(Memory::D, address(self.d, column.into(), row), elements);
+            }
+        }
+    }
+
+    fn barrier(&mut self) {
+        self.warps.meet(|memory| match memory {
+            Memory::A | Memory::B | Memory::Loads => Direction::Load,
+            Memory::Stores | Memory::D => Direction::Store,
+        });
     }
 }

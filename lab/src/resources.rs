@@ -1,6 +1,23 @@
-//! How much memory is to be had.
+//! What the machine has of what the host executor and its matrices take: instruction sets, memory.
 
 use std::fs;
+
+/// The names of the instruction sets that are here, of those that matter.
+pub fn cpu_features() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        macro_rules! present {
+            ($($name:tt)*) => {
+                [$(($name, is_x86_feature_detected!($name))),*]
+            };
+        }
+        let known = present!["avx2" "fma" "f16c" "avx512f" "avx512vl" "avx512dq" "avx512bw"];
+        known.into_iter().filter(|feature| feature.1).map(|feature| feature.0).collect()
+    }
+    // Elsewhere the baseline has them all.
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
+}
 
 /// Bytes that the machine can give without swapping, or that are left below the limit of the control group; `None` where the
 /// system does not say.

@@ -10,70 +10,23 @@
 //!
 //! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
 
-use super::{
-    Purpose,
-    watch::{Strides, watch},
-};
-use crate::{
-    call::Shapes,
-    error::Error,
-    host::Problem,
-    operand::OperandKind,
+use super::{Gathered, GlobalAccesses, SharedAccesses};
+use falchion::{
+    Error,
+    internals::{
+        call::Shapes,
+        host::{Purpose, Strides, Touch, Watch},
+        operand::OperandKind,
+        watch,
+    },
     threadblock::{
         Program,
-        banks::{SECTOR_BYTES, WarpAccess, lines, sectors, wavefronts},
+        banks::{Direction, SECTOR_BYTES, WarpAccess},
     },
 };
 
-/// Accesses to a matrix in global memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct GlobalAccesses {
-    /// Elements, each as often as a thread touches it.
-    pub elements: u64,
-    /// Instructions of a warp.
-    pub requests: u64,
-    /// Sectors of 32 bytes, each once a request.
-    pub sectors: u64,
-    /// Lines of 128 bytes, each once a request.
-    pub lines: u64,
-}
-
-impl GlobalAccesses {
-    /// An access that is made so many times, and reads so many elements each time.
-    pub fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
-        self.elements += times * elements;
-        self.requests += times;
-        self.sectors += times * u64::from(sectors(access));
-        self.lines += times * u64::from(lines(access));
-    }
-}
-
-/// Accesses to shared memory in one direction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct SharedAccesses {
-    /// Instructions of a warp.
-    pub accesses: u64,
-    /// Wavefronts that they take.
-    pub wavefronts: u64,
-    /// Wavefronts that they would take if no two words shared a bank.
-    pub ideal: u64,
-}
-
-impl SharedAccesses {
-    /// An access that is made so many times.
-    pub fn add(&mut self, times: u64, access: &WarpAccess) {
-        let taken = wavefronts(access);
-        self.accesses += times;
-        self.wavefronts += times * u64::from(taken.wavefronts);
-        self.ideal += times * u64::from(taken.ideal);
-    }
-}
-
 /// What a product costs in accesses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct Counters {
     /// Reads of A.
     pub a: GlobalAccesses,
@@ -139,7 +92,8 @@ impl Counters {
 /// multiplied and all are 0.
 ///
 /// ```
-/// use falchion::{internals::{call::Shapes, host::count}, prelude::*, threadblock::Program};
+/// use falchion::{internals::call::Shapes, prelude::*, threadblock::Program};
+/// use falchion_lab::counters::count;
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -158,7 +112,7 @@ pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
     program.check()?;
     shapes.check(&program.desc)?;
     let turned = shapes.canonical_for(&program.desc)?;
-    let walk = Walk::of(program, &Problem::of(&turned))?;
+    let walk = Walk::of(program, &turned)?;
     let mut counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
     if program.desc.exchanged {
         (counters.a, counters.b) = (counters.b, counters.a);
@@ -176,7 +130,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(program: &Program, problem: &Problem) -> Result<Self, Error> {
+    fn of(program: &Program, shapes: &Shapes) -> Result<Self, Error> {
         let d = &program.desc;
         let whole = |axis, extent: usize, tile: u32| {
             if extent.is_multiple_of(tile as usize) {
@@ -188,11 +142,11 @@ impl Walk {
             );
             Err(Error::Measurement { because })
         };
-        let rows = whole("M", problem.m, d.threadblock.m)?;
-        let columns = whole("N", problem.n, d.threadblock.n)?;
-        let tiles = whole("K", problem.k, d.threadblock.k)? as u32;
+        let rows = whole("M", shapes.m, d.threadblock.m)?;
+        let columns = whole("N", shapes.n, d.threadblock.n)?;
+        let tiles = whole("K", shapes.k, d.threadblock.k)? as u32;
         let strides = OperandKind::BOTH.map(|operand| {
-            let leading = if operand == OperandKind::A { problem.lda } else { problem.ldb } as u64;
+            let leading = if operand == OperandKind::A { &shapes.a } else { &shapes.b }.leading as u64;
             if d.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
         });
         let mut period = 1;
@@ -212,7 +166,7 @@ impl Walk {
             let shift = bytes(along_k, d.threadblock.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
-        let tiles = if d.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
+        let tiles = if d.epilogue.reads(&shapes.scalars).accumulator { tiles } else { 0 };
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
@@ -230,24 +184,55 @@ impl Walk {
     /// The counters of one block over so many tiles.
     fn over(&self, program: &Program, tiles: u32) -> Result<Counters, Error> {
         let mut counters = Counters::default();
-        let multiply_adds = watch(program, tiles, Some(self.strides), &mut |touched| {
-            let access = &touched.access;
-            let shared = match (touched.purpose, touched.operand) {
-                (Purpose::Fetch, operand) => {
-                    let bytes = access.active() as u64 * u64::from(access.bytes());
-                    let (global, kind) = match operand {
-                        Some(OperandKind::B) => (&mut counters.b, program.desc.b),
-                        _ => (&mut counters.a, program.desc.a),
-                    };
-                    global.add(1, kind.matrix_elements(bytes), access);
-                    return;
-                }
-                (Purpose::Store | Purpose::Copy | Purpose::Deposit, _) => &mut counters.stores,
-                (Purpose::Load | Purpose::Collect, _) => &mut counters.loads,
-            };
-            shared.add(1, access);
+        let multiply_adds = of_block(program, tiles, Some(self.strides), &mut |(purpose, operand), access| match purpose {
+            Purpose::Fetch => {
+                let bytes = access.active() as u64 * u64::from(access.bytes());
+                let (global, kind) = match operand {
+                    Some(OperandKind::B) => (&mut counters.b, program.desc.b),
+                    _ => (&mut counters.a, program.desc.a),
+                };
+                global.add(1, kind.matrix_elements(bytes), access);
+            }
+            Purpose::Store | Purpose::Copy | Purpose::Deposit => counters.stores.add(1, access),
+            Purpose::Load | Purpose::Collect => counters.loads.add(1, access),
         })?;
         Ok(Counters { multiply_adds, ..counters })
+    }
+}
+
+/// Tells of every access of every warp of block 0, over `tiles` tiles along K: of those to shared memory, and with `strides` of those
+/// to global memory, whose matrices begin at address 0. Returns how many products were added up.
+pub(crate) fn of_block(
+    program: &Program,
+    tiles: u32,
+    strides: Option<Strides>,
+    tell: &mut dyn FnMut(Whose, &WarpAccess),
+) -> Result<u64, Error> {
+    let mut tell =
+        |(purpose, operand): What, access: &WarpAccess| tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access);
+    let mut warps = Warps(Gathered::new(&mut tell));
+    let multiply_adds = watch(program, tiles, strides, &mut warps)?;
+    warps.0.finish().map(|()| multiply_adds)
+}
+
+/// What an access is for, and the operand whose tile it touches.
+pub(crate) type Whose = (Purpose, Option<OperandKind>);
+
+/// The same, in an order: the index of the operand whose tile it touches.
+type What = (Purpose, Option<usize>);
+
+struct Warps<'t>(Gathered<'t, What>);
+
+impl Watch<Touch> for Warps<'_> {
+    fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch) {
+        self.0.add(thread, (touch.purpose, touch.operand.map(OperandKind::index)), which, touch.address, touch.bytes);
+    }
+
+    fn barrier(&mut self) {
+        self.0.meet(|(purpose, _)| match purpose {
+            Purpose::Fetch | Purpose::Load | Purpose::Collect => Direction::Load,
+            Purpose::Store | Purpose::Copy | Purpose::Deposit => Direction::Store,
+        });
     }
 }
 
@@ -258,21 +243,20 @@ fn too_many() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
+    use crate::ladder;
+    use falchion::{
         arch::{ArchKind, OpKind},
         desc::{COMBINATIONS, GemmDesc},
-        family::default_gemm_configuration::default_description,
+        internals::family::default_gemm_configuration::default_description,
         layout::Order,
     };
-    use falchion_lab::ladder;
 
     fn descriptions() -> Vec<GemmDesc> {
         let mut descriptions: Vec<_> = ladder::rungs()
             .unwrap()
             .into_iter()
             .filter_map(|rung| match rung.program {
-                // As text: the laboratory knows the library without its unit tests, whose types are others.
-                ladder::Program::Gemm(desc) => Some(GemmDesc::from_json(&desc.to_json().unwrap()).unwrap()),
+                ladder::Program::Gemm(desc) => Some(desc),
                 ladder::Program::Textbook(_) => None,
             })
             .collect();
@@ -293,7 +277,7 @@ mod tests {
                 let extents = [desc.threadblock.m, desc.threadblock.n, desc.threadblock.k * tiles].map(|x| x as usize);
                 let (m, n) = if desc.exchanged { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
                 let shapes = Shapes::of(&desc, (m, n, extents[2]), [None; 3], [1.0; 8]);
-                let walk = Walk::of(&program, &Problem::of(&shapes.canonical())).unwrap();
+                let walk = Walk::of(&program, &shapes.canonical()).unwrap();
                 assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
                 scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));
             }

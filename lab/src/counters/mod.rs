@@ -1,0 +1,13 @@
+//! What a product or a transpose costs in accesses: counted in the host executor's own, not derived.
+
+mod accesses;
+mod product;
+mod transpose;
+
+pub use accesses::{GlobalAccesses, SharedAccesses};
+pub use product::{Counters, count};
+pub use transpose::{TransposeCounters, count_transpose};
+
+pub(crate) use product::of_block;
+
+use accesses::Gathered;

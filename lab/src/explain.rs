@@ -1,0 +1,181 @@
+//! What was chosen for a transpose, why, and what follows: `falchion transpose --explain`.
+
+use crate::counters::{SharedAccesses, TransposeCounters, count_transpose};
+use falchion::{
+    Error,
+    arch::ArchKind,
+    internals::pass::transpose::{
+        Choice, Combine, GatheredTile, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes,
+    },
+};
+
+/// One thing that was chosen.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct TransposeChoice {
+    /// What.
+    pub what: &'static str,
+    /// How.
+    pub value: String,
+    /// Why, or from where.
+    pub because: String,
+}
+
+/// What was chosen for a transpose, and what follows from it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct TransposeExplanation {
+    /// The kernel's properties, each with its reason.
+    pub choices: Vec<TransposeChoice>,
+    /// What one whole tile costs in accesses, counted in the host executor's own.
+    pub tile: TransposeCounters,
+    /// The order of steps, a line for each section.
+    pub schedule: Vec<String>,
+}
+
+/// What is chosen for a problem in memory that begins at multiples of 16 bytes, and why.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the description is no kernel.
+pub fn explain_transpose(
+    choice: &Choice,
+    combine: Combine,
+    element_bytes: u32,
+    shapes: &TransposeShapes,
+) -> Result<TransposeExplanation, Error> {
+    let desc = choice.desc(combine, element_bytes, shapes, [0; 3]);
+    desc.check()?;
+    let tile = tile(&desc)?;
+    let mut choices = vec![origin(choice, &desc), shape(choice, &desc)];
+    choices.extend(accesses(choice, &desc, shapes));
+    choices.extend([turn(&desc), staging(&desc, &tile)?, lanes(&desc), budget(&desc)]);
+    let schedule = desc.schedule().to_string().lines().map(|line| line.trim().to_owned()).collect();
+    Ok(TransposeExplanation { choices, tile, schedule })
+}
+
+fn origin(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
+    let because = match choice {
+        Choice::Auto => "the problem's extents and leading dimensions".to_owned(),
+        Choice::Rung(rung) => format!("the rung {}", rung.name()),
+        Choice::Desc(_) => "a description".to_owned(),
+    };
+    TransposeChoice { what: "kernel", value: desc.to_string(), because }
+}
+
+fn shape(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
+    let TransposeDesc { rows, columns, threads, element_bytes, access_a, .. } = desc;
+    let because = if is_resolved(choice) {
+        format!("elements of {element_bytes} bytes, {access_a} of A at a time")
+    } else {
+        "as the kernel has it".to_owned()
+    };
+    TransposeChoice { what: "tile", value: format!("{rows} x {columns} elements of A by {threads} threads"), because }
+}
+
+/// Whether the resolver chooses the tile.
+fn is_resolved(choice: &Choice) -> bool {
+    matches!(choice, Choice::Auto | Choice::Rung(Rung::Vectorized))
+}
+
+/// How wide accesses to A and D are, and what keeps them from being wider.
+fn accesses(choice: &Choice, desc: &TransposeDesc, shapes: &TransposeShapes) -> [TransposeChoice; 2] {
+    let stride = |matrix: Strided| if shapes.batch > 1 { matrix.stride } else { 0 };
+    let leading = |matrix: Strided, rows: usize| if rows > 1 { matrix.leading } else { 0 };
+    let (a, d, b) = (shapes.a, shapes.d, shapes.source());
+    let of_a = [
+        ("the number of columns", shapes.columns),
+        ("A's leading dimension", if shapes.reads_a() { leading(a, shapes.rows) } else { 0 }),
+        ("A's stride", if shapes.reads_a() { stride(a) } else { 0 }),
+    ];
+    let of_d = [
+        ("the number of rows", shapes.rows),
+        ("D's leading dimension", leading(d, shapes.columns)),
+        ("D's stride", stride(d)),
+        ("B's leading dimension", b.map_or(0, |b| leading(b, shapes.columns))),
+        ("B's stride", b.map_or(0, stride)),
+    ];
+    let said = |what, access: u32, numbers: &[(&str, usize)]| {
+        let bytes = access * desc.element_bytes;
+        let limit = numbers.iter().find(|(_, number)| !number.is_multiple_of(2 * access as usize));
+        let because = match limit {
+            _ if desc.is_gathered() => "rows are gathered: nothing has to be aligned".to_owned(),
+            _ if bytes >= 16 => "the widest there is".to_owned(),
+            _ if !is_resolved(choice) => "as the kernel has it".to_owned(),
+            Some((name, number)) => format!("{name}, {number}, is no multiple of {}", 2 * access),
+            None => "the widest that this tile takes".to_owned(),
+        };
+        TransposeChoice { what, value: format!("{} ({bytes} bytes)", elements(access)), because }
+    };
+    [said("access to A", desc.access_a, &of_a), said("access to D", desc.access_d, &of_d)]
+}
+fn elements(count: u32) -> String {
+    format!("{count} element{}", if count == 1 { "" } else { "s" })
+}
+
+/// What one whole tile costs.
+fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
+    count_transpose(&TransposeProgram::of(desc), &TransposeShapes::packed(desc.rows as usize, desc.columns as usize))
+}
+
+fn turn(desc: &TransposeDesc) -> TransposeChoice {
+    let because = if desc.is_gathered() {
+        "rows wait as they lie, and threads gather what they write".to_owned()
+    } else if desc.is_staged() {
+        format!("shared memory is written {} bytes at a time", desc.turn * desc.element_bytes)
+    } else {
+        "a thread writes what it has turned".to_owned()
+    };
+    TransposeChoice { what: "turned in registers", value: format!("{} of A", rows(desc.turn)), because }
+}
+
+fn rows(count: u32) -> String {
+    format!("{count} row{}", if count == 1 { "" } else { "s" })
+}
+
+fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeChoice, Error> {
+    let value = match desc.staging {
+        Staging::Direct => {
+            let value = "registers alone".to_owned();
+            return Ok(TransposeChoice { what: "staging", value, because: "there is no shared memory".to_owned() });
+        }
+        Staging::Gathered => {
+            let GatheredTile { lines, pitch, group, skew } = desc.gathered();
+            format!("[{lines}][{pitch}], {skew} further after every {}", rows(group))
+        }
+        Staging::Padded(0) => format!("[{}][{}]", desc.columns, desc.rows),
+        Staging::Padded(padding) => format!("[{}][{} + {padding}]", desc.columns, desc.rows),
+        Staging::Swizzled { bits, base, shift } => format!(
+            "[{}][{}], chunks of {} swizzled by {bits} bits of the column from bit {shift} on",
+            desc.columns,
+            desc.rows,
+            elements(1 << base)
+        ),
+    };
+    let ratio = |shared: &SharedAccesses| format!("{} of {} wavefronts", shared.wavefronts, shared.ideal);
+    let mut because = format!("a tile's stores take {}, its loads {}", ratio(&with.stores), ratio(&with.loads));
+    if !matches!(desc.staging, Staging::Padded(0) | Staging::Gathered) {
+        let without = tile(&TransposeDesc { staging: Staging::Padded(0), ..*desc })?;
+        because += &format!("; without, {} and {}", without.stores.wavefronts, without.loads.wavefronts);
+    }
+    Ok(TransposeChoice { what: "staging", value, because })
+}
+
+fn lanes(desc: &TransposeDesc) -> TransposeChoice {
+    let (value, because) = match desc.lanes {
+        Lanes::Along if desc.is_staged() => ("along D's rows", "a warp writes neighbours"),
+        _ => ("across D's rows", "a warp writes as many rows of D as it has lanes"),
+    };
+    TransposeChoice { what: "lanes that write", value: value.to_owned(), because: because.to_owned() }
+}
+
+fn budget(desc: &TransposeDesc) -> TransposeChoice {
+    let available = ArchKind::Sm90.machine().shared_bytes_each_of(desc.blocks_per_sm);
+    TransposeChoice {
+        what: "blocks a multiprocessor",
+        value: desc.blocks_per_sm.to_string(),
+        because: format!(
+            "about {} registers a thread, {} of {available} bytes of shared memory a block",
+            desc.registers(),
+            desc.smem_bytes()
+        ),
+    }
+}
