@@ -31,6 +31,8 @@ impl OpKind {
 /// Which units multiply, as a type.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not an operation class", note = "operation classes are Simt and TensorOp")]
 pub trait OpClass: 'static {
+    /// The architecture of a GEMM that names none: the oldest that has the units' best instructions.
+    type Arch: Arch;
     /// The same fact, as a value.
     const KIND: OpKind;
 }
@@ -44,10 +46,12 @@ pub struct Simt;
 pub struct TensorOp;
 
 impl OpClass for Simt {
+    type Arch = Sm80;
     const KIND: OpKind = OpKind::Simt;
 }
 
 impl OpClass for TensorOp {
+    type Arch = Sm90;
     const KIND: OpKind = OpKind::TensorOp;
 }
 

@@ -19,10 +19,10 @@
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
 //! | over tiles of D | the grid | [`device::Gemm`], [`threadblock::TileOrder`] | `device/gemm.cuh`, `threadblock/swizzle.cuh` |
-//! | over tiles along K | a block | [`threadblock::Mainloop`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`] | `threadblock/mma_*.cuh` |
+//! | over tiles along K | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`] | `threadblock/mma_*.cuh` |
 //! | copying a tile | its threads | [`threadblock::ThreadMap`], [`threadblock::SmemTile`] | `threadblock/{thread_map,smem_layout}.cuh` |
-//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`] | `warp/mma_simt.cuh` |
-//! | over i, j of a fragment | a thread | [`thread::mma`] | `thread/mma.cuh` |
+//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh` |
+//! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
 //! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
 //!
 //! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
@@ -65,12 +65,16 @@ pub use refusal::Refusal;
 pub mod prelude {
     pub use crate::{
         arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-        desc::{Auto, GemmDesc, With, WithEpilogueTree, WithStages, WithThreadblock, WithWarp},
+        desc::{
+            Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle, HorizontalSwizzle, IdentitySwizzle,
+            PingpongSchedule, Stages, Threadblock, Warp, With,
+        },
         device::{Arguments, Gemm, Transpose, TransposeArguments},
         layout::{ColMajor, RowMajor},
         numeric::{Bf16, E4m3, E5m2, F16, Tf32},
-        shape::{BlocksPerSm, GemmShape, Stages},
-        threadblock::{HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined},
+        shape::GemmShape,
+        threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},
+        warp::{MmaSimt, MmaTensorOp},
     };
 }
 

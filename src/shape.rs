@@ -1,4 +1,4 @@
-//! Tile shapes and stage counts: const generics at the leaves, typenum where a fact about two shapes is a bound.
+//! Tile shapes: const generics at the leaves, typenum where a fact about two shapes is a bound.
 //!
 //! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of instructions. [`TiledBy`] says so to
 //! the compiler, which answers in the editor when it is not so.
@@ -63,21 +63,6 @@ impl fmt::Display for Mn {
     }
 }
 
-/// A cluster of M x N blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct ClusterShape<const M: u32, const N: u32>;
-
-/// The shape of a cluster, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not the shape of a cluster", note = "write ClusterShape<M, N>")]
-pub trait ClusterExtents: 'static {
-    /// The same shape, as a value.
-    const MN: Mn;
-}
-
-impl<const M: u32, const N: u32> ClusterExtents for ClusterShape<M, N> {
-    const MN: Mn = Mn { m: M, n: N };
-}
-
 /// An M x N x K tile, in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmShape<const M: usize, const N: usize, const K: usize>;
@@ -140,33 +125,3 @@ where
 )]
 pub trait Whole {}
 impl Whole for U0 {}
-
-/// The number of buffers of a main loop in shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Stages<const N: u32>;
-
-/// A number of stages, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a number of stages", note = "write Stages<N>")]
-pub trait StageCount: 'static {
-    /// The same number, as a value.
-    const STAGES: u32;
-}
-
-impl<const N: u32> StageCount for Stages<N> {
-    const STAGES: u32 = N;
-}
-
-/// The number of blocks that a multiprocessor is to hold at once: it bounds the registers of a thread.
-#[derive(Clone, Copy, Debug)]
-pub struct BlocksPerSm<const N: u32>;
-
-/// A number of resident blocks, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a number of blocks", note = "write BlocksPerSm<N>")]
-pub trait BlockCount: 'static {
-    /// The same number, as a value.
-    const BLOCKS: u32;
-}
-
-impl<const N: u32> BlockCount for BlocksPerSm<N> {
-    const BLOCKS: u32 = N;
-}

@@ -35,7 +35,11 @@ impl GemmDesc {
             return self.check_roles(machine);
         }
         if !matches!(self.op, OpKind::Simt) {
-            return Err(Refusal::NoSuchOperation { op: self.op, arch: self.arch });
+            return Err(Refusal::NoChoice {
+                field: Field::OpTensorOp,
+                mainloop: Word(self.mainloop.name()),
+                nearest: Word(OpKind::Simt.name()),
+            });
         }
         if !self.combined().is_of(self.op) {
             return Err(self.combined().refused_by(self.op));
@@ -58,7 +62,7 @@ impl GemmDesc {
         self.check_budgets(machine)
     }
 
-    /// Compile-time door: a description that does not check fails the build with its sentence.
+    /// A description that does not check panics with its sentence, which fails a build where it is a constant.
     pub const fn expect(self) -> Self {
         match self.check() {
             Ok(()) => self,

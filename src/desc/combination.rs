@@ -80,7 +80,11 @@ impl Combined {
 
     /// Whether the table of an operation class has a row of these types.
     pub const fn is_of(self, op: OpKind) -> bool {
-        let rows = Self::all_of(op);
+        self.is_among(Self::all_of(op))
+    }
+
+    /// Whether these types are one of the rows.
+    pub(crate) const fn is_among(self, rows: &[Self]) -> bool {
         let mut i = 0;
         while i < rows.len() {
             let row = rows[i];
@@ -92,17 +96,33 @@ impl Combined {
         false
     }
 
+    /// The first of the class's rows that agrees with most of these types; A's and B's count for more than what they become.
+    pub(crate) const fn nearest(self, op: OpKind) -> Self {
+        let rows = Self::all_of(op);
+        let (mut best, mut most, mut i) = (rows[0], 0, 0);
+        while i < rows.len() {
+            let row = rows[i];
+            let agreed = 3 * (row.a.is(self.a) as u32 + row.b.is(self.b) as u32)
+                + row.accumulator.is(self.accumulator) as u32
+                + row.c.is(self.c) as u32;
+            if agreed > most {
+                (best, most) = (row, agreed);
+            }
+            i += 1;
+        }
+        best
+    }
+
     /// Why an operation class has no kernel of these types.
     pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
-        let Self { a, b, accumulator, c } = self;
         let other = match op {
             OpKind::Simt => OpKind::TensorOp,
             OpKind::TensorOp => OpKind::Simt,
         };
         if self.is_of(other) {
-            Refusal::OfOtherUnits { a, b, accumulator, c, op, other }
+            Refusal::OfOtherUnits { types: self, op, other }
         } else {
-            Refusal::NoSuchCombination { a, b, accumulator, c }
+            Refusal::NoSuchCombination { types: self, nearest: self.nearest(op) }
         }
     }
 }

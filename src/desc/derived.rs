@@ -13,7 +13,7 @@ use crate::{
         Along, MainloopKind, SmemLayout, SmemTile, ThreadMap,
         thread_map::{WARP, at_least_one},
     },
-    warp::{self, InterleaveKind, LaneArrangement, UnrollKind},
+    warp::{InterleaveKind, LaneArrangement, UnrollKind},
 };
 
 /// What the types of a GEMM say, apart from its configuration.
@@ -217,11 +217,6 @@ impl GemmDesc {
             UnrollKind::Full => self.warp.k,
             UnrollKind::By(groups) => groups,
         }
-    }
-
-    /// What a warp does.
-    pub fn warp_mma(&self) -> &'static dyn warp::Mma {
-        &warp::MmaSimt
     }
 
     /// Accumulators of a thread.

@@ -1,73 +1,70 @@
 //! Every knob of a kernel, once.
 //!
-//! One row of the table makes the associated type of [`GemmConfig`], the knob's marker and its `With` alias, the field of
-//! [`GemmDesc`], its JSON name and its command-line flag. A new knob is a new row; what it does is said where it is read.
+//! One row of the table makes the field of [`Knobs`], of [`Pins`] and of [`GemmDesc`], its JSON name and its command-line flag. A
+//! leaf of [`leaves`](super::leaves) pins it as a type; what it does is said where it is read.
 
-use super::{
-    derived::Typed,
-    promotion::{Promotion, PromotionKind},
-    source_a::{OperandSource, SourceKind},
-    spills::{SpillKind, Spilling},
-    split::Split,
-    words::Words,
-};
+use super::{derived::Typed, promotion::PromotionKind, source_a::SourceKind, spills::SpillKind, words::Words};
 use crate::{
     arch::{ArchKind, OpKind},
-    epilogue::{EpilogueDesc, Node},
+    epilogue::EpilogueDesc,
     error::Error,
     layout::Order,
     numeric::{ComputeKind, ElementKind, SplitKind},
-    schedule::{ScheduleKind, WarpgroupSchedule},
-    shape::{BlockCount, ClusterExtents, Mn, Mnk, Shape, StageCount, TiledBy},
-    threadblock::{MainloopKind, Mma, SmemChoice, SmemLayout, Swizzle, SwizzleKind},
-    warp::{InterleaveChoice, InterleaveKind, Unroll, UnrollKind},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
 };
-use core::marker::PhantomData;
-use typenum::Unsigned;
-
-/// "Choose for me": the configuration that
-/// [`default_gemm_configuration`](crate::family::default_gemm_configuration) has for the types at hand.
-#[derive(Clone, Copy, Debug)]
-pub struct Auto;
-
-/// A configuration with one knob set: `Base` is [`Auto`], a [`Config`], or another `With`.
-///
-/// The knob is applied once the base is resolved, so overrides of defaults read well and commute.
-pub struct With<Base, K>(PhantomData<(Base, K)>);
-
-/// One knob, set to a value: what [`With`] applies.
-pub trait Knob<C: GemmConfig>: 'static {
-    /// The configuration `C` with this knob set.
-    type Applied: GemmConfig;
-}
 
 macro_rules! knobs {
-    ($($(#[doc = $doc:literal])* $Knob:ident($Bound:path) as $With:ident => $field:ident: $ty:ty = $value:expr, flag $flag:literal $(, serde $serde:ident)?;)*) => {
-        /// Every knob of a kernel, by name, as types. Implemented once, by [`Config`]: all roads lead to the same type.
-        #[diagnostic::on_unimplemented(
-            message = "this configuration does not nest, or is not a configuration",
-            label = "not a configuration",
-            note = "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction, along each of M, N and K"
-        )]
-        pub trait GemmConfig: 'static {
-            $($(#[doc = $doc])* type $Knob: $Bound;)*
-        }
-
-        /// The canonical configuration.
-        pub struct Config<$($Knob),*>(PhantomData<($($Knob,)*)>);
-
-        impl<$($Knob: $Bound),*> GemmConfig for Config<$($Knob),*>
-        where
-            Threadblock: TiledBy<Warp>,
-            Warp: TiledBy<Instruction>,
-        {
-            $(type $Knob = $Knob;)*
-        }
-
-        /// Every knob of a kernel, by name, as values.
+    ($($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, serde $serde:ident)?;)*) => {
+        /// Every knob of a kernel, by name.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub struct Knobs {
             $($(#[doc = $doc])* pub $field: $ty,)*
+        }
+
+        /// Some knobs, pinned; what is `None` is left to the resolver.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub struct Pins {
+            $($(#[doc = $doc])* pub $field: Option<$ty>,)*
+        }
+
+        impl Pins {
+            /// No knob is pinned.
+            pub const NONE: Self = Self { $($field: None),* };
+
+            /// Whether no knob is pinned.
+            pub const fn is_none(&self) -> bool {
+                $(self.$field.is_none())&&*
+            }
+
+            /// These, and those of `base` that these do not pin.
+            #[must_use]
+            pub const fn over(self, base: Self) -> Self {
+                Self { $($field: if self.$field.is_some() { self.$field } else { base.$field }),* }
+            }
+
+            /// Pins a knob, by its JSON name, to a value in words.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
+                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
+                match name {
+                    $(stringify!($field) => {
+                        self.$field = Some(Words::read(text).map_err(|because| refuse($flag, because))?);
+                    })*
+                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
+                }
+                Ok(())
+            }
+
+            /// Which knobs are pinned, in the order of [`Knobs::TABLE`].
+            pub fn pinned(&self) -> Vec<bool> {
+                vec![$(self.$field.is_some()),*]
+            }
         }
 
         impl Knobs {
@@ -75,9 +72,13 @@ macro_rules! knobs {
             pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
                 &[$((stringify!($field), $flag, concat!($($doc),*))),*];
 
-            /// The values of a configuration's types.
-            pub const fn of<C: GemmConfig>() -> Self {
-                Self { $($field: $value,)* }
+            /// These, but for what is pinned.
+            #[must_use]
+            pub const fn pinned(self, pins: Pins) -> Self {
+                Self { $($field: match pins.$field {
+                    Some(value) => value,
+                    None => self.$field,
+                }),* }
             }
 
             /// What words a knob takes, `MxNxK` for one; the knob by its JSON name.
@@ -92,13 +93,11 @@ macro_rules! knobs {
             ///
             /// # Errors
             ///
-            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
+            /// Those of [`Pins::set`].
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
-                match name {
-                    $(stringify!($field) => self.$field = Words::read(text).map_err(|because| refuse($flag, because))?,)*
-                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
-                }
+                let mut pins = Pins::NONE;
+                pins.set(name, text)?;
+                *self = self.pinned(pins);
                 Ok(())
             }
 
@@ -140,7 +139,7 @@ macro_rules! knobs {
 
         impl GemmDesc {
             /// A description from what the types say and the knobs.
-            pub(super) const fn from_parts(types: Typed, knobs: Knobs) -> Self {
+            pub(crate) const fn from_parts(types: Typed, knobs: Knobs) -> Self {
                 Self {
                     a: types.a,
                     b: types.b,
@@ -162,71 +161,50 @@ macro_rules! knobs {
                 Knobs { $($field: self.$field,)* }
             }
         }
-
-        knobs! { @each [] $($Knob($Bound) as $With;)* }
     };
-
-    // Each knob in turn: those before it, itself, those after it.
-    (@each [$($Before:ident)*] $Knob:ident($Bound:path) as $With:ident; $($After:ident($Ab:path) as $Aw:ident;)*) => {
-        #[doc = concat!("The knob [`", stringify!($Knob), "`](GemmConfig::", stringify!($Knob), "), set to `V`.")]
-        pub struct $Knob<V>(PhantomData<V>);
-
-        impl<C: GemmConfig, V: $Bound> Knob<C> for $Knob<V>
-        where
-            Config<$(C::$Before,)* V, $(C::$After),*>: GemmConfig,
-        {
-            type Applied = Config<$(C::$Before,)* V, $(C::$After),*>;
-        }
-
-        #[doc = concat!("`Base` with the knob [`", stringify!($Knob), "`](GemmConfig::", stringify!($Knob), ") set to `V`.")]
-        pub type $With<Base, V> = With<Base, $Knob<V>>;
-
-        knobs! { @each [$($Before)* $Knob] $($After($Ab) as $Aw;)* }
-    };
-    (@each [$($Before:ident)*]) => {};
 }
 
 knobs! {
     /// Tile of C that a block computes, and its depth along K.
-    Threadblock(Shape) as WithThreadblock => threadblock: Mnk = <C::Threadblock as Shape>::MNK, flag "--threadblock";
+    threadblock: Mnk, flag "--threadblock";
     /// Tile of C that a warp computes, and its share of the depth.
-    Warp(Shape) as WithWarp => warp: Mnk = <C::Warp as Shape>::MNK, flag "--warp";
+    warp: Mnk, flag "--warp";
     /// What one instruction computes; 1x1x1 on the CUDA cores, but for the warp-specialized main loop, where it is what a thread computes.
-    Instruction(Shape) as WithInstruction => instruction: Mnk = <C::Instruction as Shape>::MNK, flag "--instruction";
+    instruction: Mnk, flag "--instruction";
     /// How tiles come from global to shared memory.
-    Loop(Mma) as WithLoop => mainloop: MainloopKind = <C::Loop as Mma>::KIND, flag "--mainloop";
+    mainloop: MainloopKind, flag "--mainloop";
     /// Tiles in shared memory at once.
-    StageNumber(StageCount) as WithStageNumber => stages: u32 = <C::StageNumber as StageCount>::STAGES, flag "--stages";
+    stages: u32, flag "--stages";
     /// Which block computes which tile.
-    TileOrdering(Swizzle) as WithTileOrdering => swizzle: SwizzleKind = <C::TileOrdering as Swizzle>::KIND, flag "--swizzle";
+    swizzle: SwizzleKind, flag "--swizzle";
     /// Elements of A in one access; A's address and leading dimension are multiples of it.
-    AlignmentA(Unsigned) as WithAlignmentA => align_a: u32 = <C::AlignmentA as Unsigned>::U32, flag "--align-a";
+    align_a: u32, flag "--align-a";
     /// Elements of B in one access; B's address and leading dimension are multiples of it.
-    AlignmentB(Unsigned) as WithAlignmentB => align_b: u32 = <C::AlignmentB as Unsigned>::U32, flag "--align-b";
+    align_b: u32, flag "--align-b";
     /// Elements of C and D in one access; their addresses and leading dimensions are multiples of it.
-    AlignmentC(Unsigned) as WithAlignmentC => align_c: u32 = <C::AlignmentC as Unsigned>::U32, flag "--align-c";
+    align_c: u32, flag "--align-c";
     /// Where A's tile lies in shared memory.
-    SharedA(SmemChoice) as WithSharedA => smem_a: SmemLayout = <C::SharedA as SmemChoice>::LAYOUT, flag "--smem-a";
+    smem_a: SmemLayout, flag "--smem-a";
     /// Where B's tile lies in shared memory.
-    SharedB(SmemChoice) as WithSharedB => smem_b: SmemLayout = <C::SharedB as SmemChoice>::LAYOUT, flag "--smem-b";
+    smem_b: SmemLayout, flag "--smem-b";
     /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
-    Blocks(BlockCount) as WithBlocks => blocks_per_sm: u32 = <C::Blocks as BlockCount>::BLOCKS, flag "--blocks-per-sm";
+    blocks_per_sm: u32, flag "--blocks-per-sm";
     /// Blocks of a cluster, along M and N: those in a line share what they copy. 1x1 but for the warp-specialized main loop.
-    Clusters(ClusterExtents) as WithClusters => cluster: Mn = <C::Clusters as ClusterExtents>::MN, flag "--cluster";
+    cluster: Mn, flag "--cluster";
     /// How warpgroups share tiles: all in one, or whole tiles in turns. Cooperative but for the warp-specialized main loop.
-    Scheduling(WarpgroupSchedule) as WithScheduling => schedule: ScheduleKind = <C::Scheduling as WarpgroupSchedule>::KIND, flag "--schedule";
+    schedule: ScheduleKind, flag "--schedule";
     /// How often sums of fp8, or of parts of f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
-    Promoting(Promotion) as WithPromoting => promotion: PromotionKind = <C::Promoting as Promotion>::KIND, flag "--promotion";
+    promotion: PromotionKind, flag "--promotion";
     /// How f32 is split for tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
-    Splitting(Split) as WithSplitting => split: SplitKind = <C::Splitting as Split>::KIND, flag "--split", serde default;
+    split: SplitKind, flag "--split", serde default;
     /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
-    SourceOfA(OperandSource) as WithSourceOfA => source_a: SourceKind = <C::SourceOfA as OperandSource>::KIND, flag "--source-a", serde default;
+    source_a: SourceKind, flag "--source-a", serde default;
     /// Neighbours along M or N that a lane holds before the next lane's begin.
-    Interleaving(InterleaveChoice) as WithInterleaving => interleave: InterleaveKind = <C::Interleaving as InterleaveChoice>::KIND, flag "--interleave";
+    interleave: InterleaveKind, flag "--interleave";
     /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
-    Unrolling(Unroll) as WithUnrolling => unroll: UnrollKind = <C::Unrolling as Unroll>::KIND, flag "--unroll";
+    unroll: UnrollKind, flag "--unroll";
     /// Whether a kernel may need more registers than its threads can have.
-    Spills(Spilling) as WithSpills => spills: SpillKind = <C::Spills as Spilling>::KIND, flag "--spills";
+    spills: SpillKind, flag "--spills";
     /// What becomes of an accumulator on its way to D.
-    EpilogueTree(Node) as WithEpilogueTree => epilogue: EpilogueDesc = <C::EpilogueTree as Node>::DESC, flag "--epilogue";
+    epilogue: EpilogueDesc, flag "--epilogue";
 }

@@ -1,43 +1,30 @@
-//! From types to the value.
+//! From types and knobs to a description; which knobs is [`resolve`](crate::family)'s.
 
 use super::{
     derived::Typed,
-    knobs::{
-        Blocks, Clusters, GemmConfig, GemmDesc, Interleaving, Knob, Knobs, Loop, Promoting, Scheduling, SourceOfA, Spills,
-        Splitting, StageNumber, TileOrdering, Unrolling, With,
-    },
-    promotion::{NoPromotion, PromoteEachStage},
-    source_a::{FromEither, FromRegisters, FromShared},
-    spills::{NoSpills, SpillsAllowed},
-    split::{Bf16x6, F16x3, NoSplit},
+    knobs::{GemmDesc, Knobs},
 };
 use crate::{
     arch::{Arch, ArchKind, OpClass, OpKind},
     layout::{Layout, Operands, Order},
     numeric::{Combined, Element},
-    schedule::{CooperativeSchedule, PingpongSchedule},
-    shape::{BlocksPerSm, ClusterShape, Stages},
-    threadblock::{
-        GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, MmaMultistage, MmaPipelined, MmaSingleStage,
-        MmaWarpSpecialized,
-    },
-    warp::{FullUnroll, Interleave, UnrollBy, VectorInterleave},
 };
 
-/// The description that row-major operands and a configuration name. Not checked yet.
-pub const fn lower<P: Operands, Accumulator: Element, Op: OpClass, A: Arch, C: GemmConfig>() -> GemmDesc {
-    let types = Typed {
-        a: <P::A as Element>::KIND,
-        b: <P::B as Element>::KIND,
-        c: <P::C as Element>::KIND,
-        accumulator: Accumulator::KIND,
-        layout_a: <P::LayoutA as Layout>::ORDER,
-        layout_b: <P::LayoutB as Layout>::ORDER,
-        exchanged: P::EXCHANGED,
-        op: Op::KIND,
-        arch: A::KIND,
-    };
-    GemmDesc::from_parts(types, if P::EXCHANGED { Knobs::of::<C>().exchange() } else { Knobs::of::<C>() }).settled()
+impl Typed {
+    /// What row-major operands, an accumulator, units and an architecture say.
+    pub(crate) const fn of<P: Operands, Accumulator: Element, Op: OpClass, A: Arch>() -> Self {
+        Self {
+            a: <P::A as Element>::KIND,
+            b: <P::B as Element>::KIND,
+            c: <P::C as Element>::KIND,
+            accumulator: Accumulator::KIND,
+            layout_a: <P::LayoutA as Layout>::ORDER,
+            layout_b: <P::LayoutB as Layout>::ORDER,
+            exchanged: P::EXCHANGED,
+            op: Op::KIND,
+            arch: A::KIND,
+        }
+    }
 }
 
 impl Knobs {
@@ -45,51 +32,6 @@ impl Knobs {
     pub const fn exchange(self) -> Self {
         Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, ..self }
     }
-}
-
-/// `Base` with `N` stages.
-pub type WithStages<Base, const N: u32> = With<Base, Stages<N>>;
-
-// Leaves that can only mean one knob are knobs themselves: `With<Auto, Stages<4>>`.
-macro_rules! leaves {
-    ($($leaf:ty as $Knob:ident $(, const $N:ident)*;)*) => {
-        $(impl<C: GemmConfig $(, const $N: u32)*> Knob<C> for $leaf
-        where
-            $Knob<$leaf>: Knob<C>,
-        {
-            type Applied = <$Knob<$leaf> as Knob<C>>::Applied;
-        })*
-    };
-}
-
-leaves! {
-    Stages<N> as StageNumber, const N;
-    BlocksPerSm<N> as Blocks, const N;
-    ClusterShape<M, N> as Clusters, const M, const N;
-    IdentitySwizzle<N> as TileOrdering, const N;
-    HorizontalSwizzle as TileOrdering;
-    GroupedSwizzle<N> as TileOrdering, const N;
-    HilbertSwizzle as TileOrdering;
-    MmaSingleStage as Loop;
-    MmaPipelined as Loop;
-    MmaMultistage as Loop;
-    MmaWarpSpecialized as Loop;
-    CooperativeSchedule as Scheduling;
-    PingpongSchedule as Scheduling;
-    NoPromotion as Promoting;
-    PromoteEachStage as Promoting;
-    NoSplit as Splitting;
-    Bf16x6 as Splitting;
-    F16x3 as Splitting;
-    FromShared as SourceOfA;
-    FromRegisters as SourceOfA;
-    FromEither as SourceOfA;
-    VectorInterleave as Interleaving;
-    Interleave<N> as Interleaving, const N;
-    FullUnroll as Unrolling;
-    UnrollBy<N> as Unrolling, const N;
-    NoSpills as Spills;
-    SpillsAllowed as Spills;
 }
 
 impl GemmDesc {

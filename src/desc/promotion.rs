@@ -6,7 +6,7 @@ use crate::{
     refusal::{Field, Refusal, Word},
 };
 
-/// How often sums of fp8 are promoted to f32, as a value.
+/// How often sums of fp8 are promoted to f32.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum PromotionKind {
@@ -27,32 +27,6 @@ impl PromotionKind {
             Self::Stage => "stage",
         }
     }
-}
-
-/// How often sums of fp8 are promoted to f32, as a type.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say how often sums are promoted",
-    note = "write NoPromotion or PromoteEachStage"
-)]
-pub trait Promotion: 'static {
-    /// The same choice, as a value.
-    const KIND: PromotionKind;
-}
-
-/// [`PromotionKind::Never`].
-#[derive(Clone, Copy, Debug)]
-pub struct NoPromotion;
-
-/// [`PromotionKind::Stage`].
-#[derive(Clone, Copy, Debug)]
-pub struct PromoteEachStage;
-
-impl Promotion for NoPromotion {
-    const KIND: PromotionKind = PromotionKind::Never;
-}
-
-impl Promotion for PromoteEachStage {
-    const KIND: PromotionKind = PromotionKind::Stage;
 }
 
 impl GemmDesc {

@@ -10,7 +10,7 @@ use crate::{
     warp::mma_warpgroup::WgmmaInput,
 };
 
-/// Where `wgmma` finds A, as a value.
+/// Where `wgmma` finds A.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum SourceKind {
@@ -38,40 +38,6 @@ impl SourceKind {
     }
 }
 
-/// Where `wgmma` finds A, as a type.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not say where A is when it is multiplied",
-    note = "write FromShared, FromRegisters or FromEither"
-)]
-pub trait OperandSource: 'static {
-    /// The same choice, as a value.
-    const KIND: SourceKind;
-}
-
-/// [`SourceKind::Shared`].
-#[derive(Clone, Copy, Debug)]
-pub struct FromShared;
-
-/// [`SourceKind::Registers`].
-#[derive(Clone, Copy, Debug)]
-pub struct FromRegisters;
-
-/// [`SourceKind::Auto`].
-#[derive(Clone, Copy, Debug)]
-pub struct FromEither;
-
-impl OperandSource for FromEither {
-    const KIND: SourceKind = SourceKind::Auto;
-}
-
-impl OperandSource for FromShared {
-    const KIND: SourceKind = SourceKind::Shared;
-}
-
-impl OperandSource for FromRegisters {
-    const KIND: SourceKind = SourceKind::Registers;
-}
-
 impl GemmDesc {
     /// Whether consumers bring A to registers before they multiply it.
     pub const fn a_from_registers(&self) -> bool {
@@ -81,7 +47,7 @@ impl GemmDesc {
     /// The description of the same product whose A can come from registers, where it is to: A and B change places once more where it is B that is
     /// not along K, and D is column-major then, as the kernel sees it.
     #[must_use]
-    pub(super) const fn settled(self) -> Self {
+    pub(crate) const fn settled(self) -> Self {
         match self.source_a {
             SourceKind::Shared => self,
             SourceKind::Registers => self.with_a_along_m(),

@@ -8,37 +8,6 @@ use crate::{
     refusal::{Field, Refusal, SplitRefusal, Word},
 };
 
-/// How factors of `f32` are split for tensor cores, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` does not say how factors are split", note = "write NoSplit, Bf16x6 or F16x3")]
-pub trait Split: 'static {
-    /// The same choice, as a value.
-    const KIND: SplitKind;
-}
-
-/// [`SplitKind::None`].
-#[derive(Clone, Copy, Debug)]
-pub struct NoSplit;
-
-/// [`SplitKind::Bf16x6`].
-#[derive(Clone, Copy, Debug)]
-pub struct Bf16x6;
-
-/// [`SplitKind::F16x3`].
-#[derive(Clone, Copy, Debug)]
-pub struct F16x3;
-
-impl Split for NoSplit {
-    const KIND: SplitKind = SplitKind::None;
-}
-
-impl Split for Bf16x6 {
-    const KIND: SplitKind = SplitKind::Bf16x6;
-}
-
-impl Split for F16x3 {
-    const KIND: SplitKind = SplitKind::F16x3;
-}
-
 impl GemmDesc {
     /// The description as its kernel sees it: itself; where factors are split, of their parts, which lie along K whatever the user's layouts.
     /// It is that of no call.

@@ -5,12 +5,12 @@
 
 use super::executor::Executor;
 use crate::{
-    arch::{Arch, Machine, OpClass, Simt, Sm80},
+    arch::{Arch, Machine, OpClass, Simt},
     call::Arguments,
-    desc::{Auto, EpilogueTree, GemmConfig, GemmDesc, Threadblock, Warp, With, WithStages, lower},
+    desc::{Auto, Config, EpilogueTree, GemmDesc, Knobs, Leaf, Stages, Threadblock, Typed, Warp, With},
     epilogue::Node,
     error::Error,
-    family::default_gemm_configuration::Select,
+    family::{others, resolve},
     layout::{Canonical, Layout, Of, Orders},
     numeric::Element,
     refusal::Refusal,
@@ -38,11 +38,11 @@ use core::marker::PhantomData;
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// A warp tile that does not divide the threadblock tile does not compile:
+/// A loop nest is one leaf, and tiles that do not nest do not compile:
 ///
 /// ```compile_fail,E0277
 /// use falchion::prelude::*;
-/// type Uneven = WithWarp<Auto, GemmShape<48, 64, 8>>;
+/// type Uneven = With<Auto, MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<48, 64, 8>>, 4>>;
 /// Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Uneven>::new();
 /// ```
 pub struct Gemm<
@@ -54,11 +54,12 @@ pub struct Gemm<
     LayoutC,
     Accumulator = <A as Element>::Accumulator,
     Op = Simt,
-    Architecture = Sm80,
+    Architecture = <Op as OpClass>::Arch,
     Configuration = Auto,
 >(PhantomData<Types<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Op, Architecture, Configuration>>)
 where
-    A: Element;
+    A: Element,
+    Op: OpClass;
 
 impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 where
@@ -77,44 +78,45 @@ where
     #[allow(clippy::new_without_default, reason = "Default would hide the bound whose message names the missing configuration")]
     pub fn new() -> Self
     where
-        Cfg: Select<Op, Ar, A, B, C, Acc>,
+        Cfg: Config,
     {
         const {
             // Names the description, so that one that does not check fails the build here.
             let _ = Self::DESC;
         }
-        <<Cfg as Select<Op, Ar, A, B, C, Acc>>::Config as GemmConfig>::EpilogueTree::register();
+        Cfg::register();
         Self(PhantomData)
     }
 
-    /// The same GEMM with one knob set.
+    /// The same GEMM with one leaf more: `with::<PingpongSchedule>()`.
     #[must_use]
-    pub fn with<K>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, K>> {
+    pub fn with<L: Leaf>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, L>> {
+        L::register();
         Gemm(PhantomData)
     }
 
     /// The same GEMM with `N` stages.
     #[must_use]
-    pub fn stages<const N: u32>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, WithStages<Cfg, N>> {
-        Gemm(PhantomData)
+    pub fn stages<const N: u32>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Stages<N>>> {
+        self.with()
     }
 
     /// The same GEMM with another threadblock tile.
     #[must_use]
     pub fn threadblock<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Threadblock<S>>> {
-        Gemm(PhantomData)
+        self.with()
     }
 
     /// The same GEMM with another warp tile.
     #[must_use]
     pub fn warp<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Warp<S>>> {
-        Gemm(PhantomData)
+        self.with()
     }
 
     /// The same GEMM with another epilogue.
     #[must_use]
     pub fn epilogue<E: Node>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, EpilogueTree<E>>> {
-        Gemm(PhantomData)
+        self.with()
     }
 }
 
@@ -129,10 +131,17 @@ where
     Acc: Element,
     Op: OpClass,
     Ar: Arch,
-    Cfg: Select<Op, Ar, A, B, C, Acc>,
+    Cfg: Config,
 {
     /// The description of these types, checked while compiling.
-    pub const DESC: GemmDesc = lower::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar, Cfg::Config>().expect();
+    pub const DESC: GemmDesc = match resolve(Self::TYPES, Cfg::PINS) {
+        Ok(desc) => desc,
+        Err(refusal) => panic!("{}", refusal.sentence().as_str()),
+    };
+
+    /// What the types say, and what a problem may choose among.
+    const TYPES: Typed = Typed::of::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar>();
+    const OTHERS: &'static [Knobs] = others(Self::TYPES, Cfg::PINS);
 
     /// The description of these types.
     pub fn desc(&self) -> GemmDesc {
@@ -191,13 +200,13 @@ where
     /// The descriptions that a problem may choose in place of [`DESC`](Self::DESC).
     #[cfg(feature = "cuda")]
     pub(crate) fn others() -> impl Iterator<Item = GemmDesc> {
-        Self::DESC.alternatives(Cfg::OTHERS)
+        Self::DESC.alternatives(Self::OTHERS)
     }
 
     /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these
     /// types, the one that [`GemmDesc::for_extents`] chooses.
     pub fn desc_for(extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
-        match Cfg::OTHERS {
+        match Self::OTHERS {
             [] => Self::DESC,
             others => Self::DESC.for_extents(others, extents, machine),
         }

@@ -6,9 +6,8 @@ use crate::{
     call::{Arguments, Routes},
     codegen::TranslationUnit,
     cuda::{Cuda, CudaKernel, CudaMatrices, CudaMut, CudaRef, DeviceMatrix, known_machine, machine_of, report::Report},
-    desc::GemmDesc,
+    desc::{Config, GemmDesc},
     error::Error,
-    family::default_gemm_configuration::Select,
     layout::{Layout, Orders},
     numeric::Element,
     refusal::Refusal,
@@ -128,7 +127,7 @@ where
     Acc: Element,
     Op: OpClass,
     Ar: Arch,
-    Cfg: Select<Op, Ar, A, B, C, Acc>,
+    Cfg: Config,
 {
     /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that runs neither wait for one nor are
     /// refused under capture, whatever their extents.
@@ -165,6 +164,7 @@ where
     A: Element,
     B: Element,
     C: Element,
+    Op: OpClass,
 {
     /// Bytes of the workspace that the product takes.
     ///

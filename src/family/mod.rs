@@ -1,7 +1,9 @@
-//! From types and problems to descriptions: the rows of defaults, what completes a request, what a problem chooses.
+//! From types and problems to descriptions: the rows of defaults, what completes pins, what a problem chooses.
 
 pub mod default_gemm_configuration;
 mod extents;
 mod request;
+mod resolve;
 
 pub use request::{Choice, Origin, Request, Resolved};
+pub(crate) use resolve::{others, resolve};

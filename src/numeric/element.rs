@@ -1,7 +1,6 @@
 //! Element types, as types and as a value.
 
 use core::fmt;
-use typenum::{U8, U16, U32, U64, Unsigned};
 
 /// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source: Micikevicius et al., *FP8
 /// Formats for Deep Learning* (2022), table 1.
@@ -247,8 +246,6 @@ impl ComputeKind {
 pub trait Element: Copy + Send + Sync + 'static {
     /// The same fact, as a value.
     const KIND: ElementKind;
-    /// Width in bits, as a type, so that alignments can be computed where a type is asked for.
-    type Bits: Unsigned;
     /// What lies in memory: one element, or neighbours that share a byte.
     type Storage: bytemuck::Pod + Send + Sync;
     /// What products are accumulated in unless the user says otherwise.
@@ -256,31 +253,26 @@ pub trait Element: Copy + Send + Sync + 'static {
 }
 
 macro_rules! elements {
-    ($($element:ty, $kind:ident, $bits:ty, $storage:ty, $accumulator:ty;)*) => {
+    ($($element:ty, $kind:ident, $storage:ty, $accumulator:ty;)*) => {
         $(impl Element for $element {
             const KIND: ElementKind = ElementKind::$kind;
-            type Bits = $bits;
             type Storage = $storage;
             type Accumulator = $accumulator;
         }
-        static_assertions::const_assert_eq!(ElementKind::$kind.bits(), <$bits as Unsigned>::U32);
         static_assertions::const_assert_eq!(ElementKind::$kind.bytes_of(1) as usize, size_of::<$storage>());
         const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as Element>::KIND));)*
     };
 }
 
 elements! {
-    f64,  F64,  U64, f64,  f64;
-    f32,  F32,  U32, f32,  f32;
-    Tf32, Tf32, U32, f32,  f32;
-    F16,  F16,  U16, F16,  f32;
-    Bf16, Bf16, U16, Bf16, f32;
-    E4m3, E4m3, U8,  E4m3, f32;
-    E5m2, E5m2, U8,  E5m2, f32;
-    i8,   I8,   U8,  i8,   i32;
-    u8,   U8,   U8,  u8,   i32;
-    i32,  I32,  U32, i32,  i32;
+    f64,  F64,  f64,  f64;
+    f32,  F32,  f32,  f32;
+    Tf32, Tf32, f32,  f32;
+    F16,  F16,  F16,  f32;
+    Bf16, Bf16, Bf16, f32;
+    E4m3, E4m3, E4m3, f32;
+    E5m2, E5m2, E5m2, f32;
+    i8,   I8,   i8,   i32;
+    u8,   U8,   u8,   i32;
+    i32,  I32,  i32,  i32;
 }
-
-/// The elements in one access of at most 128 bits: a quotient in the type system.
-pub type Vector128<T> = typenum::Quot<typenum::U128, <T as Element>::Bits>;

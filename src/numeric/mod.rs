@@ -25,7 +25,6 @@ pub(crate) use convert::round_to_odd;
 #[doc(hidden)]
 pub use convert::{Narrow, Widen};
 #[doc(hidden)]
-pub use element::Vector128;
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};

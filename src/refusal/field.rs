@@ -39,6 +39,7 @@ fields! {
     unit {
     // Knobs.
     Stages "stages";
+    OpTensorOp "op tensorop";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";

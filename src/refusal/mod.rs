@@ -15,7 +15,7 @@ pub use split::SplitRefusal;
 use crate::{
     arch::{ArchKind, OpKind},
     layout::Order,
-    numeric::{ComputeKind, ElementKind},
+    numeric::{Combined, ComputeKind, ElementKind},
     operand::Axis,
 };
 use core::fmt;
@@ -26,9 +26,9 @@ use core::fmt;
 #[allow(missing_docs, reason = "each variant's sentence, in words.rs, says what its fields are")]
 pub enum Refusal {
     // The description.
-    NoSuchCombination { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind },
-    OfOtherUnits { a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind, op: OpKind, other: OpKind },
-    NoSuchOperation { op: OpKind, arch: ArchKind },
+    NoSuchCombination { types: Combined, nearest: Combined },
+    OfOtherUnits { types: Combined, op: OpKind, other: OpKind },
+    NoSuchOperation { op: OpKind, arch: ArchKind, nearest: ArchKind },
     DoesNotNest { field: Field, inner: Part, value: u32, of: u32, nearest: u32 },
     OutOfRange { field: Field, value: u64, least: u64, most: u64 },
     NotOneOf { field: Field, value: u64, legal: Legal, nearest: u64 },

@@ -1,7 +1,7 @@
 //! The sentence of each refusal.
 
 use super::{Field, Refusal, Route};
-use crate::{arch::OpKind, numeric::ElementKind, sentence::Sentence};
+use crate::{arch::OpKind, numeric::Combined, sentence::Sentence};
 
 /// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
 macro_rules! say {
@@ -17,19 +17,19 @@ impl Refusal {
     pub const fn sentence(&self) -> Sentence {
         let s = Sentence::new();
         match *self {
-            Self::NoSuchCombination { a, b, accumulator, c } => multiplies(a, b, accumulator, c).say(
-                ": A and B share a type, f32 and f64 accumulate in themselves, f16 in f16 or f32, bf16 in f32, integers in i32",
-            ),
-            Self::OfOtherUnits { a, b, accumulator, c, op, other } => {
-                let s = multiplies(a, b, accumulator, c);
+            Self::NoSuchCombination { types, nearest } => {
+                say!(s, "no kernel multiplies ", of types, "; the nearest combination is ", of nearest)
+            }
+            Self::OfOtherUnits { types, op, other } => {
+                let s = say!(s, "no kernel multiplies ", of types);
                 match op {
                     OpKind::Simt => s.say(" on the CUDA cores: that is for tensor cores, op "),
                     OpKind::TensorOp => s.say(" on tensor cores: that is for the CUDA cores, op "),
                 }
                 .say(other.name())
             }
-            Self::NoSuchOperation { op, arch } => {
-                say!(s, "op ", word op.name(), " on ", word arch.name(), " has no kernel yet; op simt has, for every architecture")
+            Self::NoSuchOperation { op, arch, nearest } => {
+                say!(s, "op ", word op.name(), " on ", word arch.name(), " has no kernel; the nearest architecture is ", word nearest.name())
             }
             Self::DoesNotNest { field, inner, value, of, nearest } => {
                 say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; the nearest is ", number nearest)
@@ -258,14 +258,8 @@ const fn signed(s: Sentence, value: i32) -> Sentence {
 }
 
 /// How the sentences about element types begin.
-const fn multiplies(a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind) -> Sentence {
-    Sentence::new()
-        .say("no kernel multiplies ")
-        .say(a.name())
-        .say(" by ")
-        .say(b.name())
-        .say(" accumulating in ")
-        .say(accumulator.name())
-        .say(" into ")
-        .say(c.name())
+impl Combined {
+    const fn said_by(self, s: Sentence) -> Sentence {
+        say!(s, word self.a.name(), " by ", word self.b.name(), " accumulating in ", word self.accumulator.name(), " into ", word self.c.name())
+    }
 }

@@ -1,6 +1,6 @@
 //! How the warpgroups of a block share its tiles of D.
 
-/// How warpgroups share tiles, as a value.
+/// How warpgroups share tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum ScheduleKind {
@@ -21,30 +21,4 @@ impl ScheduleKind {
             Self::Pingpong => "pingpong",
         }
     }
-}
-
-/// How warpgroups share tiles, as a type.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a schedule of warpgroups",
-    note = "write CooperativeSchedule or PingpongSchedule"
-)]
-pub trait WarpgroupSchedule: 'static {
-    /// The same choice, as a value.
-    const KIND: ScheduleKind;
-}
-
-/// [`ScheduleKind::Cooperative`].
-#[derive(Clone, Copy, Debug)]
-pub struct CooperativeSchedule;
-
-/// [`ScheduleKind::Pingpong`].
-#[derive(Clone, Copy, Debug)]
-pub struct PingpongSchedule;
-
-impl WarpgroupSchedule for CooperativeSchedule {
-    const KIND: ScheduleKind = ScheduleKind::Cooperative;
-}
-
-impl WarpgroupSchedule for PingpongSchedule {
-    const KIND: ScheduleKind = ScheduleKind::Pingpong;
 }

@@ -15,7 +15,7 @@ mod roles;
 mod step;
 
 pub use fault::Fault;
-pub use kind::{CooperativeSchedule, PingpongSchedule, ScheduleKind, WarpgroupSchedule};
+pub use kind::ScheduleKind;
 pub use lane::Lane;
 pub use role_options::RoleOptions;
 pub use roles::{Role, RoleStep, Roles};

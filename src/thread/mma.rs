@@ -13,6 +13,31 @@
 //!
 //! Twin: `kernels/thread/mma.cuh`. Source: the operand reuse cache, maxas wiki, "SGEMM".
 
+use crate::shape::{GemmShape, Shape};
+use core::marker::PhantomData;
+
+/// What a thread multiplies with, as a type.
+#[diagnostic::on_unimplemented(message = "`{Self}` does not say what a thread multiplies with", note = "write thread::MmaFma")]
+pub trait Mma: 'static {
+    /// What one instruction of a thread computes.
+    type Shape: Shape;
+}
+
+/// A multiplication and addition: `fma`, or for bytes a part of `dp4a`.
+pub struct MmaFma;
+
+impl Mma for MmaFma {
+    type Shape = GemmShape<1, 1, 1>;
+}
+
+/// A thread's tile `S` of outer products, where threads multiply what TMA brings: [`MmaWarpSpecialized`](crate::threadblock::MmaWarpSpecialized)
+/// on the CUDA cores.
+pub struct MmaOuterProduct<S>(PhantomData<S>);
+
+impl<S: Shape> Mma for MmaOuterProduct<S> {
+    type Shape = S;
+}
+
 /// Calls `multiply_add(i, j)` once for each i below `tm` and j below `tn`.
 pub fn outer_product(tm: u32, tn: u32, mut multiply_add: impl FnMut(u32, u32)) {
     for i in 0..tm {

@@ -3,3 +3,5 @@
 pub mod access;
 pub mod mma;
 pub mod turn;
+
+pub use mma::{Mma, MmaFma, MmaOuterProduct};

@@ -1,16 +1,19 @@
 //! The main loop of a block, along K.
 //!
-//! A main loop is a [`Schedule`] and what its copies do. The type ([`Mma`]) carries a fact, [`MainloopKind`]; the behaviour
-//! ([`Mainloop`]) belongs to the value, so that a description from a file runs the same code as one from types.
+//! A main loop is a [`Schedule`] and what its copies do. The type ([`Mma`]) carries facts; the behaviour ([`Mainloop`]) belongs to the
+//! value, [`MainloopKind`], so that a description from a file runs the same code as one from types.
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
-use super::{MmaMultistage, MmaPipelined, MmaSingleStage};
+use super::{mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
 use crate::{
     desc::{GemmDesc, OperandDesc},
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
+    shape::Shape,
+    warp::{self, mma_simt},
 };
+use core::marker::PhantomData;
 
 /// A main loop, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -22,18 +25,50 @@ pub enum MainloopKind {
     Pipelined,
     /// [`MmaMultistage`].
     Multistage,
-    /// [`MmaWarpSpecialized`](super::MmaWarpSpecialized).
+    /// [`MmaWarpSpecialized`].
     WarpSpecialized,
 }
 
-/// A main loop, as a type.
+/// A main loop, as a type that carries its facts: the tile of a block, and the [`warp::Mma`] inside. A loop nest is one leaf of
+/// [`With`](crate::desc::With); without parameters, a main loop pins itself and leaves the tiles to the resolver.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a main loop",
     note = "main loops are MmaSingleStage, MmaPipelined, MmaMultistage and MmaWarpSpecialized"
 )]
 pub trait Mma: 'static {
+    /// The tile of C that a block computes, and its depth along K.
+    type Shape: Shape;
+    /// What its warps do.
+    type Warp: warp::Mma;
+    /// Tiles in shared memory at once.
+    const STAGES: u32;
     /// The same main loop, as a value.
     const KIND: MainloopKind;
+}
+
+macro_rules! main_loops {
+    ($($(#[doc = $doc:literal])* $Mma:ident $(<const $STAGES:ident>)? = $kind:ident, $stages:expr;)*) => {
+        $($(#[doc = $doc])*
+        pub struct $Mma<S = (), W = () $(, const $STAGES: u32 = 0)?>(PhantomData<(S, W)>);
+
+        impl<S: Shape, W: warp::Mma $(, const $STAGES: u32)?> Mma for $Mma<S, W $(, $STAGES)?> {
+            type Shape = S;
+            type Warp = W;
+            const STAGES: u32 = $stages;
+            const KIND: MainloopKind = MainloopKind::$kind;
+        })*
+    };
+}
+
+main_loops! {
+    /// One stage, through registers.
+    MmaSingleStage = SingleStage, 1;
+    /// Two stages: a tile waits in registers while the one before is multiplied.
+    MmaPipelined = Pipelined, 2;
+    /// `STAGES` stages, filled by `cp.async`.
+    MmaMultistage<const STAGES> = Multistage, STAGES;
+    /// A producer and consumers over a ring of `STAGES` stages.
+    MmaWarpSpecialized<const STAGES> = WarpSpecialized, STAGES;
 }
 
 /// What a main loop does whose threads all follow one schedule.
@@ -70,9 +105,9 @@ impl MainloopKind {
     /// What it does; `None` where warpgroups have roles.
     pub fn behaviour(self) -> Option<&'static dyn Mainloop> {
         match self {
-            Self::SingleStage => Some(&MmaSingleStage),
-            Self::Pipelined => Some(&MmaPipelined),
-            Self::Multistage => Some(&MmaMultistage),
+            Self::SingleStage => Some(&SingleStage),
+            Self::Pipelined => Some(&Pipelined),
+            Self::Multistage => Some(&Multistage),
             Self::WarpSpecialized => None,
         }
     }
@@ -85,11 +120,11 @@ pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(
             let Some(mainloop) = d.mainloop.behaviour() else { return Err(lane.foreign(step)) };
             mainloop.copy(step, lane)
         }
-        Step::Load { group } => d.warp_mma().load(d, u32::from(group), lane),
-        Step::Multiply { group } => d.warp_mma().multiply(d, u32::from(group), lane),
+        Step::Load { group } => mma_simt::load(u32::from(group), lane),
+        Step::Multiply { group } => lane.multiply(u32::from(group)),
         Step::MultiplyTile => (0..d.warp.k).try_for_each(|group| {
-            d.warp_mma().load(d, group, lane)?;
-            d.warp_mma().multiply(d, group, lane)
+            mma_simt::load(group, lane)?;
+            lane.multiply(group)
         }),
         Step::Advance => {
             lane.advance();

@@ -7,10 +7,7 @@
 //!
 //! Twin: `kernels/threadblock/mma_multistage.cuh`.
 
-use super::{
-    MainloopKind,
-    mma::{Mainloop, Mma, accesses},
-};
+use super::mma::{Mainloop, accesses};
 use crate::{
     desc::GemmDesc,
     operand::OperandKind,
@@ -21,15 +18,10 @@ use crate::{
 /// waiting, and each bunch costs instructions of its own; see `docs/performance/learned.md`.
 const COPY_PARTS: u8 = 2;
 
-/// Any number of stages, filled by `cp.async`.
-#[derive(Clone, Copy, Debug)]
-pub struct MmaMultistage;
+/// [`MainloopKind::Multistage`](super::MainloopKind::Multistage).
+pub(super) struct Multistage;
 
-impl Mma for MmaMultistage {
-    const KIND: MainloopKind = MainloopKind::Multistage;
-}
-
-impl Mainloop for MmaMultistage {
+impl Mainloop for Multistage {
     fn twin(&self) -> &'static str {
         "threadblock/mma_multistage.cuh"
     }

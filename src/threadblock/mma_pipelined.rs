@@ -6,25 +6,17 @@
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
-use super::{
-    MainloopKind,
-    mma::{Mainloop, Mma, accesses},
-};
+use super::mma::{Mainloop, accesses};
 use crate::{
     desc::GemmDesc,
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
 };
 
-/// Two stages, through registers.
-#[derive(Clone, Copy, Debug)]
-pub struct MmaPipelined;
+/// [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
+pub(super) struct Pipelined;
 
-impl Mma for MmaPipelined {
-    const KIND: MainloopKind = MainloopKind::Pipelined;
-}
-
-impl Mainloop for MmaPipelined {
+impl Mainloop for Pipelined {
     fn twin(&self) -> &'static str {
         "threadblock/mma_pipelined.cuh"
     }

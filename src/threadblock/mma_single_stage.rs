@@ -1,30 +1,21 @@
 //! The main loop with one stage: copy a tile, meet, multiply it, meet again.
 //!
 //! Nothing overlaps: while a tile is copied nobody multiplies, unless another block of the multiprocessor does. The k-groups of a
-//! tile are one loop, as in a kernel that is written down for the first time; [`Unroll`](crate::warp::Unroll) says how much of it
+//! tile are one loop, as in a kernel that is written down for the first time; [`UnrollKind`](crate::warp::UnrollKind) says how much of it
 //! the compiler unrolls. Any architecture, any alignment, any element type.
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
-use super::{
-    MainloopKind,
-    mma::{Mainloop, Mma},
-    mma_pipelined::through_registers,
-};
+use super::{mma::Mainloop, mma_pipelined::through_registers};
 use crate::{
     desc::GemmDesc,
     schedule::{Fault, Lane, Schedule, Step},
 };
 
-/// One stage, through registers.
-#[derive(Clone, Copy, Debug)]
-pub struct MmaSingleStage;
+/// [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
+pub(super) struct SingleStage;
 
-impl Mma for MmaSingleStage {
-    const KIND: MainloopKind = MainloopKind::SingleStage;
-}
-
-impl Mainloop for MmaSingleStage {
+impl Mainloop for SingleStage {
     fn twin(&self) -> &'static str {
         "threadblock/mma_single_stage.cuh"
     }

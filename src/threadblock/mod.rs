@@ -30,11 +30,7 @@ pub mod tile_iterator;
 #[doc(hidden)]
 pub mod tile_scheduler;
 
-pub use mma::{Mainloop, MainloopKind, Mma};
-pub use mma_multistage::MmaMultistage;
-pub use mma_pipelined::MmaPipelined;
-pub use mma_single_stage::MmaSingleStage;
-pub use mma_warp_specialized::MmaWarpSpecialized;
+pub use mma::{Mainloop, MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
 pub use mma_warp_specialized::{ConsumerMma, StageTile, ThreadTiles, WarpSpecialized};
 #[doc(hidden)]
@@ -44,7 +40,7 @@ pub use program::{Maps, Program};
 pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
 #[doc(hidden)]
 pub use smem_layout::{BoxedTile, SmemTile};
-pub use swizzle::{GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle, Swizzle, SwizzleKind};
+pub use swizzle::SwizzleKind;
 #[doc(hidden)]
 pub use swizzle::{HILBERT_SIDE, TileOrder};
 #[doc(hidden)]

@@ -8,6 +8,7 @@ use crate::{
     refusal::Refusal,
     schedule::Schedule,
     threadblock::TileOrder,
+    warp::mma_simt::{DepthMap, FragmentMap},
 };
 use std::sync::Arc;
 
@@ -45,14 +46,13 @@ impl Program {
     /// The program of a description that has been checked.
     pub fn of(desc: &GemmDesc) -> Self {
         let d = *desc;
-        let warp = d.warp_mma();
         // Threads ask for each point many times: every map is evaluated once.
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
         let maps = Maps {
             copy: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).thread_map())),
             smem: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).smem)),
-            fragment: OperandKind::BOTH.map(|operand| tabled(&*warp.fragment(&d, operand))),
-            depth: tabled(&*warp.depth(&d)),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(d, operand))),
+            depth: tabled(&DepthMap(d)),
             accumulator: tabled(&AccumulatorMap(d)),
             deposit: tabled(&DepositMap(d)),
             order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.swizzle, rows, columns })),

@@ -1,12 +1,12 @@
 //! Which block computes which tile of C.
 //!
 //! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in the L2 cache together.
-//! [`IdentitySwizzle<T>`](IdentitySwizzle) walks down columns of tiles, `T` columns abreast; [`HorizontalSwizzle`] walks along
-//! rows, and [`GroupedSwizzle<T>`](GroupedSwizzle) along `T` rows abreast; [`HilbertSwizzle`] walks curves that fill squares, so that
+//! [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, `T` columns abreast; [`Horizontal`](SwizzleKind::Horizontal) walks along
+//! rows, and [`Grouped(T)`](SwizzleKind::Grouped) along `T` rows abreast; [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that
 //! tiles which are near in time are near along both axes. The last group is as wide as is left, so no block is idle.
 //!
 //! ```text
-//! IdentitySwizzle<1>    IdentitySwizzle<2>    HorizontalSwizzle    GroupedSwizzle<2>    HilbertSwizzle
+//!    Identity(1)           Identity(2)          Horizontal          Grouped(2)          Hilbert
 //!    0  3  6               0  1  6               0  1  2              0  2  4              0  3  4
 //!    1  4  7               2  3  7               3  4  5              1  3  5              1  2  5
 //!    2  5  8               4  5  8               6  7  8              6  7  8              6  7  8
@@ -17,7 +17,7 @@
 use crate::index::{Coord, IndexMap};
 use core::fmt;
 
-/// The order of tiles, as a value.
+/// The order of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum SwizzleKind {
@@ -65,48 +65,6 @@ impl fmt::Display for SwizzleKind {
             Self::Hilbert => f.write_str("h"),
         }
     }
-}
-
-/// The order of tiles, as a type.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an order of tiles",
-    note = "write IdentitySwizzle<T>, HorizontalSwizzle, GroupedSwizzle<T> or HilbertSwizzle"
-)]
-pub trait Swizzle: 'static {
-    /// The same order, as a value.
-    const KIND: SwizzleKind;
-}
-
-/// Down columns of tiles, `TILE` columns abreast.
-#[derive(Clone, Copy, Debug)]
-pub struct IdentitySwizzle<const TILE: u32>;
-
-/// Along rows of tiles.
-#[derive(Clone, Copy, Debug)]
-pub struct HorizontalSwizzle;
-
-/// Along rows of tiles, `TILE` rows abreast.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupedSwizzle<const TILE: u32>;
-
-/// Hilbert's curve in squares of tiles.
-#[derive(Clone, Copy, Debug)]
-pub struct HilbertSwizzle;
-
-impl<const TILE: u32> Swizzle for GroupedSwizzle<TILE> {
-    const KIND: SwizzleKind = SwizzleKind::Grouped(TILE);
-}
-
-impl Swizzle for HilbertSwizzle {
-    const KIND: SwizzleKind = SwizzleKind::Hilbert;
-}
-
-impl<const TILE: u32> Swizzle for IdentitySwizzle<TILE> {
-    const KIND: SwizzleKind = SwizzleKind::Identity(TILE);
-}
-
-impl Swizzle for HorizontalSwizzle {
-    const KIND: SwizzleKind = SwizzleKind::Horizontal;
 }
 
 /// The map (0, block) to the number of a tile: `row of tiles * columns + column of tiles`.

@@ -1,6 +1,6 @@
 //! How a warp reads its fragments: in which runs, and in how much of a loop.
 
-/// How many neighbours a lane holds, as a value.
+/// How many neighbours a lane holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum InterleaveKind {
@@ -10,30 +10,7 @@ pub enum InterleaveKind {
     Elements(u32),
 }
 
-/// How many neighbours along M or N a lane holds before the next lane's begin, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not an interleave", note = "write VectorInterleave or Interleave<N>")]
-pub trait InterleaveChoice: 'static {
-    /// The same choice, as a value.
-    const KIND: InterleaveKind;
-}
-
-/// [`InterleaveKind::Vector`].
-#[derive(Clone, Copy, Debug)]
-pub struct VectorInterleave;
-
-/// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.
-#[derive(Clone, Copy, Debug)]
-pub struct Interleave<const N: u32>;
-
-impl InterleaveChoice for VectorInterleave {
-    const KIND: InterleaveKind = InterleaveKind::Vector;
-}
-
-impl<const N: u32> InterleaveChoice for Interleave<N> {
-    const KIND: InterleaveKind = InterleaveKind::Elements(N);
-}
-
-/// How much of the loop over a tile's k-groups is unrolled, as a value.
+/// How much of the loop over a tile's k-groups is unrolled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum UnrollKind {
@@ -41,27 +18,4 @@ pub enum UnrollKind {
     Full,
     /// So many k-groups a turn. Only the single-stage main loop has this loop: the others schedule every k-group.
     By(u32),
-}
-
-/// How much of the loop over a tile's k-groups is unrolled, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` does not say how to unroll", note = "write FullUnroll or UnrollBy<N>")]
-pub trait Unroll: 'static {
-    /// The same choice, as a value.
-    const KIND: UnrollKind;
-}
-
-/// [`UnrollKind::Full`].
-#[derive(Clone, Copy, Debug)]
-pub struct FullUnroll;
-
-/// [`UnrollKind::By`].
-#[derive(Clone, Copy, Debug)]
-pub struct UnrollBy<const N: u32>;
-
-impl Unroll for FullUnroll {
-    const KIND: UnrollKind = UnrollKind::Full;
-}
-
-impl<const N: u32> Unroll for UnrollBy<N> {
-    const KIND: UnrollKind = UnrollKind::By(N);
 }

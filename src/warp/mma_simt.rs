@@ -11,7 +11,6 @@
 //!
 //! Twin: `kernels/warp/mma_simt.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses are measured.
 
-use super::Mma;
 use crate::{
     desc::{GemmDesc, OperandDesc},
     index::{Coord, IndexMap},
@@ -138,33 +137,12 @@ impl IndexMap for DepthMap {
     }
 }
 
-/// The CUDA cores: one multiplication and addition per thread and instruction.
-#[derive(Clone, Copy, Debug)]
-pub struct MmaSimt;
-
-impl Mma for MmaSimt {
-    fn twin(&self) -> &'static str {
-        "warp/mma_simt.cuh"
-    }
-
-    fn fragment(&self, d: &GemmDesc, operand: OperandKind) -> Box<dyn IndexMap> {
-        Box::new(FragmentMap::of(*d, operand))
-    }
-
-    fn depth(&self, d: &GemmDesc) -> Box<dyn IndexMap> {
-        Box::new(DepthMap(*d))
-    }
-
-    fn load(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
-        for operand in OperandKind::BOTH {
-            for i in 0..lane.operand(operand).thread_mn() {
-                lane.load(operand, group, i)?;
-            }
+/// Loads both fragments of a k-group from shared memory.
+pub(crate) fn load(group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
+    for operand in OperandKind::BOTH {
+        for i in 0..lane.operand(operand).thread_mn() {
+            lane.load(operand, group, i)?;
         }
-        Ok(())
     }
-
-    fn multiply(&self, _: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
-        lane.multiply(group)
-    }
+    Ok(())
 }

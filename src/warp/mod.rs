@@ -6,30 +6,39 @@ pub mod mma_simt;
 #[doc(hidden)]
 pub mod mma_warpgroup;
 
-pub use choices::{FullUnroll, Interleave, InterleaveChoice, InterleaveKind, Unroll, UnrollBy, UnrollKind, VectorInterleave};
+pub use choices::{InterleaveKind, UnrollKind};
 #[doc(hidden)]
 pub use mma_simt::LaneArrangement;
-pub use mma_simt::MmaSimt;
 #[doc(hidden)]
 pub use mma_warpgroup::MmaWarpgroup;
 
-use crate::{
-    desc::GemmDesc,
-    index::IndexMap,
-    operand::OperandKind,
-    schedule::{Fault, Lane},
-};
+use crate::{shape::Shape, thread};
+use core::marker::PhantomData;
 
-/// What a warp does, reached from a description.
-pub trait Mma: Sync {
-    /// The file of the CUDA twin, below `kernels/`.
-    fn twin(&self) -> &'static str;
-    /// The map (thread of the block, fragment element) to M of A's tile, or N of B's.
-    fn fragment(&self, d: &GemmDesc, operand: OperandKind) -> Box<dyn IndexMap>;
-    /// The map (thread of the block, k-group) to K of the block's tile.
-    fn depth(&self, d: &GemmDesc) -> Box<dyn IndexMap>;
-    /// Loads both fragments of a k-group from shared memory.
-    fn load(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault>;
-    /// Multiplies the fragments of a k-group.
-    fn multiply(&self, d: &GemmDesc, group: u32, lane: &mut dyn Lane) -> Result<(), Fault>;
+/// What a warp, or on Hopper's tensor cores a warpgroup, computes of a tile, as a type that carries its facts.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what a warp computes",
+    note = "write MmaSimt<GemmShape<M, N, K>> or MmaTensorOp<GemmShape<M, N, K>, GemmShape<64, N, K>>"
+)]
+pub trait Mma: 'static {
+    /// Its tile of C, and its share of the depth.
+    type Shape: Shape;
+    /// What one instruction computes.
+    type Instruction: Shape;
+}
+
+/// The CUDA cores: each lane its share of the warp's tile, by `Thread`'s instruction.
+pub struct MmaSimt<S, Thread = thread::MmaFma>(PhantomData<(S, Thread)>);
+
+impl<S: Shape, Thread: thread::Mma> Mma for MmaSimt<S, Thread> {
+    type Shape = S;
+    type Instruction = Thread::Shape;
+}
+
+/// The tensor cores: a tile of `S` by instructions of `I`.
+pub struct MmaTensorOp<S, I>(PhantomData<(S, I)>);
+
+impl<S: Shape, I: Shape> Mma for MmaTensorOp<S, I> {
+    type Shape = S;
+    type Instruction = I;
 }

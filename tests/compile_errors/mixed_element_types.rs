@@ -2,6 +2,6 @@
 
 use falchion::prelude::*;
 
-fn main() {
-    Gemm::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::new();
-}
+const _: GemmDesc = Gemm::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::DESC;
+
+fn main() {}

@@ -2,7 +2,7 @@
 
 use falchion::prelude::*;
 
-type Four = WithStages<Auto, 4>;
+type Four = With<Auto, Stages<4>>;
 const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70, Four>::DESC;
 
 fn main() {}

@@ -2,7 +2,7 @@
 
 use falchion::prelude::*;
 
-type Uneven = WithWarp<Auto, GemmShape<48, 64, 8>>;
+type Uneven = With<Auto, MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<48, 64, 8>>, 4>>;
 
 fn main() {
     Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Uneven>::new();

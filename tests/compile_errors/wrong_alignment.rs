@@ -1,9 +1,8 @@
 //! Accesses of three elements.
 
-use falchion::{desc::WithAlignmentA, prelude::*};
-use typenum::U3;
+use falchion::{desc::AlignmentA, prelude::*};
 
-type Odd = WithAlignmentA<Auto, U3>;
+type Odd = With<Auto, AlignmentA<3>>;
 const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Odd>::DESC;
 
 fn main() {}

@@ -5,7 +5,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::{COMBINATIONS, GemmDesc},
     epilogue::{EpilogueDesc, NodeId, Op},
-    internals::family::default_gemm_configuration::default_description,
+    internals::family::default_gemm_configuration::{default_description, promoted_configurations},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     refusal::Refusal,
@@ -51,6 +51,12 @@ pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Op
     }
     prop_assert!(said.len() < 30);
     Ok(())
+}
+
+/// A row of Hopper's tensor cores with sums promoted after each stage.
+pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
+    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    default.with_knobs(promoted_configurations(default.user_knobs()).0)
 }
 
 /// Types by their names, in the order A = B, accumulator, C.

@@ -1,15 +1,13 @@
 //! Sums of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
 
+use crate::harness::drawn;
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
     device::{run_on_host, run_warp_specialized},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
-        family::{
-            Request,
-            default_gemm_configuration::{default_description, promoted_description},
-        },
+        family::{Request, default_gemm_configuration::default_description},
         host::{Mode, WarpSpecializedProgram},
         schedule::{Role, RoleStep, ScheduleKind, Section},
     },
@@ -26,7 +24,7 @@ const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 const SIZES: [usize; 3] = [150, 140, 600];
 
 fn promoted() -> GemmDesc {
-    promoted_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row")
+    drawn::promoted(TYPES, ORDERS)
 }
 
 /// Numbers of all magnitudes that sums of fp8 lose bits of.

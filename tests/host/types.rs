@@ -2,148 +2,104 @@
 
 use crate::harness::drawn;
 use falchion::{
-    arch::ArchKind,
-    desc::{
-        AlignmentA, AlignmentB, AlignmentC, Auto, Blocks, Config, EpilogueTree, FromShared, GemmConfig, GemmDesc, Instruction,
-        Knobs, Loop, NoPromotion, NoSpills, NoSplit, SharedA, SharedB, StageNumber, Threadblock, TileOrdering, Warp, With,
-        WithAlignmentA, WithAlignmentB, WithBlocks, WithEpilogueTree, WithSharedA, WithSharedB, WithStages, WithThreadblock,
-        WithTileOrdering, WithWarp,
-    },
+    arch::{Arch, ArchKind},
+    desc::{AlignmentA, AlignmentB, AlignmentC, Config, Instruction, Leaf, Pins, PromoteEachStage, SharedA, SharedB},
     device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
-    internals::{
-        family::default_gemm_configuration::{Select, default_description},
-        schedule::CooperativeSchedule,
-    },
-    layout::{Canonical, ColMajor, Exchanged, Layout, Of, Operands, Order, RowMajor},
-    numeric::{Bf16, Element, ElementKind, F16, Tf32, Vector128},
-    prelude::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
-    shape::{BlocksPerSm, ClusterShape, GemmShape, Mnk, Shape, Stages, TiledBy},
-    threadblock::{
-        HorizontalSwizzle, IdentitySwizzle, MainloopKind, MmaMultistage, MmaPipelined, SmemAuto, SmemPadded, SmemSwizzled,
-    },
-    warp::{FullUnroll, VectorInterleave},
+    internals::family::default_gemm_configuration::{default_description, default_gemm_configuration},
+    layout::{Canonical, Exchanged, Layout, Of, Operands, Order},
+    numeric::{Element, ElementKind},
+    prelude::*,
+    shape::{Mnk, TiledBy},
+    threadblock::{MainloopKind, SmemAuto, SmemPadded, SmemSwizzled},
 };
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_type_eq_all, const_assert};
-use typenum::{U1, U2, U4, U8};
 
-/// What the table answers for operands of one type.
-type Resolved<Base, Ar, T, Acc, C> = <Base as Select<Simt, Ar, T, T, C, Acc>>::Config;
-/// The same for `f32`.
-type OfF32<Base, Ar = Sm80> = Resolved<Base, Ar, f32, f32, f32>;
+/// The description of `f32` by rows with a configuration.
+fn of_f32<C: Config>() -> GemmDesc {
+    Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, C>::DESC
+}
 
-type Pipelined<Tile, WarpTile, A, C> = Config<
-    Tile,
-    WarpTile,
-    GemmShape<1, 1, 1>,
-    MmaPipelined,
-    Stages<2>,
-    IdentitySwizzle<1>,
-    A,
-    A,
-    C,
-    SmemAuto,
-    SmemAuto,
-    BlocksPerSm<1>,
-    ClusterShape<1, 1>,
-    CooperativeSchedule,
-    NoPromotion,
-    NoSplit,
-    FromShared,
-    VectorInterleave,
-    FullUnroll,
-    NoSpills,
-    LinearCombination,
->;
-type Classic<A, C> = Pipelined<GemmShape<128, 128, 8>, GemmShape<32, 64, 8>, A, C>;
-type Double<A> = Pipelined<GemmShape<128, 64, 8>, GemmShape<32, 32, 8>, A, A>;
-type Ring = Config<
-    GemmShape<256, 128, 8>,
-    GemmShape<64, 64, 8>,
-    GemmShape<1, 1, 1>,
-    MmaMultistage,
-    Stages<4>,
-    IdentitySwizzle<1>,
-    U4,
-    U4,
-    U4,
-    SmemAuto,
-    SmemAuto,
-    BlocksPerSm<1>,
-    ClusterShape<1, 1>,
-    CooperativeSchedule,
-    NoPromotion,
-    NoSplit,
-    FromShared,
-    VectorInterleave,
-    FullUnroll,
-    NoSpills,
-    LinearCombination,
->;
+/// Tiles, main loop, stages and alignments of a row.
+#[test]
+fn the_table_has_its_rows() {
+    use ElementKind::*;
+    let row = |arch, ab, accumulator, c| {
+        let knobs =
+            default_gemm_configuration(falchion::arch::OpKind::Simt, arch, drawn::types(ab, accumulator, c)).expect("a row");
+        (knobs.threadblock, knobs.warp, knobs.mainloop, knobs.stages, [knobs.align_a, knobs.align_b, knobs.align_c])
+    };
+    let (classic, double) = ((Mnk::new(128, 128, 8), Mnk::new(32, 64, 8)), (Mnk::new(128, 64, 8), Mnk::new(32, 32, 8)));
+    let pipelined = |tiles: (Mnk, Mnk), aligned| (tiles.0, tiles.1, MainloopKind::Pipelined, 2, aligned);
+    for arch in [ArchKind::Sm70, ArchKind::Sm75] {
+        for (ab, accumulator, c) in
+            [(F32, F32, F32), (I32, I32, I32), (F16, F32, F16), (F16, F16, F16), (Bf16, F32, F32), (U8, I32, U8)]
+        {
+            assert_eq!(row(arch, ab, accumulator, c), pipelined(classic, [1; 3]), "{ab}");
+        }
+        assert_eq!(row(arch, F64, F64, F64), pipelined(double, [1; 3]));
+    }
+    for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
+        let ring = (Mnk::new(256, 128, 8), Mnk::new(64, 64, 8), MainloopKind::Multistage, 4, [4; 3]);
+        assert_eq!(row(arch, F32, F32, F32), ring);
+        assert_eq!(row(arch, I32, I32, I32), pipelined(classic, [4; 3]));
+        for (ab, accumulator, c) in [(F16, F32, F16), (Bf16, F32, Bf16), (I8, I32, I8), (U8, I32, U8)] {
+            assert_eq!(row(arch, ab, accumulator, c), pipelined(classic, [8; 3]), "{ab}");
+        }
+        for (ab, accumulator, c) in [(F16, F32, F32), (I8, I32, F32)] {
+            assert_eq!(row(arch, ab, accumulator, c), pipelined(classic, [8, 8, 4]), "{ab}");
+        }
+        assert_eq!(row(arch, F64, F64, F64), pipelined(double, [2; 3]));
+    }
+}
 
-// Every row of the default table, type by type.
-assert_type_eq_all!(Classic<U1, U1>, OfF32<Auto, Sm70>, OfF32<Auto, Sm75>, Resolved<Auto, Sm70, i32, i32, i32>);
-assert_type_eq_all!(Classic<U1, U1>, Resolved<Auto, Sm70, F16, f32, F16>, Resolved<Auto, Sm75, F16, F16, F16>);
-assert_type_eq_all!(Classic<U1, U1>, Resolved<Auto, Sm75, Bf16, f32, f32>, Resolved<Auto, Sm75, u8, i32, u8>);
-assert_type_eq_all!(Double<U1>, Resolved<Auto, Sm70, f64, f64, f64>, Resolved<Auto, Sm75, f64, f64, f64>);
-assert_type_eq_all!(Ring, OfF32<Auto, Sm80>, OfF32<Auto, Sm86>, OfF32<Auto, Sm89>, OfF32<Auto, Sm90>);
-assert_type_eq_all!(Classic<U4, U4>, Resolved<Auto, Sm80, i32, i32, i32>, Resolved<Auto, Sm90, i32, i32, i32>);
-assert_type_eq_all!(Classic<U8, U8>, Resolved<Auto, Sm80, F16, f32, F16>, Resolved<Auto, Sm86, Bf16, f32, Bf16>);
-assert_type_eq_all!(Classic<U8, U8>, Resolved<Auto, Sm89, i8, i32, i8>, Resolved<Auto, Sm90, u8, i32, u8>);
-assert_type_eq_all!(Classic<U8, U4>, Resolved<Auto, Sm80, F16, f32, f32>, Resolved<Auto, Sm90, i8, i32, f32>);
-assert_type_eq_all!(Double<U2>, Resolved<Auto, Sm80, f64, f64, f64>, Resolved<Auto, Sm90, f64, f64, f64>);
+type Shape = GemmShape<64, 32, 8>;
 
-// Overrides wait for the default, so they commute, and the last of two of one knob wins.
-type WarpThenStages = WithStages<WithWarp<Auto, GemmShape<64, 32, 8>>, 3>;
-type StagesThenWarp = WithWarp<WithStages<Auto, 3>, GemmShape<64, 32, 8>>;
-assert_type_eq_all!(OfF32<WarpThenStages>, OfF32<StagesThenWarp>);
-type Tiles = WithThreadblock<WithWarp<Auto, GemmShape<16, 32, 8>>, GemmShape<64, 64, 8>>;
-type TilesTurned = WithWarp<WithThreadblock<Auto, GemmShape<64, 64, 8>>, GemmShape<16, 32, 8>>;
-assert_type_eq_all!(OfF32<Tiles>, OfF32<TilesTurned>, OfF32<WithStages<TilesTurned, 4>>);
-// As far as the tiles nest at each step: a tile smaller than the default's warp needs the warp set first.
-type Small = WithThreadblock<WithWarp<Auto, GemmShape<16, 32, 8>>, GemmShape<32, 32, 8>>;
-type SmallTurned = WithWarp<WithThreadblock<Auto, GemmShape<32, 32, 8>>, GemmShape<16, 32, 8>>;
-assert_impl_all!(Small: Select<Simt, Sm80, f32, f32, f32, f32>);
-assert_not_impl_any!(SmallTurned: Select<Simt, Sm80, f32, f32, f32, f32>);
-assert_type_eq_all!(OfF32<WithStages<WithStages<Auto, 2>, 3>>, OfF32<WithStages<Auto, 3>>);
-assert_type_eq_all!(
-    OfF32<WithStages<Auto, 4>>,
-    OfF32<Auto>,
-    OfF32<With<Auto, Stages<4>>>,
-    OfF32<With<Auto, StageNumber<Stages<4>>>>
-);
-type Swizzled = WithSharedA<WithSharedB<Auto, SmemPadded<false, 4>>, SmemSwizzled<false, 3, 2, 0>>;
-type SwizzledTurned = WithSharedB<WithSharedA<Auto, SmemSwizzled<false, 3, 2, 0>>, SmemPadded<false, 4>>;
-assert_type_eq_all!(OfF32<Swizzled>, OfF32<SwizzledTurned>);
-type Ordered = WithTileOrdering<WithBlocks<WithAlignmentA<Auto, U1>, BlocksPerSm<1>>, HorizontalSwizzle>;
-type OrderedTurned = WithAlignmentA<With<With<Auto, HorizontalSwizzle>, BlocksPerSm<1>>, U1>;
-assert_type_eq_all!(OfF32<Ordered>, OfF32<OrderedTurned>);
-assert_type_eq_all!(
-    OfF32<WithEpilogueTree<WithAlignmentB<Auto, U2>, LinearCombinationRelu>>,
-    OfF32<WithAlignmentB<WithEpilogueTree<Auto, LinearCombinationRelu>, U2>>
-);
-// Every knob set to what it is: nothing changes.
-type Everything = With<
-    With<
-        With<
-            With<With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>, Loop<MmaMultistage>>,
-            AlignmentA<U4>,
-        >,
-        AlignmentB<U4>,
-    >,
-    AlignmentC<U4>,
->;
-type EverythingElse = With<
-    With<
-        With<
-            With<With<With<Everything, TileOrdering<IdentitySwizzle<1>>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>,
-            Blocks<BlocksPerSm<1>>,
-        >,
-        Instruction<GemmShape<1, 1, 1>>,
-    >,
-    EpilogueTree<LinearCombination>,
->;
-assert_type_eq_all!(OfF32<EverythingElse>, Ring);
+/// Overrides wait for the default, so they commute, and the last of two of one knob wins.
+#[test]
+fn leaves_commute() {
+    assert_eq!(of_f32::<With<With<Auto, Warp<Shape>>, Stages<3>>>(), of_f32::<With<With<Auto, Stages<3>>, Warp<Shape>>>());
+    type Small = Warp<GemmShape<16, 32, 8>>;
+    type Tile = Threadblock<GemmShape<32, 32, 8>>;
+    assert_eq!(of_f32::<With<With<Auto, Small>, Tile>>(), of_f32::<With<With<Auto, Tile>, Small>>());
+    assert_eq!(of_f32::<With<With<Auto, Stages<2>>, Stages<3>>>(), of_f32::<With<Auto, Stages<3>>>());
+    type Padded = SharedB<SmemPadded<false, 4>>;
+    type Swizzled = SharedA<SmemSwizzled<false, 3, 2, 0>>;
+    assert_eq!(of_f32::<With<With<Auto, Padded>, Swizzled>>(), of_f32::<With<With<Auto, Swizzled>, Padded>>());
+    type Aligned = With<With<Auto, AlignmentA<1>>, BlocksPerSm<1>>;
+    type Ordered = With<With<With<Auto, HorizontalSwizzle>, BlocksPerSm<1>>, AlignmentA<1>>;
+    assert_eq!(of_f32::<With<Aligned, HorizontalSwizzle>>(), of_f32::<Ordered>());
+    type Relu = EpilogueTree<LinearCombinationRelu>;
+    assert_eq!(of_f32::<With<With<Auto, AlignmentB<2>>, Relu>>(), of_f32::<With<With<Auto, Relu>, AlignmentB<2>>>());
+}
+
+/// Every knob pinned to what it is: nothing changes.
+#[test]
+fn what_is_pinned_to_its_default_changes_nothing() {
+    type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
+    type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
+    type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
+    type Shared = With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
+    type All = With<With<With<Shared, BlocksPerSm<1>>, Instruction<GemmShape<1, 1, 1>>>, EpilogueTree<LinearCombination>>;
+    assert_eq!(of_f32::<All>(), of_f32::<Auto>());
+}
+
+/// A loop nest is one leaf, and pins what its parts do.
+#[test]
+fn a_loop_nest_is_one_leaf() {
+    type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
+    type Parts = With<With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>, Stages<3>>;
+    assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Parts>());
+    assert_eq!(<Nest as Leaf>::PINS, <With<With<Parts, MmaMultistage>, Instruction<GemmShape<1, 1, 1>>> as Config>::PINS);
+    type TensorCores =
+        MmaWarpSpecialized<GemmShape<128, 256, 64>, MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>, 3>;
+    let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
+    assert_eq!(desc.desc().arch, ArchKind::Sm90);
+    let nest = desc.with::<TensorCores>().with::<falchion::desc::CooperativeSchedule>().desc();
+    assert_eq!((nest.threadblock, nest.warp, nest.stages), (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3));
+    assert_eq!(<Auto as Config>::PINS, Pins::NONE);
+    assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
+}
 
 // Exchanging twice is the identity, on layouts and on operands.
 assert_type_eq_all!(<<RowMajor as Layout>::Transposed as Layout>::Transposed, RowMajor);
@@ -168,26 +124,19 @@ assert_impl_all!(falchion::Refusal: Copy, Send, Sync, std::error::Error);
 assert_impl_all!(falchion::Error: Send, Sync, std::error::Error);
 assert_impl_all!(GemmShape<64, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
-assert_not_impl_any!(Auto: Select<TensorOp, Sm80, f64, f64, f64, f64>, Select<Simt, Sm80, f32, f64, f32, f32>);
-assert_not_impl_any!(Auto: Select<Simt, Sm80, Tf32, Tf32, Tf32, f32>);
-assert_type_eq_all!(Vector128<f32>, U4);
-assert_type_eq_all!(Vector128<F16>, U8);
 
 /// Descriptions, while compiling.
 const DESC: GemmDesc = Plain::DESC;
 const_assert!(DESC.exchanged && DESC.stages == 4 && DESC.threads() == 256 && DESC.smem_bytes() == 4 * DESC.stage_bytes());
 const_assert!(matches!(DESC.mainloop, MainloopKind::Multistage) && DESC.check().is_ok() && DESC.registers() <= 255);
 const_assert!(matches!((DESC.layout_a, DESC.layout_b), (Order::Row, Order::Row)));
-const CLASSIC: Knobs = Knobs::of::<Classic<U1, U1>>();
-const_assert!(CLASSIC.threadblock.m == 128 && CLASSIC.threadblock.n == 128 && CLASSIC.threadblock.k == 8 && CLASSIC.stages == 2);
 
 #[test]
 fn a_description_of_types_is_the_description_of_their_values() {
     assert_eq!(DESC, drawn::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.exchange().exchange(), DESC);
-    assert_eq!(CLASSIC.warp, Mnk::new(32, 64, 8));
-    assert_eq!(CLASSIC.exchange().exchange(), CLASSIC);
-    assert_eq!(<<Classic<U1, U1> as GemmConfig>::Threadblock as Shape>::MNK, CLASSIC.threadblock);
+    let knobs = DESC.knobs();
+    assert_eq!(knobs.exchange().exchange(), knobs);
 }
 
 /// A small whole number, as an element.
@@ -236,8 +185,7 @@ fn matrix<T: Whole>(order: Order, rows: usize, columns: usize, salt: usize) -> V
 /// Whether the kernel of these types is the table's, and its product the right one: sums stay below 128, exact in every type.
 fn multiplies<T: Whole, LA: Layout, LB: Layout, Acc: Element, C: Whole<Storage: PartialEq + core::fmt::Debug>, LC: Layout, Ar>()
 where
-    Ar: falchion::arch::Arch,
-    Auto: Select<Simt, Ar, T, T, C, Acc>,
+    Ar: Arch,
 {
     let gemm = Gemm::<T, LA, T, LB, C, LC, Acc, Simt, Ar>::new();
     let types = drawn::types(T::KIND, Acc::KIND, C::KIND);

@@ -6,16 +6,18 @@
 use std::{fs, path::Path};
 
 /// What each case has to say in words of ours.
-const SENTENCES: [(&str, &str); 7] = [
+const SENTENCES: [(&str, &str); 9] = [
     ("uneven_tiles", "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction"),
     (
         "no_default_configuration",
-        "no default configuration for `falchion::arch::TensorOp` on `falchion::arch::Sm80` with A: `f64`, B: `f64`",
+        "no kernel multiplies f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt",
     ),
     (
         "mixed_element_types",
-        "no default configuration for `falchion::arch::Simt` on `falchion::arch::Sm80` with A: `f32`, B: `falchion::numeric::F16`",
+        "no kernel multiplies f32 by f16 accumulating in f32 into f32; the nearest combination is f32 by f32",
     ),
+    ("older_architecture", "op tensorop on sm80 has no kernel; the nearest architecture is sm90"),
+    ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),
     ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),

@@ -5,7 +5,7 @@ use crate::harness::drawn::{self, any_nodes, cases, default_f32};
 use falchion::{
     Error, Refusal,
     arch::ArchKind,
-    desc::{Auto, GemmDesc, WithEpilogueTree},
+    desc::GemmDesc,
     device::{Arguments, Gemm, run_on_host},
     epilogue::{
         Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, Function, LinearCombination,
@@ -17,7 +17,6 @@ use falchion::{
         host::Mode,
     },
     layout::{ColMajor, Order, RowMajor},
-    prelude::{Simt, Sm80},
 };
 use proptest::prelude::*;
 
@@ -124,11 +123,8 @@ fn a_fault_in_a_text_is_pointed_at() {
 }
 
 /// `f32` products of one element: D = epilogue(a * b, c), for each (a, b, c).
-fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32>
-where
-    WithEpilogueTree<Auto, E>: falchion::internals::family::default_gemm_configuration::Select<Simt, Sm80, f32, f32, f32, f32>,
-{
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, WithEpilogueTree<Auto, E>>::new();
+fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32> {
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<E>();
     let run = |&(a, b, c): &(f32, f32, f32)| {
         let mut d = [f32::NAN];
         let (a, b) = ([a], [b]);

@@ -77,11 +77,11 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     let swizzle = |along, bits, base, shift| SmemLayout::Swizzled { along, bits, base, shift };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
-        (changed(|d| d.b = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "A and B share a type"], false),
+        (changed(|d| d.b = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "nearest combination is f32 by f32 accumulating in f32 into f32"], false),
         (changed(|d| { d.a = ElementKind::E4m3; d.b = ElementKind::E5m2; d.c = bf16 }), "OfOtherUnits",
             &["e4m3 by e5m2", "in f32 into bf16 on the CUDA cores", "tensor cores, op tensorop"], false),
         (changed(|d| { d.a = ElementKind::Tf32; d.b = ElementKind::Tf32 }), "OfOtherUnits", &["tf32 by tf32", "op tensorop"], false),
-        (changed(|d| d.op = OpKind::TensorOp), "NoSuchOperation", &["op tensorop on sm70", "op simt has"], false),
+        (changed(|d| d.op = OpKind::TensorOp), "NoChoice", &["op tensorop is no choice of the pipelined main loop", "nearest is simt"], false),
         (changed(|d| d.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "nearest is 64"], true),
         (changed(|d| { d.threadblock.k = 512; d.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "nearest is 510"], true),
         (changed(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "nearest is 2"], true),
@@ -177,7 +177,7 @@ fn the_table_refuses_what_it_has_no_row_for() {
             .contains("f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt")
     );
     let halves = drawn::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm80 has no kernel yet"));
+    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm80 has no kernel; the nearest architecture is sm90"));
     let mixed = falchion::numeric::Combined { b: ElementKind::F32, ..types };
     assert!(refused(OpKind::Simt, mixed).contains("f64 by f32 accumulating in f64 into f64"));
 }

@@ -47,7 +47,10 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80",
+            "op tensorop on sm80 has no kernel; the nearest architecture is sm90",
+        ),
         ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "cluster is no choice of the multistage main loop; the nearest is 1x1"),
@@ -71,7 +74,10 @@ fn what_does_not_exist_yet() {
         ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --split f16x3", "split = f16x3 makes parts of f32"),
         ("gemm --m 1 --n 1 --k 1 --split bf16x6", "split is no choice of the multistage main loop; the nearest is none"),
         ("gemm --explain --split bf16x9", "--split cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
-        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80", "op tensorop on sm80 has no kernel yet"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80",
+            "op tensorop on sm80 has no kernel; the nearest architecture is sm90",
+        ),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);
@@ -147,7 +153,7 @@ fn descriptions() {
         ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
         ("\"version\":3", "\"version\":1", "its version is 1, and this library reads 3"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
-        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop on sm90 has no kernel yet"),
+        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop is no choice of the multistage main loop"),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),
         ("alpha * acc", "alpha * (", "the epilogue is not an expression"),
         ("}", "", "the description cannot be read"),

@@ -39,7 +39,7 @@ mod simt;
 mod stage;
 
 use super::{
-    Along, MainloopKind, Mma, Pipeline, SharedOperand, TensorSwizzle,
+    Along, Pipeline, SharedOperand, TensorSwizzle,
     pipeline::{LEAST_REGISTERS, MOST_STAGING},
     tensor_map::{
         CHUNK_BYTES, STRIDE_ALIGNMENT,
@@ -62,14 +62,6 @@ use crate::{
         WgmmaAccumulator, WgmmaInput,
     },
 };
-
-/// A producer and consumers over a ring of stages.
-#[derive(Clone, Copy, Debug)]
-pub struct MmaWarpSpecialized;
-
-impl Mma for MmaWarpSpecialized {
-    const KIND: MainloopKind = MainloopKind::WarpSpecialized;
-}
 
 /// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
 const PENDING: u8 = 1;
@@ -97,7 +89,7 @@ pub struct WarpSpecialized {
 
 /// What a warpgroup does with a stage.
 const fn consumer_mma(d: &GemmDesc, accumulator: WgmmaAccumulator) -> Result<ConsumerMma, Refusal> {
-    let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
+    let refused = d.combined().refused_by(d.op);
     let b = match tile(d, OperandKind::B) {
         Ok(b) => b,
         Err(refusal) => return Err(refusal),
@@ -139,7 +131,7 @@ const fn tile(d: &GemmDesc, operand: OperandKind) -> Result<OperandTile, Refusal
         OperandKind::A => (d.a, d.threadblock.m),
         OperandKind::B => (d.b, d.threadblock.n),
     };
-    let refused = Refusal::NoSuchCombination { a: d.a, b: d.b, accumulator: d.accumulator, c: d.c };
+    let refused = d.combined().refused_by(d.op);
     let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
     let along = WarpSpecialized::along(d, operand);
     if along.is(Along::Mn) {

@@ -8,7 +8,7 @@ mod threads;
 
 use crate::harness::{
     descriptions::{self, Family, Wanted, description, that_just_fits},
-    sample,
+    drawn, sample,
 };
 use falchion::{
     Error,
@@ -22,7 +22,7 @@ use falchion::{
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
     internals::{
         codegen::{TranslationUnit, translation_unit},
-        family::default_gemm_configuration::{default_description, promoted_configurations, promoted_description},
+        family::default_gemm_configuration::{default_description, promoted_configurations},
         schedule::ScheduleKind,
     },
     layout::Order,
@@ -197,7 +197,7 @@ fn kernels_whose_warpgroups_have_roles_compile_clean() {
 fn kernels_that_promote_compile_clean() {
     let orders = [Order::Row, Order::Col, Order::Row];
     let fp8 = descriptions::warp_specialized::types().into_iter().filter(|types| types.a.is_fp8());
-    let promoted = |types| promoted_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    let promoted = |types| drawn::promoted(types, orders);
     let kernels: Vec<_> = fp8
         .map(promoted)
         .flat_map(|d| {
