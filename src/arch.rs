@@ -6,25 +6,15 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
 
-use core::fmt;
+use crate::words::words;
 
-/// Which units multiply.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum OpKind {
-    /// The CUDA cores, one multiplication and addition a thread.
-    Simt,
-    /// The tensor cores.
-    TensorOp,
-}
-
-impl OpKind {
-    /// The name, as the command line spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Simt => "simt",
-            Self::TensorOp => "tensorop",
-        }
+words! {
+    /// Which units multiply.
+    pub enum OpKind {
+        /// The CUDA cores, one multiplication and addition a thread.
+        Simt = "simt",
+        /// The tensor cores.
+        TensorOp = "tensorop",
     }
 }
 
@@ -111,22 +101,15 @@ pub const PORTABLE_CLUSTER: u32 = 8;
 
 macro_rules! architectures {
     ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal, $count:literal;)*) => {
-        /// An architecture tag, as a value.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-        pub enum ArchKind {
-            $($(#[doc = $doc])* $arch,)*
+        words! {
+            /// An architecture tag, as a value. Oldest first.
+            #[derive(PartialOrd, Ord)]
+            pub enum ArchKind {
+                $($(#[doc = $doc])* $arch = $name,)*
+            }
         }
 
         impl ArchKind {
-            /// Every tag, oldest first.
-            pub const ALL: [Self; [$($sm),*].len()] = [$(Self::$arch),*];
-
-            /// The name, as the command line spells it.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$arch => $name,)* }
-            }
-
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
                 match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads, $count),)* }
@@ -178,17 +161,5 @@ impl ArchKind {
     /// Whether a thread can copy from global to shared memory without passing through its registers (`cp.async`).
     pub const fn copies_asynchronously(self) -> bool {
         self.sm() >= 80
-    }
-}
-
-impl fmt::Display for ArchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for OpKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

@@ -57,6 +57,7 @@ mod sys;
 mod thread;
 pub mod threadblock;
 pub mod warp;
+mod words;
 
 pub use error::Error;
 pub use refusal::Refusal;

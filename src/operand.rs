@@ -1,34 +1,27 @@
 //! The axes of a product, and its two operands.
 
-/// An axis of a product.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Axis {
-    /// Rows of C.
-    M,
-    /// Columns of C.
-    N,
-    /// Along the dot products.
-    K,
-}
+use crate::words::words;
 
-impl Axis {
-    /// `M`, `N` or `K`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::M => "M",
-            Self::N => "N",
-            Self::K => "K",
-        }
+words! {
+    /// An axis of a product.
+    pub enum Axis {
+        /// Rows of C.
+        M = "M",
+        /// Columns of C.
+        N = "N",
+        /// Along the dot products.
+        K = "K",
     }
 }
 
-/// One of the two operands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum OperandKind {
-    /// The left one, M x K.
-    A,
-    /// The right one, K x N.
-    B,
+words! {
+    /// One of the two operands.
+    pub enum OperandKind {
+        /// The left one, M x K.
+        A = "A",
+        /// The right one, K x N.
+        B = "B",
+    }
 }
 
 impl OperandKind {
@@ -46,14 +39,6 @@ impl OperandKind {
     /// 0 for A, 1 for B.
     pub const fn index(self) -> usize {
         self as usize
-    }
-
-    /// `A` or `B`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-        }
     }
 
     /// The axis of a product that this operand has beside K.

@@ -55,41 +55,6 @@ impl Sentence {
         sentence
     }
 
-    /// Appends a floating-point number, to at most six places after the point.
-    pub const fn decimal(self, x: f64) -> Self {
-        if x.is_nan() {
-            return self.say("NaN");
-        }
-        let sentence = if x < 0.0 { self.say("-") } else { self };
-        let magnitude = if x < 0.0 { -x } else { x };
-        if magnitude >= 1e18 {
-            return sentence.say(if magnitude == f64::INFINITY { "infinity" } else { "a number beyond 1e18" });
-        }
-        let whole = magnitude as u64;
-        let mut millionths = ((magnitude - whole as f64) * 1e6 + 0.5) as u64;
-        let mut places = 6;
-        while places > 0 && millionths.is_multiple_of(10) {
-            millionths /= 10;
-            places -= 1;
-        }
-        let mut sentence = sentence.number(whole);
-        if places > 0 {
-            sentence = sentence.say(".");
-            let mut scale = 1;
-            let mut i = 1;
-            while i < places {
-                scale *= 10;
-                i += 1;
-            }
-            while scale > millionths && scale > 1 {
-                sentence = sentence.say("0");
-                scale /= 10;
-            }
-            sentence = sentence.number(millionths);
-        }
-        sentence
-    }
-
     /// The text so far.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.text.split_at(self.length).0) {
@@ -125,10 +90,6 @@ mod tests {
     fn digits_come_out_as_written() {
         for n in [0, 7, 10, 128, 65_535, u64::MAX] {
             assert_eq!(Sentence::new().number(n).as_str(), n.to_string());
-        }
-        for (x, text) in [(1.5, "1.5"), (-0.5, "-0.5"), (0.001, "0.001"), (2.0, "2"), (0.333_333_3, "0.333333"), (10.05, "10.05")]
-        {
-            assert_eq!(Sentence::new().decimal(x).as_str(), text);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What flags say of a kernel, as the library wants it.
 
+use crate::knob_flags::note_old_names;
 use crate::{
     args::{ClassArgs, KernelArgs},
     failure::Failure,
@@ -29,6 +30,7 @@ impl ClassArgs {
 impl KernelArgs {
     /// What the flags ask of the library.
     pub fn request(&self) -> Result<Request, Failure> {
+        note_old_names(self.knobs.0.iter().map(|knob| knob.0.as_str()));
         Ok(Request { knobs: self.knobs.0.clone(), ..self.class.request()? })
     }
 

@@ -105,7 +105,7 @@ fn composed() -> Duration {
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
     };
-    timed(|| run_program(&Program::of(&desc), Mode::Fast, &shapes, matrices).expect("it fits"))
+    timed(|| run_program(&Program::of(&desc.as_simt().expect("one schedule")), Mode::Fast, &shapes, matrices).expect("it fits"))
 }
 
 fn main() {

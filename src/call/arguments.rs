@@ -204,7 +204,7 @@ impl Shapes {
             length: usize::MAX,
         };
         let d = matrix(c, ldc, m, n);
-        let c = if desc.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
+        let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         Self { m, n, k, a: matrix(a, lda, m, k), b: matrix(b, ldb, k, n), c, d, scalars }
     }
 
@@ -235,8 +235,13 @@ impl Shapes {
     /// [`Refusal::Layouts`] when the layouts are others.
     pub fn canonical_for(&self, d: &GemmDesc) -> Result<Self, Refusal> {
         let seen = self.seen_by(d);
-        if [seen.a.order, seen.b.order, seen.d.order] != [d.layout_a, d.layout_b, d.layout_c] {
-            return Err(Refusal::Layouts { a: d.layout_a, b: d.layout_b, d: d.layout_c, exchanged: d.exchanged });
+        if [seen.a.order, seen.b.order, seen.d.order] != [d.class.a.layout, d.class.b.layout, d.class.output.layout] {
+            return Err(Refusal::Layouts {
+                a: d.class.a.layout,
+                b: d.class.b.layout,
+                d: d.class.output.layout,
+                exchanged: d.frame.is_exchanged(),
+            });
         }
         Ok(seen)
     }
@@ -248,7 +253,7 @@ impl Shapes {
 
     /// The problem with A and B in each other's place where the description's are.
     fn seen_by(self, d: &GemmDesc) -> Self {
-        if d.exchanged { self.turned() } else { self }
+        if d.frame.is_exchanged() { self.turned() } else { self }
     }
 
     /// Whether a kernel of description `d` can compute this: sizes, leading dimensions, what the epilogue reads.
@@ -262,14 +267,15 @@ impl Shapes {
                 return Err(Refusal::ExtentTooLarge { field: Field::Extent(axis), value, most: LARGEST as u64 });
             }
         }
-        let depth = DEPTH as usize;
-        let most = LARGEST / d.split.parts() as usize / depth * depth;
-        if d.split.splits() && self.k > most {
-            let most = most as u64;
-            return Err(Refusal::Split(SplitRefusal::TooDeep { k: self.k, split: d.split, most }));
+        if let Some(split) = d.warp_specialized().map(|d| d.knobs.emulation).filter(|split| split.splits()) {
+            let depth = DEPTH as usize;
+            let most = LARGEST / split.parts() as usize / depth * depth;
+            if self.k > most {
+                return Err(Refusal::Split(SplitRefusal::TooDeep { k: self.k, split, most: most as u64 }));
+            }
         }
-        let reads = d.epilogue.reads(&self.scalars);
-        let integral = matches!(d.compute, crate::numeric::ComputeKind::I32);
+        let reads = d.class.output.epilogue.reads(&self.scalars);
+        let integral = matches!(d.class.compute, crate::numeric::ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
         }
@@ -284,12 +290,13 @@ impl Shapes {
             _ => {}
         }
         let canonical = self.seen_by(d);
-        let tiles = canonical.m.div_ceil(d.threadblock.m as usize) as u64 * canonical.n.div_ceil(d.threadblock.n as usize) as u64;
-        let most = u64::from(d.arch.machine().grid_x);
+        let tile = d.threadblock();
+        let tiles = canonical.m.div_ceil(tile.m as usize) as u64 * canonical.n.div_ceil(tile.n as usize) as u64;
+        let most = u64::from(d.class.arch.machine().grid_x);
         if tiles > most {
             return Err(Refusal::TooManyTiles { tiles, most });
         }
-        d.epilogue.check_functions()
+        d.class.output.epilogue.check_functions()
     }
 }
 

@@ -38,7 +38,7 @@ use super::{
     arguments::{MatrixShape, Shapes},
 };
 use crate::{
-    desc::GemmDesc,
+    desc::{GemmDesc, WarpSpecializedDesc},
     operand::OperandKind,
     refusal::{Refusal, Route},
     threadblock::{
@@ -88,18 +88,16 @@ impl Routes {
     /// [`Refusal::Layouts`] when the shapes' layouts are not the description's.
     pub fn of(desc: &GemmDesc, shapes: &Shapes, addresses: [u64; 2]) -> Result<Self, Refusal> {
         let problem = shapes.canonical_for(desc)?;
-        let [a, b] = if desc.exchanged { [addresses[1], addresses[0]] } else { addresses };
+        let [a, b] = if desc.frame.is_exchanged() { [addresses[1], addresses[0]] } else { addresses };
         let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
-        let read = !nothing && desc.epilogue.reads(&shapes.scalars).accumulator;
-        let way = |operand, shape: MatrixShape, mn, address| {
-            if read && desc.mainloop.has_roles() {
-                Way::of(desc, operand, shape, (mn, problem.k), address)
-            } else {
-                Way::direct(shape)
-            }
+        let read = !nothing && desc.class.output.epilogue.reads(&shapes.scalars).accumulator;
+        let warp_specialized = desc.warp_specialized();
+        let way = |operand, shape: MatrixShape, mn, address| match &warp_specialized {
+            Some(desc) if read => Way::of(desc, operand, shape, (mn, problem.k), address),
+            _ => Way::direct(shape),
         };
         let (a, b) = (way(OperandKind::A, problem.a, problem.m, a), way(OperandKind::B, problem.b, problem.n, b));
-        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
+        let (a, b) = if desc.frame.is_exchanged() { (b, a) } else { (a, b) };
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         Ok(Self { a, b: Way { offset, ..b } })
@@ -120,28 +118,28 @@ impl Way {
     }
 
     /// That of an operand of the row-major problem, whose extents are M or N, and K.
-    fn of(desc: &GemmDesc, operand: OperandKind, shape: MatrixShape, (mn, k): (usize, usize), address: u64) -> Self {
-        if desc.split.splits() {
-            let layout = SplitLayout { split: desc.split, mn, k };
+    fn of(desc: &WarpSpecializedDesc, operand: OperandKind, shape: MatrixShape, (mn, k): (usize, usize), address: u64) -> Self {
+        if desc.knobs.emulation.splits() {
+            let layout = SplitLayout { split: desc.knobs.emulation, mn, k };
             return Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() };
         }
-        let facts = desc.operand(operand);
+        let element = desc.class.operand(operand).element;
         let along_k = WarpSpecialized::along(desc, operand).is(Along::K);
         let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
-        let route = if along_k != facts.k_contiguous {
+        let route = if desc.reads_transposed(operand) {
             Route::Transposed
         } else {
             // Of one row nobody asks where the next one lies.
-            let stride = if lines > 1 { facts.element.matrix_bytes(shape.leading as u64) } else { 0 };
+            let stride = if lines > 1 { element.matrix_bytes(shape.leading as u64) } else { 0 };
             let whole = address.is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
             if whole && stride <= MOST_STRIDE_BYTES { Route::Direct } else { Route::Relaid }
         };
         if route == Route::Direct {
             return Self::direct(shape);
         }
-        let pitch = pitch_bytes(facts.element.matrix_bytes(length as u64));
+        let pitch = pitch_bytes(element.matrix_bytes(length as u64));
         let bytes_of_all = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT);
-        Self { route, leading: facts.element.matrix_elements(pitch) as usize, offset: 0, bytes: bytes_of_all.unwrap_or(u64::MAX) }
+        Self { route, leading: element.matrix_elements(pitch) as usize, offset: 0, bytes: bytes_of_all.unwrap_or(u64::MAX) }
     }
 }
 

@@ -4,11 +4,12 @@
 //! description as `config.cuh`; [`translation_unit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
 
 use crate::{
-    desc::{GemmDesc, OperandDesc},
+    desc::{Class, GemmDesc, OperandDesc, SimtDesc},
     epilogue,
     index::{IndexMap, Map, fingerprint},
     operand::OperandKind,
     threadblock::{Along, Program, SwizzleKind},
+    warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
 
@@ -235,46 +236,52 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.
-fn epilogue_header(d: &GemmDesc) -> String {
-    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&d.epilogue));
+fn epilogue_header(class: &Class) -> String {
+    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue));
     let _ = writeln!(
         text,
         "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
-        d.compute.cuda(),
-        epilogue::expression(&d.epilogue)
+        class.compute.cuda(),
+        epilogue::expression(&class.output.epilogue)
     );
     text
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-fn facts_of_threads(d: &GemmDesc) -> [(&'static str, u32); 8] {
-    let (warps, lanes) = (d.warps(), d.lanes());
+fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u32); 8] {
+    let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
-        ("kWarpK", d.warp.k),
+        ("kWarpK", tiles.warp.k),
         ("kWarpsM", warps.m),
         ("kWarpsN", warps.n),
         ("kWarpsK", warps.k),
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
-        ("kThreadsPerSlice", d.threads_per_slice()),
-        ("kStoreAccess", d.store_access()),
+        ("kThreadsPerSlice", tiles.threads_per_slice()),
+        ("kStoreAccess", store_access),
     ]
 }
 
 /// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
 pub fn header(d: &GemmDesc) -> String {
-    if let Some(components) = d.warp_specialized() {
-        return warp_specialized::header(d, &components);
+    match (d.simt(), d.warp_specialized(), d.components()) {
+        (_, Some(d), Some(components)) => warp_specialized::header(&d, &components),
+        (Some(d), ..) => simt_header(&d),
+        _ => String::new(),
     }
+}
+
+/// That of a kernel whose threads all follow one schedule.
+fn simt_header(d: &SimtDesc) -> String {
     let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
     let facts: &[(&str, u32)] = &[
-        ("kTileM", d.threadblock.m),
-        ("kTileN", d.threadblock.n),
-        ("kTileK", d.threadblock.k),
+        ("kTileM", d.knobs.threadblock.m),
+        ("kTileN", d.knobs.threadblock.n),
+        ("kTileK", d.knobs.threadblock.k),
         ("kThreads", d.threads()),
-        ("kStages", d.stages),
+        ("kStages", d.knobs.stages),
         ("kStageBytes", d.stage_bytes()),
-        ("kBlocksPerSm", d.blocks_per_sm),
+        ("kBlocksPerSm", d.knobs.blocks_per_sm),
         ("kUnroll", d.groups_a_turn()),
     ];
     let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
@@ -282,12 +289,13 @@ pub fn header(d: &GemmDesc) -> String {
     text.push_str(&operand_header("OperandA", &a, 0));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
     text.push_str(&crate::schedule::Schedule::of(d).header());
-    text.push_str(&order_header(d.swizzle));
-    text.push_str(&epilogue_header(d));
+    text.push_str(&order_header(d.knobs.swizzle));
+    text.push_str(&epilogue_header(&d.class));
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
+    let _ =
+        writeln!(text, "  using Accumulator = {};\n  using C = {};", d.class.accumulator.cuda(), d.class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
-    for (fact, value) in facts_of_threads(d).iter().chain(facts) {
+    for (fact, value) in facts_of_threads(&d.tiles(), d.store_access()).iter().chain(facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
     text.push_str("};\n");
@@ -323,12 +331,17 @@ pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, 
 
 /// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
 pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
-    if let Some(components) = d.warp_specialized() {
-        return warp_specialized::translation_unit(d, &components, with_fingerprints);
+    match (d.simt(), d.warp_specialized(), d.components()) {
+        (_, Some(d), Some(components)) => warp_specialized::translation_unit(&d, &components, with_fingerprints),
+        (Some(d), ..) => simt_unit(&d, with_fingerprints),
+        _ => TranslationUnit { entry: ENTRY, source: String::new(), config: String::new(), headers: &[] },
     }
+}
+
+fn simt_unit(d: &SimtDesc, with_fingerprints: bool) -> TranslationUnit {
     let mut source = format!(
         "#include \"config.cuh\"\n#include \"device/gemm.cuh\"\nusing Mainloop = {}<Config>;\n",
-        d.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
+        d.knobs.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
     );
     if with_fingerprints {
         source.push_str(&fingerprints(&Program::of(d)));
@@ -337,5 +350,5 @@ pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUni
         source,
         "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
+    TranslationUnit { entry: ENTRY, source, config: simt_header(d), headers: &[] }
 }

@@ -8,11 +8,13 @@ use super::{
     split::{split_fingerprints, split_header},
 };
 use crate::{
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     epilogue::tensor_store::StagingMap,
     index::Map,
     operand::OperandKind,
-    threadblock::{Along, ClusterTiles, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized},
+    threadblock::{
+        Along, ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized,
+    },
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
 use core::fmt::Write;
@@ -38,26 +40,26 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 }
 
 /// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
-pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
+pub(super) fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     let facts = [
-        ("kTileM", d.threadblock.m),
-        ("kTileN", d.threadblock.n),
-        ("kTileK", d.threadblock.k),
+        ("kTileM", d.knobs.threadblock.m),
+        ("kTileN", d.knobs.threadblock.n),
+        ("kTileK", d.knobs.threadblock.k),
         ("kStageRow", components.tile(OperandKind::A).row_bytes()),
-        ("kClusterM", d.cluster.m),
-        ("kClusterN", d.cluster.n),
+        ("kClusterM", d.knobs.cluster.m),
+        ("kClusterN", d.knobs.cluster.n),
         ("kThreads", components.ring.threads()),
     ];
-    let own = match components.warpgroup() {
-        Some(mma) => of_warpgroups(d, components, mma),
-        None => threads::own(d, components),
+    let own = match &components.mma {
+        ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
+        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => of_warpgroups(d, components, mma),
     };
     let mut text =
         format!("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"{}\"\n", own.twin);
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
     text.push_str(&SplitLine::declaration());
-    text.push_str(&split_header(d.split, d.exchanged));
+    text.push_str(&split_header(d.knobs.emulation, d.frame.is_exchanged()));
     text.push_str(&components.ring.header());
     // The components were made from a description, whose schedules there are.
     text.push_str(&components.roles().header());
@@ -65,10 +67,11 @@ pub(super) fn header(d: &GemmDesc, components: &WarpSpecialized) -> String {
     for (operand, own) in OperandKind::BOTH.into_iter().zip(&own.operands) {
         text.push_str(&operand_header(components, operand, own));
     }
-    text.push_str(&order_header(d.swizzle));
-    text.push_str(&epilogue_header(d));
+    text.push_str(&order_header(d.knobs.swizzle));
+    text.push_str(&epilogue_header(&d.class));
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", d.accumulator.cuda(), d.c.cuda());
+    let _ =
+        writeln!(text, "  using Accumulator = {};\n  using C = {};", d.class.accumulator.cuda(), d.class.output.element.cuda());
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n  using Split = ::SplitFacts;\n");
@@ -94,7 +97,7 @@ struct Own {
 }
 
 /// Those of warpgroups on the tensor cores.
-fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
+fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
     let rows = components.fragment_rows().cuda();
     let mut aliases = format!("  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n");
     let mut structs = mma.header("WarpgroupMma");
@@ -114,13 +117,13 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
         operands: Default::default(),
         aliases,
         facts: vec![
-            ("kWarpM", d.warp.m),
-            ("kWarpN", d.warp.n),
+            ("kWarpM", d.knobs.warp.m),
+            ("kWarpN", d.knobs.warp.n),
             ("kConsumersM", components.consumers.m),
             ("kConsumersN", components.consumers.n),
             ("kRepeatsM", components.repeats.m),
             ("kRepeatsN", components.repeats.n),
-            ("kStoreAccess", d.align_c),
+            ("kStoreAccess", d.knobs.align_c),
             ("kByCopyEngine", u32::from(d.by_copy_engine())),
             ("kSliceColumns", components.slice_columns),
             ("kColumnMajor", u32::from(!components.layout_c.is_row())),
@@ -136,10 +139,10 @@ fn of_warpgroups(d: &GemmDesc, components: &WarpSpecialized, mma: &MmaWarpgroup)
 type Mirrored = (&'static str, &'static str, Map);
 
 /// The maps that have a twin.
-fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
-    let own: Vec<Mirrored> = match components.warpgroup() {
-        None => threads::mirrored(d, components),
-        Some(mma) => {
+fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
+    let own: Vec<Mirrored> = match &components.mma {
+        ConsumerMma::Threads(tiles) => threads::mirrored(components, tiles),
+        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
             let tile = |operand| -> Map {
                 match components.tile(operand) {
                     StageTile::Warpgroup(tile) => Arc::new(tile),
@@ -175,7 +178,11 @@ fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
 }
 
 /// The text of a kernel.
-pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_fingerprints: bool) -> TranslationUnit {
+pub(super) fn translation_unit(
+    d: &WarpSpecializedDesc,
+    components: &WarpSpecialized,
+    with_fingerprints: bool,
+) -> TranslationUnit {
     let mut source = String::from("#include \"config.cuh\"\n#include \"cuda/warp_specialized.cuh\"\n");
     let consumer = match components.threads() {
         None => "Consumer",
@@ -185,13 +192,13 @@ pub(super) fn translation_unit(d: &GemmDesc, components: &WarpSpecialized, with_
         }
     };
     if with_fingerprints {
-        let (order, cluster) = (d.swizzle, d.cluster);
-        let mirrored = mirrored(d, components);
+        let (order, cluster) = (d.knobs.swizzle, d.knobs.cluster);
+        let mirrored = mirrored(components);
         let aliases: String = mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
-        source.push_str(&split_fingerprints(d.split, d.exchanged));
+        source.push_str(&split_fingerprints(d.knobs.emulation, d.frame.is_exchanged()));
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
             let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });

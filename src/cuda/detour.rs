@@ -11,7 +11,7 @@ use super::{
 use crate::{
     call::{MatrixShape, Routes, Source, SplitLayout, WORKSPACE_ALIGNMENT, Way},
     codegen::TranslationUnit,
-    desc::GemmDesc,
+    desc::{GemmDesc, WarpSpecializedDesc},
     error::Error,
     operand::OperandKind,
     pass::{
@@ -19,7 +19,6 @@ use crate::{
         transpose::{Choice, Combine, Strided, TransposeDesc, TransposeShapes},
     },
     refusal::{Operand, Refusal, Route},
-    threadblock::{Along, WarpSpecialized},
 };
 use core::ops::Range;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -40,41 +39,31 @@ pub(super) struct Detour {
 }
 
 /// Transposes that calls of a description may need: those of elements that it reads along K alone, and that lie otherwise.
-fn transposes(desc: &GemmDesc) -> Vec<TransposeDesc> {
-    let turned = |&operand: &OperandKind| {
-        let facts = desc.operand(operand);
-        desc.mainloop.has_roles()
-            && !desc.split.splits()
-            && facts.k_contiguous != WarpSpecialized::along(desc, operand).is(Along::K)
-    };
-    OperandKind::BOTH
-        .iter()
-        .find(|operand| turned(operand))
-        .map_or(Vec::new(), |&operand| Choice::moves(desc.operand(operand).element.bytes_of(1)).to_vec())
+fn transposes(desc: &WarpSpecializedDesc) -> Vec<TransposeDesc> {
+    let mut operands = OperandKind::BOTH.into_iter();
+    let turned = operands.find(|&operand| !desc.knobs.emulation.splits() && desc.reads_transposed(operand));
+    turned.map_or(Vec::new(), |operand| Choice::moves(desc.class.operand(operand).element.bytes_of(1)).to_vec())
 }
 
 /// The texts of what may lie before a description's kernel, whatever the call.
 pub fn detour_units(desc: &GemmDesc) -> Vec<TranslationUnit> {
-    if !desc.mainloop.has_roles() {
-        return Vec::new();
-    }
-    if desc.split.splits() {
-        return vec![split_unit(desc.split)];
+    let Some(desc) = desc.warp_specialized() else { return Vec::new() };
+    if desc.knobs.emulation.splits() {
+        return vec![split_unit(desc.knobs.emulation)];
     }
     let mut units = vec![relay_unit()];
-    units.extend(transposes(desc).iter().map(transpose_unit));
+    units.extend(transposes(&desc).iter().map(transpose_unit));
     units
 }
 
 /// Compiles and loads the same.
 pub(super) fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<(), Error> {
-    if desc.split.splits() {
-        return CudaSplit::prepare(context, desc.split).map(drop);
+    let Some(desc) = desc.warp_specialized() else { return Ok(()) };
+    if desc.knobs.emulation.splits() {
+        return CudaSplit::prepare(context, desc.knobs.emulation).map(drop);
     }
-    if desc.mainloop.has_roles() {
-        CudaRelay::prepare(context)?;
-    }
-    transposes(desc).iter().try_for_each(|desc| CudaTranspose::prepare(context, desc).map(drop))
+    CudaRelay::prepare(context)?;
+    transposes(&desc).iter().try_for_each(|desc| CudaTranspose::prepare(context, desc).map(drop))
 }
 
 /// The address at which the workspace of a call begins, once it is there, large enough, and apart from all that is read and

@@ -50,7 +50,7 @@ pub struct Geometry {
 
 impl Geometry {
     const fn of(desc: &GemmDesc) -> Self {
-        Self { tile: desc.threadblock, threads: desc.threads(), shared_bytes: desc.smem_bytes() }
+        Self { tile: desc.threadblock(), threads: desc.threads(), shared_bytes: desc.smem_bytes() }
     }
 }
 
@@ -73,7 +73,7 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
-        desc.epilogue.check_functions()?;
+        desc.class.output.epilogue.check_functions()?;
         detour::prepare(context, desc)?;
         let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
         Ok(KNOWN.keep(context, desc, kernel))
@@ -98,7 +98,7 @@ impl CudaKernel {
         sm: u32,
     ) -> Result<Self, Error> {
         let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
-        let components = desc.warp_specialized();
+        let components = desc.components();
         let persistent = components.map(|components| Persistent::of(components, &loaded, &context.default_stream()));
         Ok(Self(Arc::new(Prepared { desc: *desc, geometry, persistent: persistent.transpose()?, loaded })))
     }
@@ -155,18 +155,19 @@ impl CudaKernel {
         let desc = self.0.desc.for_scalars(&shapes.scalars);
         shapes.check(&desc)?;
         let problem = shapes.canonical_for(&desc)?;
-        let reads = desc.epilogue.reads(&shapes.scalars);
+        let reads = desc.class.output.epilogue.reads(&shapes.scalars);
         let extents = check_memory(&desc, stream, shapes, &matrices, reads)?;
         if problem.m == 0 || problem.n == 0 {
             return Ok(());
         }
         let routes = self.routes(shapes, &matrices)?;
+        let warp_specialized = desc.warp_specialized();
         if routes.workspace_bytes() > 0 {
-            check_capture(stream, &desc)?;
+            warp_specialized.as_ref().map_or(Ok(()), |desc| check_capture(stream, desc))?;
         }
         let workspace = detour::workspace(&routes, &matrices, &extents)?;
         let CudaMatrices { a, b, c, d, .. } = &matrices;
-        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
+        let (a, b) = if desc.frame.is_exchanged() { (b, a) } else { (a, b) };
         let (c_address, ldc) = match (&problem.c, c) {
             (Source::Matrix(shape), Source::Matrix(c)) if reads.source => (c.address, shape.leading),
             (Source::InPlace, _) if reads.source => (d.address, problem.d.leading),
@@ -175,13 +176,13 @@ impl CudaKernel {
         let depth = if reads.accumulator { problem.k } else { 0 };
         let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
-        if let Some(persistent) = &kernel.0.persistent {
-            let [way_a, way_b] = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
+        if let (Some(persistent), Some(desc)) = (&kernel.0.persistent, &warp_specialized) {
+            let [way_a, way_b] = if desc.frame.is_exchanged() { [routes.b, routes.a] } else { [routes.a, routes.b] };
             let (row_a, column_b) = (problem.a.order.is_row(), !problem.b.order.is_row());
             let lies = |shape, k_contiguous: bool, mn, k| if k_contiguous { (shape, k, mn) } else { (shape, mn, k) };
             let parts = |shape: MatrixShape, along_k, mn| {
-                let layout = SplitLayout { split: desc.split, mn, k: problem.k };
-                desc.split.splits().then_some((layout, Lies { leading: shape.leading, along_k }))
+                let layout = SplitLayout { split: desc.knobs.emulation, mn, k: problem.k };
+                desc.knobs.emulation.splits().then_some((layout, Lies { leading: shape.leading, along_k }))
             };
             let (parts_a, parts_b) = (parts(problem.a, row_a, problem.m), parts(problem.b, column_b, problem.n));
             let detours = [
@@ -193,7 +194,7 @@ impl CudaKernel {
             let call = Call {
                 m: problem.m,
                 n: problem.n,
-                depth: if desc.split.splits() && depth > 0 { way_a.leading } else { depth },
+                depth: if desc.knobs.emulation.splits() && depth > 0 { way_a.leading } else { depth },
                 a: detours[0].placed,
                 b: detours[1].placed,
                 c: (c_address != 0).then(|| placed(c_address, ldc)),
@@ -202,10 +203,11 @@ impl CudaKernel {
                 lines: splittings.map(|splitting| splitting.map_or(0, Splitting::lines)),
             };
             // Whatever can be refused has been by now.
-            let (grid, params) = persistent.ready(&kernel.0.desc.multiplied(), &call)?;
+            let Some(fitting) = fitting.warp_specialized() else { return Err(Refusal::NotPrepared.into()) };
+            let (grid, params) = persistent.ready(&fitting.multiplied(), &call)?;
             detours.iter().try_for_each(|detour| detour.enqueue(stream))?;
             // But rows that cannot be scaled: whether there are any, the device finds out.
-            check_window(stream, &desc, splittings)?;
+            check_window(stream, desc, splittings)?;
             return launch(&kernel.0.loaded.function, stream, &grid, &params);
         }
         let Geometry { tile, threads, shared_bytes } = kernel.0.geometry;
@@ -230,7 +232,7 @@ impl CudaKernel {
             reserved: 0,
         };
         let blocks = tiles_m as u64 * tiles_n as u64;
-        let most = u64::from(fitting.arch.machine().grid_x);
+        let most = u64::from(fitting.class.arch.machine().grid_x);
         if blocks > most {
             return Err(Refusal::TooManyTiles { tiles: blocks, most }.into());
         }
@@ -245,24 +247,24 @@ impl CudaKernel {
 
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.
 pub fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
+    let simt = desc.simt();
     let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
-        if desc.mainloop.has_roles() {
-            // The copy engine reads whole vectors or nothing.
-            return u32::MAX;
-        }
-        let facts = desc.operand(operand);
+        // The copy engine reads whole vectors or nothing.
+        let Some(facts) = simt.map(|desc| desc.operand(operand)) else { return u32::MAX };
         let contiguous = if facts.k_contiguous { depth } else { mn };
         // An address of an odd byte is no element's: cudarc's slices have none.
         let elements = facts.element.matrix_elements(address);
         let fits = dividing(facts.access, &[elements, shape.leading as u64, contiguous as u64]);
         if fits < facts.access { fits } else { u32::MAX }
     };
-    let elements = |address| desc.c.matrix_elements(address);
+    let output = desc.class.output;
+    let elements = |address| output.element.matrix_elements(address);
+    let [_, _, align_c] = desc.alignments();
     let align_c = dividing(
-        desc.align_c,
-        &[elements(c), elements(d), ldc as u64, problem.d.leading as u64, desc.layout_c.packed(problem.m, problem.n) as u64],
+        align_c,
+        &[elements(c), elements(d), ldc as u64, problem.d.leading as u64, output.layout.packed(problem.m, problem.n) as u64],
     );
-    desc.narrowed(operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c)
+    desc.narrowed([operand(OperandKind::A, a, &problem.a, problem.m), operand(OperandKind::B, b, &problem.b, problem.n), align_c])
 }
 
 /// Whether the operands are of the kernel's types, on the stream's device, and D lies apart from what is read. Returns the addresses
@@ -275,7 +277,11 @@ fn check_memory(
     reads: Reads,
 ) -> Result<[(Operand, Range<u64>); 4], Refusal> {
     let CudaMatrices { a, b, c, d, .. } = matrices;
-    let (kind_a, kind_b) = if desc.exchanged { (desc.b, desc.a) } else { (desc.a, desc.b) };
+    let (kind_a, kind_b) = if desc.frame.is_exchanged() {
+        (desc.class.b.element, desc.class.a.element)
+    } else {
+        (desc.class.a.element, desc.class.b.element)
+    };
     let context = stream.context().cu_ctx() as usize;
     let check = |matrix: &DeviceMatrix<'_>, wanted, operand| {
         if matrix.kind != wanted {
@@ -285,7 +291,7 @@ fn check_memory(
     };
     check(a, kind_a, Operand::A)?;
     check(b, kind_b, Operand::B)?;
-    check(d, desc.c, Operand::D)?;
+    check(d, desc.class.output.element, Operand::D)?;
     let nothing = || 0..0;
     if shapes.m == 0 || shapes.n == 0 {
         return Ok([Operand::D, Operand::A, Operand::B, Operand::C].map(|operand| (operand, nothing())));
@@ -307,7 +313,7 @@ fn check_memory(
     }
     let mut read_c = nothing();
     if let (Source::Matrix(c), Source::Matrix(shape)) = (c, &shapes.c) {
-        check(c, desc.c, Operand::C)?;
+        check(c, desc.class.output.element, Operand::C)?;
         let same = c.address == d.address && shape.leading == shapes.d.leading;
         read_c = read(c.range(extent(shape, shapes.m, shapes.n)), reads.source);
         if !same && meets(&read_c) {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     call::SplitLayout,
     codegen::{SplitLine, SplitParams, TranslationUnit},
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     error::Error,
     numeric::SplitKind,
     operand::OperandKind,
@@ -107,8 +107,8 @@ impl Splitting {
 }
 
 /// Refuses to scale on a stream that is being captured: the product waits for what was found.
-pub(super) fn check_capture(stream: &CudaStream, desc: &GemmDesc) -> Result<(), Error> {
-    if !desc.split.scales() {
+pub(super) fn check_capture(stream: &CudaStream, desc: &WarpSpecializedDesc) -> Result<(), Error> {
+    if !desc.knobs.emulation.scales() {
         return Ok(());
     }
     match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
@@ -118,8 +118,12 @@ pub(super) fn check_capture(stream: &CudaStream, desc: &GemmDesc) -> Result<(), 
 }
 
 /// Waits for the passes of both operands, and refuses the first row that could not be scaled. Of modes that do not scale, does not wait.
-pub(super) fn check_window(stream: &CudaStream, desc: &GemmDesc, splittings: [Option<&Splitting>; 2]) -> Result<(), Error> {
-    if !desc.split.scales() {
+pub(super) fn check_window(
+    stream: &CudaStream,
+    desc: &WarpSpecializedDesc,
+    splittings: [Option<&Splitting>; 2],
+) -> Result<(), Error> {
+    if !desc.knobs.emulation.scales() {
         return Ok(());
     }
     let [Some(a), Some(b)] = splittings.map(|splitting| splitting.and_then(Splitting::addresses)) else { return Ok(()) };
@@ -130,7 +134,7 @@ pub(super) fn check_window(stream: &CudaStream, desc: &GemmDesc, splittings: [Op
         }
         let [facts]: [SplitLine; 1] = read_back(stream, [lines + u64::from(line) * size_of::<SplitLine>() as u64])?;
         let refused = SplitRefusal::of(operand, line, &facts.into());
-        return Err(Refusal::Split(if desc.exchanged { refused.exchanged() } else { refused }).into());
+        return Err(Refusal::Split(if desc.frame.is_exchanged() { refused.exchanged() } else { refused }).into());
     }
     Ok(())
 }

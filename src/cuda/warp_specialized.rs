@@ -5,7 +5,7 @@
 use super::{loaded::Loaded, tensor_map};
 use crate::{
     codegen::{TensorGemmParams, TensorMap},
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     error::Error,
     operand::OperandKind,
     refusal::{Operand, Refusal},
@@ -58,12 +58,12 @@ impl Persistent {
         Grid { clusters, cluster: ring.blocks(), threads: ring.threads(), shared_bytes: ring.shared_bytes() }
     }
 
-    /// What a product is launched with, ready to be enqueued. The description is of what the kernel reads ([`GemmDesc::multiplied`]).
-    pub fn ready(&self, desc: &GemmDesc, call: &Call) -> Result<(Grid, TensorGemmParams), Error> {
-        let (tile, cluster) = (desc.threadblock, desc.cluster);
+    /// What a product is launched with, ready to be enqueued. The description is of what the kernel reads ([`WarpSpecializedDesc::multiplied`]).
+    pub fn ready(&self, desc: &WarpSpecializedDesc, call: &Call) -> Result<(Grid, TensorGemmParams), Error> {
+        let (tile, cluster) = (desc.knobs.threadblock, desc.knobs.cluster);
         let tiles_m = call.m.div_ceil(tile.m as usize).div_ceil(cluster.m as usize);
         let tiles_n = call.n.div_ceil(tile.n as usize).div_ceil(cluster.n as usize);
-        let (rectangles, most) = (tiles_m as u64 * tiles_n as u64, u64::from(desc.arch.machine().grid_x));
+        let (rectangles, most) = (tiles_m as u64 * tiles_n as u64, u64::from(desc.class.arch.machine().grid_x));
         if rectangles > most {
             return Err(Refusal::TooManyTiles { tiles: rectangles, most }.into());
         }
@@ -96,7 +96,7 @@ impl Persistent {
     /// The map of an operand; nothing where none is read.
     fn operand(
         &self,
-        desc: &GemmDesc,
+        desc: &WarpSpecializedDesc,
         operand: OperandKind,
         extents: (usize, usize),
         placed: Placed,
@@ -104,17 +104,18 @@ impl Persistent {
         if extents.1 == 0 {
             return Ok(NOTHING);
         }
-        let (element, extents) = (desc.operand(operand).element, (extents.0 as u64, extents.1 as u64));
+        let (element, extents) = (desc.class.operand(operand).element, (extents.0 as u64, extents.1 as u64));
         let map = self.components.operand_map(operand, element, extents, placed.leading as u64)?;
         tensor_map(&map, placed.address)
     }
 
     /// The map of C or D; nothing where threads read and store them.
-    fn slices(&self, desc: &GemmDesc, (name, placed): (Operand, Placed), call: &Call) -> Result<TensorMap, Error> {
+    fn slices(&self, desc: &WarpSpecializedDesc, (name, placed): (Operand, Placed), call: &Call) -> Result<TensorMap, Error> {
         if !desc.by_copy_engine() {
             return Ok(NOTHING);
         }
-        let map = self.components.slice_map(name, desc.c, (call.m as u64, call.n as u64), placed.leading as u64)?;
+        let map =
+            self.components.slice_map(name, desc.class.output.element, (call.m as u64, call.n as u64), placed.leading as u64)?;
         tensor_map(&map, placed.address)
     }
 }

@@ -1,12 +1,16 @@
 //! Whether a description is a kernel: one rule book, read by the compiler, the run time and the property tests.
 
-use super::{derived::OperandDesc, knobs::GemmDesc, spills::SpillKind};
+use super::{
+    class::Class,
+    derived::OperandDesc,
+    gemm_desc::{Described, FamilyDesc, GemmDesc, SimtDesc},
+    spills::SpillKind,
+};
 use crate::{
     arch::{Machine, OpKind},
     numeric::ComputeKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, Legal, Operand, Part, Refusal, Word},
-    schedule::ScheduleKind,
+    refusal::{Field, Legal, Operand, Part, Refusal, Word, hold},
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -23,43 +27,18 @@ const THREADBLOCK_K: u32 = 512;
 impl GemmDesc {
     /// Whether this is a kernel for the machines that the architecture tag stands for.
     pub const fn check(&self) -> Result<(), Refusal> {
-        self.check_on(&self.arch.machine())
+        self.check_on(&self.class.arch.machine())
     }
 
     /// Whether this is a kernel for `machine`.
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        if machine.sm < self.arch.sm() {
-            return Err(Refusal::MachineTooOld { arch: self.arch, sm: machine.sm });
+        if machine.sm < self.class.arch.sm() {
+            return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
         }
-        if self.mainloop.has_roles() {
-            return self.check_roles(machine);
+        match self.family {
+            FamilyDesc::Simt(knobs) => Described { class: self.class, frame: self.frame, knobs }.check_on(machine),
+            FamilyDesc::WarpSpecialized(knobs) => Described { class: self.class, frame: self.frame, knobs }.check_on(machine),
         }
-        if !matches!(self.op, OpKind::Simt) {
-            return Err(Refusal::NoChoice {
-                field: Field::OpTensorOp,
-                mainloop: Word(self.mainloop.name()),
-                nearest: Word(OpKind::Simt.name()),
-            });
-        }
-        if !self.combined().is_of(self.op) {
-            return Err(self.combined().refused_by(self.op));
-        }
-        if let Err(refusal) = self.check_shapes() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_mainloop() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_operand(OperandKind::A, self.align_a) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_operand(OperandKind::B, self.align_b) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_epilogue() {
-            return Err(refusal);
-        }
-        self.check_budgets(machine)
     }
 
     /// A description that does not check panics with its sentence, which fails a build where it is a constant.
@@ -69,24 +48,49 @@ impl GemmDesc {
             Err(refusal) => panic!("{}", refusal.sentence().as_str()),
         }
     }
+}
 
-    const fn check_shapes(&self) -> Result<(), Refusal> {
-        let (tb, warp, instruction) = (self.threadblock, self.warp, self.instruction);
-        if instruction.m != 1 || instruction.n != 1 || instruction.k != 1 {
-            let odd = if instruction.m != 1 {
-                instruction.m
-            } else if instruction.n != 1 {
-                instruction.n
-            } else {
-                instruction.k
-            };
-            return Err(Refusal::NotOneOf {
-                field: Field::InstructionExtent,
-                value: odd as u64,
-                legal: Legal::Scalar,
-                nearest: 1,
+impl Class {
+    /// Whether the epilogue is one, and C and D take such accesses.
+    pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
+        let c = self.output.element;
+        hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));
+        let plain = ComputeKind::of(self.accumulator, c);
+        let legal = match self.compute {
+            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
+            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
+            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
+        };
+        if !legal {
+            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c, nearest: plain });
+        }
+        self.output.epilogue.check()
+    }
+}
+
+impl SimtDesc {
+    const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+        let class = &self.class;
+        if !matches!(class.op, OpKind::Simt) {
+            return Err(Refusal::NoChoice {
+                field: Field::OpTensorOp,
+                mainloop: Word(self.knobs.mainloop.name()),
+                nearest: Word(OpKind::Simt.name()),
             });
         }
+        if !class.combined().is_of(class.op) {
+            return Err(class.combined().refused_by(class.op));
+        }
+        hold!(self.check_shapes());
+        hold!(self.check_mainloop());
+        hold!(self.check_operand(OperandKind::A, self.knobs.align_a));
+        hold!(self.check_operand(OperandKind::B, self.knobs.align_b));
+        hold!(class.check_epilogue(self.knobs.align_c));
+        self.check_budgets(machine)
+    }
+
+    const fn check_shapes(&self) -> Result<(), Refusal> {
+        let (tb, warp) = (self.knobs.threadblock, self.knobs.warp);
         let mut axis = 0;
         while axis < 2 {
             let (field, extent) = if axis == 0 { (Field::Warp(Axis::M), warp.m) } else { (Field::Warp(Axis::N), warp.n) };
@@ -100,24 +104,14 @@ impl GemmDesc {
             }
             axis += 1;
         }
-        if let Err(refusal) = within(Field::WarpArea, warp.m * warp.n, 128, 4096) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = within(Field::Warp(Axis::K), warp.k, 8, 64) {
-            return Err(refusal);
-        }
+        hold!(within(Field::WarpArea, warp.m * warp.n, 128, 4096));
+        hold!(within(Field::Warp(Axis::K), warp.k, 8, 64));
         if !warp.k.is_multiple_of(2) {
             return Err(Refusal::NotEven { field: Field::Warp(Axis::K), value: warp.k });
         }
-        if let Err(refusal) = within(Field::Threadblock(Axis::M), tb.m, 8, THREADBLOCK_MN) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = within(Field::Threadblock(Axis::N), tb.n, 8, THREADBLOCK_MN) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = within(Field::Threadblock(Axis::K), tb.k, 8, THREADBLOCK_K) {
-            return Err(refusal);
-        }
+        hold!(within(Field::Threadblock(Axis::M), tb.m, 8, THREADBLOCK_MN));
+        hold!(within(Field::Threadblock(Axis::N), tb.n, 8, THREADBLOCK_MN));
+        hold!(within(Field::Threadblock(Axis::K), tb.k, 8, THREADBLOCK_K));
         let axes = [(Axis::M, tb.m, warp.m), (Axis::N, tb.n, warp.n), (Axis::K, tb.k, warp.k)];
         let mut i = 0;
         while i < 3 {
@@ -134,71 +128,46 @@ impl GemmDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        if let Some(abreast) = self.swizzle.abreast()
+        if let Some(abreast) = self.knobs.swizzle.abreast()
             && let Err(refusal) = within(Field::Swizzle, abreast, 1, 64)
         {
             return Err(refusal);
         }
-        if let Err(refusal) = within(Field::BlocksPerSm, self.blocks_per_sm, 1, 16) {
-            return Err(refusal);
-        }
-        if let InterleaveKind::Elements(elements) = self.interleave
+        hold!(within(Field::BlocksPerSm, self.knobs.blocks_per_sm, 1, 16));
+        if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
             let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
             return Err(Refusal::NotOneOf { field: Field::Interleave, value: elements as u64, legal, nearest });
         }
-        if self.cluster.m != 1 || self.cluster.n != 1 {
-            return Err(Refusal::NoChoice {
-                field: Field::ClusterShape,
-                mainloop: Word(self.mainloop.name()),
-                nearest: Word("1x1"),
-            });
-        }
-        if !matches!(self.schedule, ScheduleKind::Cooperative) {
-            return Err(Refusal::NoChoice {
-                field: Field::Schedule,
-                mainloop: Word(self.mainloop.name()),
-                nearest: Word(ScheduleKind::Cooperative.name()),
-            });
-        }
-        if let Err(refusal) = self.check_promotion() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_source_a() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_split() {
-            return Err(refusal);
-        }
-        if let UnrollKind::By(groups) = self.unroll {
-            if !matches!(self.mainloop, MainloopKind::SingleStage) {
-                return Err(Refusal::NoLoopToUnroll { groups, mainloop: Word(self.mainloop.name()) });
+        if let UnrollKind::By(groups) = self.knobs.unroll {
+            if !matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
+                return Err(Refusal::NoLoopToUnroll { groups, mainloop: Word(self.knobs.mainloop.name()) });
             }
-            if let Err(refusal) = within(Field::Unroll, groups, 1, self.warp.k) {
-                return Err(refusal);
-            }
+            hold!(within(Field::Unroll, groups, 1, self.knobs.warp.k));
         }
-        match self.mainloop {
-            MainloopKind::SingleStage => within(Field::Stages, self.stages, 1, 1),
-            MainloopKind::Pipelined if self.stages < 2 => within(Field::Stages, self.stages, 2, 2),
-            MainloopKind::Pipelined if self.stages != 2 => Err(Refusal::PipelinedStages { stages: self.stages }),
+        match self.knobs.mainloop {
+            MainloopKind::SingleStage => within(Field::Stages, self.knobs.stages, 1, 1),
+            MainloopKind::Pipelined if self.knobs.stages < 2 => within(Field::Stages, self.knobs.stages, 2, 2),
+            MainloopKind::Pipelined if self.knobs.stages != 2 => Err(Refusal::PipelinedStages { stages: self.knobs.stages }),
             MainloopKind::Pipelined => Ok(()),
-            MainloopKind::Multistage if !self.arch.copies_asynchronously() => {
-                Err(Refusal::NoAsynchronousCopy { arch: self.arch })
+            MainloopKind::Multistage if !self.class.arch.copies_asynchronously() => {
+                Err(Refusal::NoAsynchronousCopy { arch: self.class.arch })
             }
-            MainloopKind::Multistage => within(Field::Stages, self.stages, 2, 16),
-            MainloopKind::WarpSpecialized => Ok(()),
+            MainloopKind::Multistage => within(Field::Stages, self.knobs.stages, 2, 16),
+            MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
+                field: Field::Mainloop,
+                mainloop: Word(self.knobs.mainloop.name()),
+                nearest: Word(MainloopKind::Multistage.name()),
+            }),
         }
     }
 
     const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
         let operand = Operand::of(kind);
         let facts = self.operand(kind);
-        if let Err(refusal) = check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)) {
-            return Err(refusal);
-        }
+        hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
         let contiguous = facts.tile_contiguous();
         if !contiguous.is_multiple_of(align) {
             let nearest = 1 << contiguous.trailing_zeros();
@@ -207,20 +176,12 @@ impl GemmDesc {
         match self.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
-                if let Err(refusal) = within(Field::Padding(kind), padding, 0, 64) {
-                    return Err(refusal);
-                }
+                hold!(within(Field::Padding(kind), padding, 0, 64));
             }
             SmemLayout::Swizzled { bits, base, shift, .. } => {
-                if let Err(refusal) = within(Field::SwizzleBits(kind), bits, 1, 5) {
-                    return Err(refusal);
-                }
-                if let Err(refusal) = within(Field::SwizzleBase(kind), base, 0, 5) {
-                    return Err(refusal);
-                }
-                if let Err(refusal) = within(Field::SwizzleShift(kind), shift, 0, 8) {
-                    return Err(refusal);
-                }
+                hold!(within(Field::SwizzleBits(kind), bits, 1, 5));
+                hold!(within(Field::SwizzleBase(kind), base, 0, 5));
+                hold!(within(Field::SwizzleShift(kind), shift, 0, 8));
                 let (chunk, row) = (1 << (bits + base), facts.smem.row());
                 if !row.is_multiple_of(chunk) {
                     return Err(Refusal::SwizzleBeyondRow { operand, chunk, row });
@@ -249,45 +210,27 @@ impl GemmDesc {
         Ok(())
     }
 
-    pub(super) const fn check_epilogue(&self) -> Result<(), Refusal> {
-        if let Err(refusal) = check_alignment(Field::Alignment(Operand::C), self.align_c, self.c.elements_in(16)) {
-            return Err(refusal);
-        }
-        let plain = ComputeKind::of(self.accumulator, self.c);
-        let legal = match self.compute {
-            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
-            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
-            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
-        };
-        if !legal {
-            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c: self.c, nearest: plain });
-        }
-        self.epilogue.check()
-    }
-
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
         let threads = self.threads();
-        if let Err(refusal) = within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block) {
-            return Err(refusal);
-        }
+        hold!(within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block));
         let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
-        if needed > available && matches!(self.spills, SpillKind::Refused) {
-            return Err(Refusal::Registers { needed, available, threads, blocks: self.blocks_per_sm });
+        if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
+            return Err(Refusal::Registers { needed, available, threads, blocks: self.knobs.blocks_per_sm });
         }
         if let Err(refusal) =
-            within(Field::ThreadsOfAMultiprocessor, threads.saturating_mul(self.blocks_per_sm), 32, machine.threads_per_sm)
+            within(Field::ThreadsOfAMultiprocessor, threads.saturating_mul(self.knobs.blocks_per_sm), 32, machine.threads_per_sm)
         {
             return Err(refusal);
         }
-        let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.blocks_per_sm));
+        let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.knobs.blocks_per_sm));
         if needed > available {
             return Err(Refusal::SharedMemory {
                 needed,
                 available,
-                stages: self.stages,
+                stages: self.knobs.stages,
                 stage: self.stage_bytes(),
                 deposit: self.deposit_bytes(),
-                blocks: self.blocks_per_sm,
+                blocks: self.knobs.blocks_per_sm,
                 arch: machine.sm,
             });
         }

@@ -1,67 +1,45 @@
 //! The rule book of kernels whose warpgroups have roles. What their components refuse is in
 //! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
 
-use super::{check::within, knobs::GemmDesc, spills::SpillKind};
+use super::{check::within, gemm_desc::WarpSpecializedDesc, spills::SpillKind};
 use crate::{
     arch::Machine,
     numeric::ElementKind,
-    operand::OperandKind,
-    refusal::{Field, Legal, Operand, Refusal, Word},
-    threadblock::{SmemLayout, WarpSpecialized, tensor_map::check::hold},
-    warp::{InterleaveKind, UnrollKind},
+    refusal::{Field, Legal, Operand, Refusal, Word, hold},
+    threadblock::{MainloopKind, WarpSpecialized},
 };
 
-impl GemmDesc {
-    pub(super) const fn check_roles(&self, machine: &Machine) -> Result<(), Refusal> {
-        let components = match WarpSpecialized::of(self) {
-            Ok(components) => components,
-            Err(refusal) => return Err(refusal),
-        };
-        if machine.sm != self.arch.sm() {
-            return Err(Refusal::OtherMachine { mainloop: Word(self.mainloop.name()), arch: self.arch, sm: machine.sm });
+impl WarpSpecializedDesc {
+    pub(super) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+        let components = hold!(WarpSpecialized::of(self));
+        if machine.sm != self.class.arch.sm() {
+            return Err(Refusal::OtherMachine {
+                mainloop: Word(MainloopKind::WarpSpecialized.name()),
+                arch: self.class.arch,
+                sm: machine.sm,
+            });
         }
-        hold!(whole_vector(Field::Alignment(Operand::A), self.align_a, self.a));
-        hold!(whole_vector(Field::Alignment(Operand::B), self.align_b, self.b));
-        hold!(self.check_choices());
-        hold!(self.check_epilogue());
+        hold!(whole_vector(Field::Alignment(Operand::A), self.knobs.align_a, self.class.a.element));
+        hold!(whole_vector(Field::Alignment(Operand::B), self.knobs.align_b, self.class.b.element));
+        if let Some(abreast) = self.knobs.swizzle.abreast() {
+            hold!(within(Field::Swizzle, abreast, 1, 64));
+        }
+        hold!(self.check_promotion());
+        hold!(self.class.check_epilogue(self.knobs.align_c));
         let ring = components.ring;
         let (needed, available) = (components.instruction_registers(), ring.launch_registers());
         if needed > available {
             return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
         }
         let (needed, available) = (components.registers_needed(), components.registers_available());
-        if needed > available && matches!(self.spills, SpillKind::Refused) {
+        if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
             return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
         }
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
-            let (stages, stage) = (self.stages, ring.expect_bytes());
+            let (stages, stage) = (self.knobs.stages, ring.expect_bytes());
             let deposit = needed - stages * stage;
             return Err(Refusal::SharedMemory { needed, available, stages, stage, deposit, blocks: 1, arch: machine.sm });
-        }
-        Ok(())
-    }
-
-    /// Knobs that have one value in this family.
-    const fn check_choices(&self) -> Result<(), Refusal> {
-        if let Some(abreast) = self.swizzle.abreast() {
-            hold!(within(Field::Swizzle, abreast, 1, 64));
-        }
-        hold!(within(Field::BlocksPerSm, self.blocks_per_sm, 1, 1));
-        hold!(self.check_promotion());
-        let choices = [
-            (Field::SharedLayout(OperandKind::A), matches!(self.smem_a, SmemLayout::Auto), "auto"),
-            (Field::SharedLayout(OperandKind::B), matches!(self.smem_b, SmemLayout::Auto), "auto"),
-            (Field::Interleave, matches!(self.interleave, InterleaveKind::Vector), "vector"),
-            (Field::Unroll, matches!(self.unroll, UnrollKind::Full), "full"),
-        ];
-        let mut i = 0;
-        while i < choices.len() {
-            let (field, legal, nearest) = choices[i];
-            if !legal {
-                return Err(Refusal::NoChoice { field, mainloop: Word(self.mainloop.name()), nearest: Word(nearest) });
-            }
-            i += 1;
         }
         Ok(())
     }

@@ -2,33 +2,23 @@
 //!
 //! They are computed before the description is checked, too: sums and products stop at the largest number, and nothing panics.
 
-use super::knobs::GemmDesc;
+use super::{
+    gemm_desc::{GemmDesc, SimtDesc},
+    knobs::Pins,
+};
 use crate::{
-    arch::{ArchKind, OpKind},
-    layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind},
+    numeric::{ComputeKind, ElementKind},
     operand::OperandKind,
     shape::Mnk,
     threadblock::{
-        Along, MainloopKind, SmemLayout, SmemTile, ThreadMap,
+        Along, MainloopKind, SmemLayout, SmemTile, ThreadMap, WarpSpecialized,
         thread_map::{WARP, at_least_one},
     },
-    warp::{InterleaveKind, LaneArrangement, UnrollKind},
+    warp::{
+        InterleaveKind, LaneArrangement, UnrollKind,
+        mma_simt::{self, ThreadTiles},
+    },
 };
-
-/// What the types of a GEMM say, apart from its configuration.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Typed {
-    pub a: ElementKind,
-    pub b: ElementKind,
-    pub c: ElementKind,
-    pub accumulator: ElementKind,
-    pub layout_a: Order,
-    pub layout_b: Order,
-    pub exchanged: bool,
-    pub op: OpKind,
-    pub arch: ArchKind,
-}
 
 /// What a description says of one operand. `mn` is M for A and N for B.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,14 +91,7 @@ impl OperandDesc {
 
     /// Neighbouring elements along M or N that a thread holds before the next lane's begin.
     pub const fn interleave(&self) -> u32 {
-        let mut width = match self.interleave {
-            InterleaveKind::Vector => self.element.elements_in(16),
-            InterleaveKind::Elements(elements) => elements,
-        };
-        while width > 1 && !self.thread_mn().is_multiple_of(width) {
-            width /= 2;
-        }
-        width
+        mma_simt::interleave(self.interleave, self.element, self.thread_mn())
     }
 
     /// Elements in one access to shared memory when fragments load.
@@ -143,86 +126,84 @@ impl OperandDesc {
     }
 }
 
-impl GemmDesc {
-    /// The element types.
-    pub const fn combined(&self) -> Combined {
-        Combined { a: self.a, b: self.b, accumulator: self.accumulator, c: self.c }
+impl SimtDesc {
+    /// The tiles of its threads.
+    pub const fn tiles(&self) -> ThreadTiles {
+        let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
+        let interleave = [a.interleave(), b.interleave()];
+        ThreadTiles { interleave, ..self.bare_tiles() }
+    }
+
+    /// Those whose runs are not known yet.
+    const fn bare_tiles(&self) -> ThreadTiles {
+        let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
+        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n), interleave: [1, 1] }
     }
 
     /// Warps of a block along M, N and K. A block whose tiles do not nest has none along that axis; `check` refuses it.
     pub const fn warps(&self) -> Mnk {
-        Mnk {
-            m: self.threadblock.m / at_least_one(self.warp.m),
-            n: self.threadblock.n / at_least_one(self.warp.n),
-            k: self.threadblock.k / at_least_one(self.warp.k),
-        }
+        self.bare_tiles().warps()
     }
 
     /// Threads of a block.
     pub const fn threads(&self) -> u32 {
-        if let Some(components) = self.warp_specialized() {
-            return components.ring.threads();
-        }
-        let warps = self.warps();
-        WARP.saturating_mul(warps.m).saturating_mul(warps.n).saturating_mul(warps.k)
+        self.bare_tiles().threads()
     }
 
     /// Threads that share one slice of K.
     pub const fn threads_per_slice(&self) -> u32 {
-        let warps = self.warps();
-        WARP.saturating_mul(warps.m).saturating_mul(warps.n)
+        self.bare_tiles().threads_per_slice()
     }
 
-    /// How the lanes of a warp share its tile: as a thread's tile says, where that is a knob.
+    /// How the lanes of a warp share its tile.
     pub const fn lanes(&self) -> LaneArrangement {
-        if self.mainloop.has_roles() && matches!(self.op, OpKind::Simt) {
-            let (warp, thread) = (self.warp, self.instruction);
-            return LaneArrangement {
-                m: at_least_one(warp.m / at_least_one(thread.m)),
-                n: at_least_one(warp.n / at_least_one(thread.n)),
-            };
-        }
-        LaneArrangement::of(self.warp.m, self.warp.n)
+        self.bare_tiles().lanes
     }
 
     /// One operand.
     pub const fn operand(&self, operand: OperandKind) -> OperandDesc {
-        let lanes = self.lanes();
-        let (element, k_contiguous, align, choice, mn, warp_mn, lanes) = match operand {
-            OperandKind::A => {
-                (self.a, self.layout_a.is_row(), self.align_a, self.smem_a, self.threadblock.m, self.warp.m, lanes.m)
-            }
-            OperandKind::B => {
-                (self.b, !self.layout_b.is_row(), self.align_b, self.smem_b, self.threadblock.n, self.warp.n, lanes.n)
-            }
+        let (lanes, class, knobs) = (self.lanes(), &self.class, &self.knobs);
+        let (block, warp) = (knobs.threadblock, knobs.warp);
+        let (align, choice, mn, warp_mn, lanes) = match operand {
+            OperandKind::A => (knobs.align_a, knobs.smem_a, block.m, warp.m, lanes.m),
+            OperandKind::B => (knobs.align_b, knobs.smem_b, block.n, warp.n, lanes.n),
         };
+        let (element, k_contiguous) = (class.operand(operand).element, class.k_contiguous(operand));
         let turns = k_contiguous != choice.along().is(Along::K);
         // An asynchronous copy cannot take a vector apart: it moves one element at a time.
         let access = if turns && self.copies_asynchronously() { 1 } else { align };
-        let k = self.threadblock.k;
+        let k = self.knobs.threadblock.k;
         // A warp's store has one element of each of its lanes' vectors.
         let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true).saturating_mul(access);
         let smem = SmemTile::of(choice, mn, k, element, if turns { Some(together) } else { None });
-        OperandDesc { element, k_contiguous, access, smem, threads: self.threads(), warp_mn, lanes, interleave: self.interleave }
+        OperandDesc {
+            element,
+            k_contiguous,
+            access,
+            smem,
+            threads: self.threads(),
+            warp_mn,
+            lanes,
+            interleave: self.knobs.interleave,
+        }
     }
 
     /// Whether tiles come without passing through registers.
     pub const fn copies_asynchronously(&self) -> bool {
-        matches!(self.mainloop, MainloopKind::Multistage)
+        matches!(self.knobs.mainloop, MainloopKind::Multistage)
     }
 
     /// K-groups in one turn of the loop over a tile's.
     pub const fn groups_a_turn(&self) -> u32 {
-        match self.unroll {
-            UnrollKind::Full => self.warp.k,
+        match self.knobs.unroll {
+            UnrollKind::Full => self.knobs.warp.k,
             UnrollKind::By(groups) => groups,
         }
     }
 
     /// Accumulators of a thread.
     pub const fn accumulators(&self) -> u32 {
-        let lanes = self.lanes();
-        (self.warp.m / lanes.m).saturating_mul(self.warp.n / lanes.n)
+        self.bare_tiles().accumulators()
     }
 
     /// Bytes of one stage of both operands.
@@ -235,29 +216,26 @@ impl GemmDesc {
         if self.warps().k <= 1 {
             return 0;
         }
-        self.accumulator.bytes_of(self.threadblock.m.saturating_mul(self.threadblock.n))
+        self.class.accumulator.bytes_of(self.knobs.threadblock.m.saturating_mul(self.knobs.threadblock.n))
     }
 
     /// Shared memory of a block, in bytes. Deposits lie where the stages were.
     pub const fn smem_bytes(&self) -> u32 {
-        if let Some(components) = self.warp_specialized() {
-            return components.ring.shared_bytes();
-        }
-        let (stages, deposit) = (self.stages.saturating_mul(self.stage_bytes()), self.deposit_bytes());
+        let (stages, deposit) = (self.knobs.stages.saturating_mul(self.stage_bytes()), self.deposit_bytes());
         if stages > deposit { stages } else { deposit }
     }
 
     /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its fragment.
     pub const fn store_access(&self) -> u32 {
         let width = self.operand(OperandKind::B).interleave();
-        if self.align_c < width { self.align_c } else { width }
+        if self.knobs.align_c < width { self.knobs.align_c } else { width }
     }
 
     /// The registers a thread needs, so that none is spilled: accumulators, the fragments of both operands, what an operand's
     /// copies take, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        let words = self.accumulator.bits().div_ceil(32);
+        let words = self.class.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
         let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
         self.accumulators()
@@ -274,9 +252,9 @@ impl GemmDesc {
     /// tiles lie along K, the four that one access loads.
     const fn fragments(&self) -> u32 {
         let (a, b) = (self.operand(OperandKind::A), self.operand(OperandKind::B));
-        if matches!(self.mainloop, MainloopKind::SingleStage) {
+        if matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
             2
-        } else if self.a.bits() == 8 {
+        } else if self.class.a.element.bits() == 8 {
             6
         } else if a.smem.along.is(Along::K) && b.smem.along.is(Along::K) {
             4
@@ -305,53 +283,62 @@ impl GemmDesc {
     /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
     /// warps in eights for a thread, a quarter of them to every fourth warp.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
-        let threads = self.threads().saturating_mul(self.blocks_per_sm).div_ceil(4 * WARP).saturating_mul(4 * WARP);
+        let threads = self.threads().saturating_mul(self.knobs.blocks_per_sm).div_ceil(4 * WARP).saturating_mul(4 * WARP);
         let share = per_sm / at_least_one(threads) / 8 * 8;
         if share < 255 { share } else { 255 }
-    }
-
-    /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs with it. D keeps the kernel's order, and
-    /// so has the user's other one.
-    pub const fn exchange(self) -> Self {
-        let types = Typed {
-            a: self.b,
-            b: self.a,
-            c: self.c,
-            accumulator: self.accumulator,
-            layout_a: self.layout_b.transposed(),
-            layout_b: self.layout_a.transposed(),
-            exchanged: !self.exchanged,
-            op: self.op,
-            arch: self.arch,
-        };
-        Self { compute: self.compute, layout_c: self.layout_c, ..Self::from_parts(types, self.knobs().exchange()) }
-    }
-
-    /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
-    pub fn for_scalars(self, scalars: &[f64]) -> Self {
-        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
-        let compute = if scalars.iter().all(whole) { self.compute } else { ComputeKind::F32 };
-        Self { compute: if matches!(self.compute, ComputeKind::I32) { compute } else { self.compute }, ..self }
-    }
-
-    /// The description with narrower accesses: each alignment cut down to at most what is given.
-    pub const fn narrowed(self, align_a: u32, align_b: u32, align_c: u32) -> Self {
-        const fn least(x: u32, y: u32) -> u32 {
-            if x < y { x } else { y }
-        }
-        Self {
-            align_a: least(self.align_a, align_a),
-            align_b: least(self.align_b, align_b),
-            align_c: least(self.align_c, align_c),
-            ..self
-        }
     }
 
     /// Where the tiles of A and B lie, resolved from the choice.
     pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
         match operand {
-            OperandKind::A => self.smem_a,
-            OperandKind::B => self.smem_b,
+            OperandKind::A => self.knobs.smem_a,
+            OperandKind::B => self.knobs.smem_b,
         }
+    }
+}
+
+impl GemmDesc {
+    /// Threads of a block; 0 of a description that is refused.
+    pub const fn threads(&self) -> u32 {
+        match (self.simt(), self.components()) {
+            (Some(desc), _) => desc.threads(),
+            (None, Some(components)) => components.ring.threads(),
+            (None, None) => 0,
+        }
+    }
+
+    /// Shared memory of a block, in bytes; 0 of a description that is refused.
+    pub const fn smem_bytes(&self) -> u32 {
+        match (self.simt(), self.components()) {
+            (Some(desc), _) => desc.smem_bytes(),
+            (None, Some(components)) => components.ring.shared_bytes(),
+            (None, None) => 0,
+        }
+    }
+
+    /// The components of a kernel of Hopper's; `None` of another, and of one that is refused.
+    pub const fn components(&self) -> Option<WarpSpecialized> {
+        match self.warp_specialized() {
+            Some(desc) => desc.components(),
+            None => None,
+        }
+    }
+
+    /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
+    pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
+        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
+        if matches!(self.class.compute, ComputeKind::I32) && !scalars.iter().all(whole) {
+            self.class.compute = ComputeKind::F32;
+        }
+        self
+    }
+
+    /// The description with narrower accesses: each alignment cut down to at most what is given.
+    #[must_use]
+    pub fn narrowed(self, given: [u32; 3]) -> Self {
+        let [a, b, c] = self.alignments();
+        let pins =
+            Pins { align_a: Some(a.min(given[0])), align_b: Some(b.min(given[1])), align_c: Some(c.min(given[2])), ..Pins::NONE };
+        self.pinned(pins)
     }
 }

@@ -1,15 +1,14 @@
 //! Every knob of a kernel, once.
 //!
-//! One row of the table makes the field of [`Knobs`], of [`Pins`] and of [`GemmDesc`], its JSON name and its command-line flag. A
-//! leaf of [`leaves`](super::leaves) pins it as a type; what it does is said where it is read.
+//! A row of the table gives a knob its type, its command-line flag, its JSON name and its meaning; a family says which knobs it
+//! has. They make the family's own struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
+//! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
-use super::{derived::Typed, promotion::PromotionKind, source_a::SourceKind, spills::SpillKind, words::Words};
+use super::{promotion::PromotionKind, source_a::SourceKind, spills::SpillKind, words::Words};
 use crate::{
-    arch::{ArchKind, OpKind},
     epilogue::EpilogueDesc,
     error::Error,
-    layout::Order,
-    numeric::{ComputeKind, ElementKind, SplitKind},
+    numeric::SplitKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{MainloopKind, SmemLayout, SwizzleKind},
@@ -17,14 +16,56 @@ use crate::{
 };
 
 macro_rules! knobs {
-    ($($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, serde $serde:ident)?;)*) => {
-        /// Every knob of a kernel, by name.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub struct Knobs {
-            $($(#[doc = $doc])* pub $field: $ty,)*
+    (
+        families {
+            $($(#[doc = $family_doc:literal])* $Family:ident { $($of:ident)* })*
+        }
+        knobs {
+            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)?;)*
+        }
+    ) => {
+        /// The type of a knob.
+        macro_rules! knob {
+            $(($field) => { $ty };)*
         }
 
-        /// Some knobs, pinned; what is `None` is left to the resolver.
+        $($(#[doc = $family_doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[allow(missing_docs, reason = "`Pins` says what each knob is")]
+        pub struct $Family {
+            $(pub $of: knob!($of),)*
+        }
+
+        impl $Family {
+            /// Their JSON names.
+            pub const NAMES: &[&str] = &[$(stringify!($of)),*];
+
+            /// Those of pins, where all of them are pinned.
+            pub fn all(pins: Pins) -> Option<Self> {
+                Some(Self { $($of: pins.$of?,)* })
+            }
+
+            /// All of them, pinned.
+            pub const fn pins(&self) -> Pins {
+                Pins { $($of: Some(self.$of),)* ..Pins::NONE }
+            }
+
+            /// These, but for what is pinned.
+            #[must_use]
+            pub const fn pinned(self, pins: Pins) -> Self {
+                Self { $($of: match pins.$of {
+                    Some(value) => value,
+                    None => self.$of,
+                },)* }
+            }
+
+            /// The pins that this family has no knobs for.
+            pub const fn foreign(pins: Pins) -> Pins {
+                Pins { $($of: None,)* epilogue: None, ..pins }
+            }
+        })*
+
+        /// Some knobs, pinned; what is `None` is left to the resolver. Those of operands belong to the user's A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub struct Pins {
             $($(#[doc = $doc])* pub $field: Option<$ty>,)*
@@ -34,51 +75,31 @@ macro_rules! knobs {
             /// No knob is pinned.
             pub const NONE: Self = Self { $($field: None),* };
 
-            /// Whether no knob is pinned.
-            pub const fn is_none(&self) -> bool {
-                $(self.$field.is_none())&&*
+            /// The (JSON name, command-line flag, meaning) of every knob.
+            pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
+                &[$((stringify!($field), $flag, concat!($($doc),*))),*];
+
+            /// Knobs that had another name: (that JSON name, that flag, the JSON name, the flag).
+            pub const RENAMED: &'static [(&'static str, &'static str, &'static str, &'static str)] =
+                &[$($(($old, $old_flag, stringify!($field), $flag),)?)*];
+
+            /// The name of a knob that had another: of that name.
+            pub fn renamed(old: &str) -> Option<&'static str> {
+                Self::RENAMED.iter().find(|row| row.0 == old).map(|row| row.2)
+            }
+
+            /// The flag of the first knob that is pinned.
+            pub const fn first(&self) -> Option<&'static str> {
+                $(if self.$field.is_some() {
+                    return Some($flag);
+                })*
+                None
             }
 
             /// These, and those of `base` that these do not pin.
             #[must_use]
             pub const fn over(self, base: Self) -> Self {
                 Self { $($field: if self.$field.is_some() { self.$field } else { base.$field }),* }
-            }
-
-            /// Pins a knob, by its JSON name, to a value in words.
-            ///
-            /// # Errors
-            ///
-            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
-            pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
-                match name {
-                    $(stringify!($field) => {
-                        self.$field = Some(Words::read(text).map_err(|because| refuse($flag, because))?);
-                    })*
-                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
-                }
-                Ok(())
-            }
-
-            /// Which knobs are pinned, in the order of [`Knobs::TABLE`].
-            pub fn pinned(&self) -> Vec<bool> {
-                vec![$(self.$field.is_some()),*]
-            }
-        }
-
-        impl Knobs {
-            /// The (JSON name, command-line flag, meaning) of every knob.
-            pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
-                &[$((stringify!($field), $flag, concat!($($doc),*))),*];
-
-            /// These, but for what is pinned.
-            #[must_use]
-            pub const fn pinned(self, pins: Pins) -> Self {
-                Self { $($field: match pins.$field {
-                    Some(value) => value,
-                    None => self.$field,
-                }),* }
             }
 
             /// What words a knob takes, `MxNxK` for one; the knob by its JSON name.
@@ -89,122 +110,99 @@ macro_rules! knobs {
                 }
             }
 
-            /// Sets a knob, by its JSON name, from words.
+            /// Pins a knob, by its JSON name, to a value in words.
             ///
             /// # Errors
             ///
-            /// Those of [`Pins::set`].
+            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
-                let mut pins = Pins::NONE;
-                pins.set(name, text)?;
-                *self = self.pinned(pins);
+                let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
+                match Self::renamed(name).unwrap_or(name) {
+                    $(stringify!($field) => {
+                        self.$field = Some(Words::read(text).map_err(|because| refuse($flag, because))?);
+                    })*
+                    _ => return Err(refuse(name, "there is no knob of this name".to_owned())),
+                }
                 Ok(())
             }
 
-            /// Every knob's value in the words that [`set`](Self::set) reads, in the order of [`TABLE`](Self::TABLE).
-            pub fn words(&self) -> Vec<String> {
-                vec![$(Words::spell(&self.$field)),*]
-            }
-        }
-
-        /// Everything a kernel has to know, as one plain value.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-        pub struct GemmDesc {
-            /// Elements of A.
-            pub a: ElementKind,
-            /// Elements of B.
-            pub b: ElementKind,
-            /// Elements of C and D.
-            pub c: ElementKind,
-            /// Elements that products are accumulated in.
-            pub accumulator: ElementKind,
-            /// What the epilogue computes in.
-            pub compute: ComputeKind,
-            /// Layout of A, an M x K matrix.
-            pub layout_a: Order,
-            /// Layout of B, a K x N matrix.
-            pub layout_b: Order,
-            /// Layout of C and D: row-major, but where A and B have changed places so that A comes from registers.
-            #[cfg_attr(feature = "serde", serde(default))]
-            pub layout_c: Order,
-            /// Whether the user's A and B have changed places, and D its order: to make C row-major, or to have A in registers.
-            pub exchanged: bool,
-            /// Which units multiply.
-            pub op: OpKind,
-            /// Which instructions may be used.
-            pub arch: ArchKind,
-            $($(#[doc = $doc])* $(#[cfg_attr(feature = "serde", serde($serde))])? pub $field: $ty,)*
-        }
-
-        impl GemmDesc {
-            /// A description from what the types say and the knobs.
-            pub(crate) const fn from_parts(types: Typed, knobs: Knobs) -> Self {
-                Self {
-                    a: types.a,
-                    b: types.b,
-                    c: types.c,
-                    accumulator: types.accumulator,
-                    compute: ComputeKind::of(types.accumulator, types.c),
-                    layout_a: types.layout_a,
-                    layout_b: types.layout_b,
-                    layout_c: Order::Row,
-                    exchanged: types.exchanged,
-                    op: types.op,
-                    arch: types.arch,
-                    $($field: knobs.$field,)*
-                }
-            }
-
-            /// The knobs alone.
-            pub const fn knobs(&self) -> Knobs {
-                Knobs { $($field: self.$field,)* }
+            /// Every pinned knob's value in the words that [`set`](Self::set) reads, in the order of [`TABLE`](Self::TABLE).
+            pub fn words(&self) -> Vec<Option<String>> {
+                vec![$(self.$field.as_ref().map(Words::spell)),*]
             }
         }
     };
 }
 
 knobs! {
-    /// Tile of C that a block computes, and its depth along K.
-    threadblock: Mnk, flag "--threadblock";
-    /// Tile of C that a warp computes, and its share of the depth.
-    warp: Mnk, flag "--warp";
-    /// What one instruction computes; 1x1x1 on the CUDA cores, but for the warp-specialized main loop, where it is what a thread computes.
-    instruction: Mnk, flag "--instruction";
-    /// How tiles come from global to shared memory.
-    mainloop: MainloopKind, flag "--mainloop";
-    /// Tiles in shared memory at once.
-    stages: u32, flag "--stages";
-    /// Which block computes which tile.
-    swizzle: SwizzleKind, flag "--swizzle";
-    /// Elements of A in one access; A's address and leading dimension are multiples of it.
-    align_a: u32, flag "--align-a";
-    /// Elements of B in one access; B's address and leading dimension are multiples of it.
-    align_b: u32, flag "--align-b";
-    /// Elements of C and D in one access; their addresses and leading dimensions are multiples of it.
-    align_c: u32, flag "--align-c";
-    /// Where A's tile lies in shared memory.
-    smem_a: SmemLayout, flag "--smem-a";
-    /// Where B's tile lies in shared memory.
-    smem_b: SmemLayout, flag "--smem-b";
-    /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
-    blocks_per_sm: u32, flag "--blocks-per-sm";
-    /// Blocks of a cluster, along M and N: those in a line share what they copy. 1x1 but for the warp-specialized main loop.
-    cluster: Mn, flag "--cluster";
-    /// How warpgroups share tiles: all in one, or whole tiles in turns. Cooperative but for the warp-specialized main loop.
-    schedule: ScheduleKind, flag "--schedule";
-    /// How often sums of fp8, or of parts of f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
-    promotion: PromotionKind, flag "--promotion";
-    /// How f32 is split for tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
-    split: SplitKind, flag "--split", serde default;
-    /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
-    source_a: SourceKind, flag "--source-a", serde default;
-    /// Neighbours along M or N that a lane holds before the next lane's begin.
-    interleave: InterleaveKind, flag "--interleave";
-    /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
-    unroll: UnrollKind, flag "--unroll";
-    /// Whether a kernel may need more registers than its threads can have.
-    spills: SpillKind, flag "--spills";
-    /// What becomes of an accumulator on its way to D.
-    epilogue: EpilogueDesc, flag "--epilogue";
+    families {
+        /// Knobs of kernels on the CUDA cores whose threads all follow one schedule.
+        SimtKnobs {
+            threadblock warp mainloop stages swizzle align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
+        }
+
+        /// Knobs of Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
+        /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
+        WarpSpecializedKnobs {
+            threadblock warp instruction stages swizzle align_a align_b align_c cluster schedule promotion emulation a_operand spills
+        }
+    }
+
+    knobs {
+        /// Tile of C that a block computes, and its depth along K.
+        threadblock: Mnk, flag "--threadblock";
+        /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that of a warpgroup.
+        warp: Mnk, flag "--warp";
+        /// What one instruction of Hopper's tensor cores computes; where threads multiply what TMA brings, what a thread computes.
+        instruction: Mnk, flag "--instruction";
+        /// How tiles come from global to shared memory.
+        mainloop: MainloopKind, flag "--mainloop";
+        /// Tiles in shared memory at once.
+        stages: u32, flag "--stages";
+        /// Which block computes which tile.
+        swizzle: SwizzleKind, flag "--swizzle";
+        /// Elements of A in one access; A's address and leading dimension are multiples of it.
+        align_a: u32, flag "--align-a";
+        /// Elements of B in one access; B's address and leading dimension are multiples of it.
+        align_b: u32, flag "--align-b";
+        /// Elements of C and D in one access; their addresses and leading dimensions are multiples of it.
+        align_c: u32, flag "--align-c";
+        /// Where A's tile lies in shared memory.
+        smem_a: SmemLayout, flag "--smem-a";
+        /// Where B's tile lies in shared memory.
+        smem_b: SmemLayout, flag "--smem-b";
+        /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
+        blocks_per_sm: u32, flag "--blocks-per-sm";
+        /// Blocks of a cluster, along M and N: those in a line share what they copy.
+        cluster: Mn, flag "--cluster";
+        /// How warpgroups share tiles: all in one, or whole tiles in turns.
+        schedule: ScheduleKind, flag "--schedule";
+        /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
+        promotion: PromotionKind, flag "--promotion";
+        /// How f32 is emulated on tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
+        emulation: SplitKind, flag "--emulation", once "split" "--split";
+        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
+        a_operand: SourceKind, flag "--a-operand", once "source_a" "--source-a";
+        /// Neighbours along M or N that a lane holds before the next lane's begin.
+        interleave: InterleaveKind, flag "--interleave";
+        /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
+        unroll: UnrollKind, flag "--unroll";
+        /// Whether a kernel may need more registers than its threads can have.
+        spills: SpillKind, flag "--spills";
+        /// What becomes of an accumulator on its way to D: of the product, whichever family computes it.
+        epilogue: EpilogueDesc, flag "--epilogue";
+    }
+}
+
+impl Pins {
+    /// Whether no knob is pinned.
+    pub const fn is_none(&self) -> bool {
+        self.first().is_none()
+    }
+
+    /// Those that belong to an operand change places with it; shapes belong to the kernel and stay.
+    #[must_use]
+    pub const fn exchange(self) -> Self {
+        Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, ..self }
+    }
 }

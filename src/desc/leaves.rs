@@ -6,7 +6,7 @@ use crate::{
     epilogue::Node,
     numeric::SplitKind,
     schedule::ScheduleKind,
-    shape::{Mn, Shape, TiledBy},
+    shape::{Mn, Mnk, Shape, TiledBy},
     threadblock::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized, SmemChoice, SwizzleKind},
     warp::{self, InterleaveKind, UnrollKind},
 };
@@ -101,17 +101,17 @@ leaves! {
     /// [`PromotionKind::Stage`].
     PromoteEachStage => promotion: PromotionKind::Stage;
     /// [`SplitKind::None`].
-    NoSplit => split: SplitKind::None;
+    NoSplit => emulation: SplitKind::None;
     /// [`SplitKind::Bf16x6`].
-    Bf16x6 => split: SplitKind::Bf16x6;
+    Bf16x6 => emulation: SplitKind::Bf16x6;
     /// [`SplitKind::F16x3`].
-    F16x3 => split: SplitKind::F16x3;
+    F16x3 => emulation: SplitKind::F16x3;
     /// [`SourceKind::Shared`].
-    FromShared => source_a: SourceKind::Shared;
+    FromShared => a_operand: SourceKind::Shared;
     /// [`SourceKind::Registers`].
-    FromRegisters => source_a: SourceKind::Registers;
+    FromRegisters => a_operand: SourceKind::Registers;
     /// [`SourceKind::Auto`].
-    FromEither => source_a: SourceKind::Auto;
+    FromEither => a_operand: SourceKind::Auto;
     /// [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
     /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.
@@ -156,6 +156,11 @@ leaves_of! {
     EpilogueTree<E: Node> => epilogue: E::DESC, register;
 }
 
+/// What an instruction's shape pins: a thread's `fma` is not chosen.
+const fn instruction_of(shape: Mnk) -> Option<Mnk> {
+    if shape.m * shape.n * shape.k == 1 { None } else { Some(shape) }
+}
+
 // A main loop alone, and a loop nest.
 macro_rules! main_loops {
     ($($Mma:ident $(<const $STAGES:ident>)? => $kind:ident;)*) => {
@@ -172,7 +177,7 @@ macro_rules! main_loops {
             const PINS: Pins = Pins {
                 threadblock: Some(S::MNK),
                 warp: Some(<W::Shape as Shape>::MNK),
-                instruction: Some(<W::Instruction as Shape>::MNK),
+                instruction: instruction_of(<W::Instruction as Shape>::MNK),
                 mainloop: Some(MainloopKind::$kind),
                 stages: Some(<Self as Mma>::STAGES),
                 ..Pins::NONE

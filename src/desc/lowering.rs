@@ -1,63 +1,42 @@
-//! From types and knobs to a description; which knobs is [`resolve`](crate::family)'s.
+//! From types and knobs, as values, to a description; which knobs is [`family`](crate::family)'s to say.
 
 use super::{
-    derived::Typed,
-    knobs::{GemmDesc, Knobs},
+    class::{Class, Frame},
+    gemm_desc::{FamilyDesc, GemmDesc},
+    knobs::Pins,
 };
 use crate::{
-    arch::{Arch, ArchKind, OpClass, OpKind},
-    layout::{Layout, Operands, Order},
-    numeric::{Combined, Element},
+    arch::{ArchKind, OpKind},
+    layout::Order,
+    numeric::Combined,
 };
-
-impl Typed {
-    /// What row-major operands, an accumulator, units and an architecture say.
-    pub(crate) const fn of<P: Operands, Accumulator: Element, Op: OpClass, A: Arch>() -> Self {
-        Self {
-            a: <P::A as Element>::KIND,
-            b: <P::B as Element>::KIND,
-            c: <P::C as Element>::KIND,
-            accumulator: Accumulator::KIND,
-            layout_a: <P::LayoutA as Layout>::ORDER,
-            layout_b: <P::LayoutB as Layout>::ORDER,
-            exchanged: P::EXCHANGED,
-            op: Op::KIND,
-            arch: A::KIND,
-        }
-    }
-}
-
-impl Knobs {
-    /// The knobs that belong to an operand change places with it; shapes belong to the kernel and stay.
-    pub const fn exchange(self) -> Self {
-        Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, ..self }
-    }
-}
 
 impl GemmDesc {
     /// The description of types and knobs given as values, in the user's order; a column-major C exchanges the operands.
     /// Not checked yet.
-    pub fn of_values(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3], knobs: Knobs) -> Self {
-        let typed = Typed {
-            a: types.a,
-            b: types.b,
-            c: types.c,
-            accumulator: types.accumulator,
-            layout_a: a,
-            layout_b: b,
-            exchanged: false,
-            op,
-            arch,
-        };
-        let desc = Self::from_parts(typed, knobs);
+    pub fn of_values(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3], family: FamilyDesc) -> Self {
+        let desc = Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::AsGiven, family };
         if c.is_row() { desc.settled() } else { desc.exchange().settled() }
     }
 
-    /// The same product with other knobs, which belong to the user's A and B. Not checked yet.
+    /// The same product with some knobs changed, which belong to the user's A and B. Not checked yet.
     #[must_use]
-    pub fn with_knobs(&self, knobs: Knobs) -> Self {
-        let (user, orders) = (if self.exchanged { self.exchange() } else { *self }, self.orders());
-        let desc = Self::of_values(self.op, self.arch, user.combined(), [orders.a, orders.b, orders.c], knobs);
-        Self { compute: self.compute, ..desc }
+    pub fn with(&self, pins: Pins) -> Self {
+        self.with_family(self.family_of_user().pinned(pins)).pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE })
+    }
+
+    /// The same product by another family, or other knobs of the same, which belong to the user's A and B. Not checked yet.
+    #[must_use]
+    pub fn with_family(&self, family: FamilyDesc) -> Self {
+        let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
+        let mut desc = Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
+        desc.class.compute = class.compute;
+        desc.class.output.epilogue = class.output.epilogue;
+        desc
+    }
+
+    /// The family's knobs as the user has them.
+    pub const fn family_of_user(&self) -> FamilyDesc {
+        if self.frame.is_exchanged() { self.family.pinned(self.pins().exchange()) } else { self.family }
     }
 }

@@ -6,23 +6,26 @@
 
 pub(crate) mod check;
 mod check_roles;
+mod class;
 mod combination;
 mod derived;
 mod explain;
+mod gemm_desc;
 #[cfg(feature = "serde")]
 mod json;
 mod knobs;
 mod leaves;
 
+pub use class::{Class, Frame, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 #[doc(hidden)]
 pub use derived::OperandDesc;
-pub(crate) use derived::Typed;
 pub use explain::Explanation;
 #[doc(hidden)]
 pub use explain::{BoxesExplanation, OperandExplanation, RolesExplanation, SimtExplanation};
-pub use knobs::{GemmDesc, Knobs, Pins};
+pub use gemm_desc::{Described, FamilyDesc, GemmDesc, SimtDesc, WarpSpecializedDesc};
+pub use knobs::{Pins, SimtKnobs, WarpSpecializedKnobs};
 pub use leaves::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Bf16x6, BlocksPerSm, ClusterShape, Config, CooperativeSchedule, EpilogueTree,
     F16x3, FromEither, FromRegisters, FromShared, FullUnroll, GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle,

@@ -8,14 +8,12 @@
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
 
-use super::{promotion::PromotionKind, source_a::SourceKind, spills::SpillKind};
 use crate::{
     epilogue::EpilogueDesc,
-    numeric::SplitKind,
-    schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
+    threadblock::{Along, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
+    words::Named,
 };
 
 /// A value that a flag can spell. Reading what was spelled gives the value back.
@@ -26,6 +24,19 @@ pub(super) trait Words: Sized {
     fn read(text: &str) -> Result<Self, String>;
     /// The text of a value.
     fn spell(&self) -> String;
+}
+
+impl<T: Named> Words for T {
+    const FORM: &'static str = <T as Named>::FORM;
+
+    fn read(text: &str) -> Result<Self, String> {
+        let words = || T::VALUES.iter().map(|value| value.word()).collect::<Vec<_>>().join(", ");
+        T::VALUES.iter().copied().find(|value| value.word() == text).ok_or_else(|| format!("it is one of {}", words()))
+    }
+
+    fn spell(&self) -> String {
+        self.word().to_owned()
+    }
 }
 
 impl Words for u32 {
@@ -62,69 +73,6 @@ impl Words for Mn {
 
     fn spell(&self) -> String {
         self.to_string()
-    }
-}
-
-impl Words for ScheduleKind {
-    const FORM: &'static str = "cooperative|pingpong";
-
-    fn read(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
-    }
-
-    fn spell(&self) -> String {
-        self.name().to_owned()
-    }
-}
-
-impl Words for PromotionKind {
-    const FORM: &'static str = "never|stage";
-
-    fn read(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is never or stage".to_owned())
-    }
-
-    fn spell(&self) -> String {
-        self.name().to_owned()
-    }
-}
-
-impl Words for SourceKind {
-    const FORM: &'static str = "shared|registers|auto";
-
-    fn read(text: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| "it is shared, registers or auto".to_owned())
-    }
-
-    fn spell(&self) -> String {
-        self.name().to_owned()
-    }
-}
-
-impl Words for SplitKind {
-    const FORM: &'static str = "none|bf16x6|f16x3";
-
-    fn read(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
-    }
-
-    fn spell(&self) -> String {
-        self.name().to_owned()
-    }
-}
-
-impl Words for MainloopKind {
-    const FORM: &'static str = "singlestage|pipelined|multistage|warpspecialized";
-
-    fn read(text: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|kind| kind.name() == text).ok_or_else(|| format!("it is one of {}", names()))
-    }
-
-    fn spell(&self) -> String {
-        self.name().to_owned()
     }
 }
 
@@ -233,25 +181,6 @@ impl Words for UnrollKind {
     }
 }
 
-impl Words for SpillKind {
-    const FORM: &'static str = "refused|allowed";
-
-    fn read(text: &str) -> Result<Self, String> {
-        [Self::Refused, Self::Allowed]
-            .into_iter()
-            .find(|kind| kind.spell() == text)
-            .ok_or_else(|| "it is refused or allowed".to_owned())
-    }
-
-    fn spell(&self) -> String {
-        match self {
-            Self::Refused => "refused",
-            Self::Allowed => "allowed",
-        }
-        .to_owned()
-    }
-}
-
 impl Words for EpilogueDesc {
     const FORM: &'static str = "EXPR";
 
@@ -270,6 +199,11 @@ impl Words for EpilogueDesc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        desc::{PromotionKind, SpillKind},
+        numeric::SplitKind,
+        threadblock::MainloopKind,
+    };
     use core::fmt::Debug;
 
     fn reads_back<T: Words + PartialEq + Debug>(value: T) {

@@ -119,11 +119,16 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
     // The fast mode knows no slices of D: sums are the same where A and B change places.
     let desc = if mode == Mode::Fast { desc.of_rows() } else { desc };
     let (problem, inputs) = canonical(&desc, shapes, matrices)?;
-    if desc.mainloop.has_roles() {
+    if let Some(desc) = desc.warp_specialized() {
         return warp_specialized::execute(&desc, mode, problem, inputs);
     }
-    let known = composed(&desc)?;
-    execute(&known.program, Some(&known.plan), mode, problem, inputs)
+    match desc.simt() {
+        Some(desc) => {
+            let known = composed(&desc)?;
+            execute(&known.program, Some(&known.plan), mode, problem, inputs)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Runs a program whose maps, schedule or description someone has changed, to see what becomes of it.
@@ -133,8 +138,9 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
 /// Those of [`run_on_host`].
 pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
     program.check()?;
-    shapes.check(&program.desc)?;
-    let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
+    let desc = program.desc.sum();
+    shapes.check(&desc)?;
+    let (problem, inputs) = canonical(&desc, shapes, matrices)?;
     execute(program, None, mode, problem, inputs)
 }
 
@@ -149,15 +155,16 @@ pub fn run_warp_specialized(
     shapes: &Shapes,
     matrices: HostMatrices<'_>,
 ) -> Result<(), Error> {
-    program.desc.check()?;
-    shapes.check(&program.desc)?;
-    let (problem, inputs) = canonical(&program.desc, shapes, matrices)?;
+    let desc = program.desc.sum();
+    desc.check()?;
+    shapes.check(&desc)?;
+    let (problem, inputs) = canonical(&desc, shapes, matrices)?;
     warp_specialized::execute_program(program, seed, problem, inputs)
 }
 
 /// The problem as a kernel sees it, and its operands: A and B change places where the description's do.
 fn canonical<'a>(desc: &GemmDesc, shapes: &Shapes, mut matrices: HostMatrices<'a>) -> Result<(Shapes, HostMatrices<'a>), Error> {
-    if desc.exchanged {
+    if desc.frame.is_exchanged() {
         core::mem::swap(&mut matrices.a, &mut matrices.b);
     }
     Ok((shapes.canonical_for(desc)?, matrices))

@@ -7,7 +7,7 @@ use super::executor::Executor;
 use crate::{
     arch::{Arch, Machine, OpClass, Simt},
     call::Arguments,
-    desc::{Auto, Config, EpilogueTree, GemmDesc, Knobs, Leaf, Stages, Threadblock, Typed, Warp, With},
+    desc::{Auto, Class, Config, EpilogueTree, FamilyDesc, Frame, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
     error::Error,
     family::{others, resolve},
@@ -34,7 +34,7 @@ use core::marker::PhantomData;
 /// assert!(d.iter().all(|&x| x == 32.0));
 ///
 /// // The same with three stages.
-/// assert_eq!(gemm.stages::<3>().desc().stages, 3);
+/// assert_eq!(gemm.stages::<3>().desc().stages(), 3);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
@@ -134,14 +134,15 @@ where
     Cfg: Config,
 {
     /// The description of these types, checked while compiling.
-    pub const DESC: GemmDesc = match resolve(Self::TYPES, Cfg::PINS) {
+    pub const DESC: GemmDesc = match resolve(Self::CLASS, Self::FRAME, Cfg::PINS) {
         Ok(desc) => desc,
         Err(refusal) => panic!("{}", refusal.sentence().as_str()),
     };
 
     /// What the types say, and what a problem may choose among.
-    const TYPES: Typed = Typed::of::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar>();
-    const OTHERS: &'static [Knobs] = others(Self::TYPES, Cfg::PINS);
+    const CLASS: Class = Class::of::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar>();
+    const FRAME: Frame = if LC::ORDER.is_row() { Frame::AsGiven } else { Frame::Exchanged };
+    const OTHERS: &'static [FamilyDesc] = others(Self::CLASS, Self::FRAME, Cfg::PINS);
 
     /// The description of these types.
     pub fn desc(&self) -> GemmDesc {

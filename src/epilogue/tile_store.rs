@@ -11,15 +11,14 @@
 //! Twin: `kernels/epilogue/tile_store.cuh`.
 
 use crate::{
-    desc::GemmDesc,
     index::{Coord, IndexMap},
     operand::OperandKind,
-    warp::mma_simt::FragmentMap,
+    warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 
 /// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of K.
 #[derive(Clone, Copy, Debug)]
-pub struct AccumulatorMap(pub GemmDesc);
+pub struct AccumulatorMap(pub ThreadTiles);
 
 impl IndexMap for AccumulatorMap {
     fn domain(&self) -> Coord {
@@ -27,20 +26,20 @@ impl IndexMap for AccumulatorMap {
     }
 
     fn codomain(&self) -> u32 {
-        self.0.threadblock.m * self.0.threadblock.n
+        self.0.block.m * self.0.block.n
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
         let (a, b) = (FragmentMap::of(self.0, OperandKind::A), FragmentMap::of(self.0, OperandKind::B));
         let columns = b.domain().column;
         let (row, column) = (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));
-        Some(row * self.0.threadblock.n + column)
+        Some(row * self.0.block.n + column)
     }
 }
 
 /// The map (thread, accumulator) to where a slice deposits it, in accumulators.
 #[derive(Clone, Copy, Debug)]
-pub struct DepositMap(pub GemmDesc);
+pub struct DepositMap(pub ThreadTiles);
 
 impl IndexMap for DepositMap {
     fn domain(&self) -> Coord {

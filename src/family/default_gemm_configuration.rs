@@ -8,8 +8,7 @@ use crate::{
         ArchKind::{self, *},
         OpKind,
     },
-    desc::{GemmDesc, Knobs, PromotionKind, SourceKind, SpillKind},
-    epilogue::{LinearCombination, Node},
+    desc::{FamilyDesc, GemmDesc, PromotionKind, SimtKnobs, SourceKind, SpillKind, WarpSpecializedKnobs},
     layout::Order,
     numeric::{
         Combined,
@@ -28,9 +27,8 @@ struct Row {
     op: OpKind,
     archs: &'static [ArchKind],
     types: &'static [Combined],
-    knobs: Knobs,
-    /// Others, among which [`GemmDesc::for_extents`] chooses for a problem.
-    others: &'static [Knobs],
+    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what [`GemmDesc::for_extents`] chooses among.
+    families: &'static [FamilyDesc],
 }
 
 /// Operands of two types.
@@ -45,10 +43,9 @@ const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combin
 
 /// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages, accesses of one
 /// element; layouts of shared memory that follow from the operands.
-const CLASSIC: Knobs = Knobs {
+const CLASSIC: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(128, 128, 8),
     warp: Mnk::new(32, 64, 8),
-    instruction: Mnk::new(1, 1, 1),
     mainloop: MainloopKind::Pipelined,
     stages: 2,
     swizzle: SwizzleKind::Identity(1),
@@ -58,83 +55,85 @@ const CLASSIC: Knobs = Knobs {
     smem_a: SmemLayout::Auto,
     smem_b: SmemLayout::Auto,
     blocks_per_sm: 1,
-    cluster: Mn { m: 1, n: 1 },
-    schedule: ScheduleKind::Cooperative,
-    promotion: PromotionKind::Never,
-    split: SplitKind::None,
-    source_a: SourceKind::Shared,
     interleave: InterleaveKind::Vector,
     unroll: UnrollKind::Full,
     spills: SpillKind::Refused,
-    epilogue: <LinearCombination as Node>::DESC,
 };
 
 /// `f64`: half the columns, since an accumulator takes two registers.
-const DOUBLE: Knobs = Knobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
+const DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
 /// to anything but products. Chosen on an H200 among those of `docs/performance/learned.md`.
-const ASYNCHRONOUS: Knobs = aligned(
-    Knobs {
-        threadblock: Mnk::new(256, 128, 8),
-        warp: Mnk::new(64, 64, 8),
-        mainloop: MainloopKind::Multistage,
-        stages: 4,
-        ..CLASSIC
-    },
-    4,
-    4,
-);
+const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
+    threadblock: Mnk::new(256, 128, 8),
+    warp: Mnk::new(64, 64, 8),
+    mainloop: MainloopKind::Multistage,
+    stages: 4,
+    ..CLASSIC
+};
 
 /// Accesses of so many elements of A and B, and of C.
-const fn aligned(knobs: Knobs, ab: u32, c: u32) -> Knobs {
-    Knobs { align_a: ab, align_b: ab, align_c: c, ..knobs }
+const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
+    FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
 }
 
 /// Tensor cores of Hopper: tiles of `m` x `n` for a block and of `warp_m` x `n` for a consumer, 128 bytes deep, an instruction
 /// of 64 x `n` and 32 bytes; tiles eight rows abreast, and accesses of 16 bytes to elements of A, B and C.
-const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c: ElementKind) -> Knobs {
+const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
     let (depth, step) = (a.elements_in(128), a.elements_in(32));
-    let knobs = Knobs {
+    WarpSpecializedKnobs {
         threadblock: Mnk::new(m, n, depth),
         warp: Mnk::new(warp_m, n, depth),
         instruction: Mnk::new(64, n, step),
-        mainloop: MainloopKind::WarpSpecialized,
         stages,
         swizzle: SwizzleKind::Grouped(8),
+        align_a: a.elements_in(16),
+        align_b: a.elements_in(16),
+        align_c: c.elements_in(16),
+        cluster: Mn { m: 1, n: 1 },
         schedule: if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
-        ..CLASSIC
-    };
-    aligned(knobs, a.elements_in(16), c.elements_in(16))
+        promotion: PromotionKind::Never,
+        emulation: SplitKind::None,
+        a_operand: SourceKind::Shared,
+        spills: SpillKind::Refused,
+    }
 }
 
 /// 128 x `n`, each warpgroup its own: stores cost nothing where there is a next tile.
-const fn turns(n: u32, a: ElementKind, c: ElementKind) -> Knobs {
-    specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c)
+const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
-/// A from registers, where it is contiguous along M: consumers share a tile of 128 x `n`, so that one loads while the other multiplies.
-const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> Knobs {
-    Knobs { source_a: SourceKind::Registers, ..specialized(128, 64, n, 4, a, c) }
+/// A from registers, where it is contiguous along M.
+const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: SourceKind::Registers, ..knobs })
+}
+
+/// A from registers: consumers share a tile of 128 x `n`, so that one loads while the other multiplies.
+const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    from_registers(specialized(128, 64, n, 4, a, c))
 }
 
 /// The same of `tf32`, 64 x 256 in turns.
-const LOADED_IN_TURNS: Knobs = Knobs { source_a: SourceKind::Registers, ..specialized(64, 64, 256, 5, Tf32, F32) };
+const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
 /// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`promoted_configurations`].
-const IN_PARTS: Knobs = Knobs {
+const IN_PARTS: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
     promotion: PromotionKind::Stage,
-    split: SplitKind::Bf16x6,
-    ..aligned(specialized(256, 128, 128, 4, Bf16, F32), 4, 4)
-};
+    emulation: SplitKind::Bf16x6,
+    align_a: 4,
+    align_b: 4,
+    ..specialized(256, 128, 128, 4, Bf16, F32)
+});
 
 /// Those of 8 bits and one output.
-const fn of_bytes(c: ElementKind) -> [Knobs; 5] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 5] {
     [turns(128, E4m3, c), turns(176, E4m3, c), turns(192, E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)]
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [Knobs; 3] {
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
     [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
 }
 
@@ -143,13 +142,12 @@ const fn of_fp8(c: ElementKind) -> [Combined; 4] {
     [of(E4m3, F32, c), mixed(E4m3, E5m2, F32, c), mixed(E5m2, E4m3, F32, c), of(E5m2, F32, c)]
 }
 
-const fn simt(archs: &'static [ArchKind], types: &'static [Combined], knobs: Knobs) -> Row {
-    Row { op: OpKind::Simt, archs, types, knobs, others: &[] }
+const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { op: OpKind::Simt, archs, types, families }
 }
 
-const fn tensor_op(types: &'static [Combined], all: &'static [Knobs]) -> Row {
-    let Some((knobs, others)) = all.split_first() else { panic!("a row has knobs") };
-    Row { op: OpKind::TensorOp, archs: &[Sm90], types, knobs: *knobs, others }
+const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { op: OpKind::TensorOp, archs: &[Sm90], types, families }
 }
 
 /// Architectures without asynchronous copies, and those with them.
@@ -157,17 +155,25 @@ const OLDER: &[ArchKind] = &[Sm70, Sm75];
 const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 
 const ROWS: &[Row] = &[
-    simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], CLASSIC),
-    simt(OLDER, &[of(F16, F32, F16), of(F16, F32, F32), of(F16, F16, F16), of(Bf16, F32, Bf16), of(Bf16, F32, F32)], CLASSIC),
-    simt(OLDER, &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)], CLASSIC),
-    simt(OLDER, &[of(F64, F64, F64)], DOUBLE),
-    simt(NEWER, &[of(F32, F32, F32)], ASYNCHRONOUS),
-    simt(NEWER, &[of(I32, I32, I32)], aligned(CLASSIC, 4, 4)),
-    simt(NEWER, &[of(F16, F32, F16), of(F16, F16, F16), of(Bf16, F32, Bf16)], aligned(CLASSIC, 8, 8)),
-    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], aligned(CLASSIC, 8, 4)),
-    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], aligned(CLASSIC, 8, 8)),
-    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], aligned(CLASSIC, 8, 4)),
-    simt(NEWER, &[of(F64, F64, F64)], aligned(DOUBLE, 2, 2)),
+    simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
+    simt(
+        OLDER,
+        &[of(F16, F32, F16), of(F16, F32, F32), of(F16, F16, F16), of(Bf16, F32, Bf16), of(Bf16, F32, F32)],
+        &[aligned(CLASSIC, 1, 1)],
+    ),
+    simt(
+        OLDER,
+        &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)],
+        &[aligned(CLASSIC, 1, 1)],
+    ),
+    simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
+    simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4)]),
+    simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
+    simt(NEWER, &[of(F16, F32, F16), of(F16, F16, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &[aligned(CLASSIC, 8, 4)]),
+    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &[aligned(CLASSIC, 8, 4)]),
+    simt(NEWER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 2, 2)]),
     tensor_op(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16)),
     tensor_op(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16)),
     tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
@@ -179,22 +185,18 @@ const ROWS: &[Row] = &[
     tensor_op(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32)),
 ];
 
-/// The knobs that [`Auto`](crate::desc::Auto) stands for, and those that it may take instead for a problem.
+/// What types on an architecture may take, by default the first.
 ///
 /// # Errors
 ///
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row.
-pub const fn default_gemm_configurations(
-    op: OpKind,
-    arch: ArchKind,
-    types: Combined,
-) -> Result<(Knobs, &'static [Knobs]), Refusal> {
+pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
     let (mut i, mut elsewhere): (_, &[ArchKind]) = (0, &[]);
     while i < ROWS.len() {
         let row = &ROWS[i];
         if op as u8 == row.op as u8 && types.is_among(row.types) {
             if has_arch(row.archs, arch) {
-                return Ok((row.knobs, row.others));
+                return Ok(row.families);
             }
             elsewhere = row.archs;
         }
@@ -217,14 +219,14 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
     false
 }
 
-/// The knobs that [`Auto`](crate::desc::Auto) stands for.
+/// What [`Auto`](crate::desc::Auto) stands for.
 ///
 /// # Errors
 ///
 /// Those of [`default_gemm_configurations`].
-pub const fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<Knobs, Refusal> {
+pub const fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<FamilyDesc, Refusal> {
     match default_gemm_configurations(op, arch, types) {
-        Ok((knobs, _)) => Ok(knobs),
+        Ok(families) => Ok(families[0]),
         Err(refusal) => Err(refusal),
     }
 }
@@ -236,17 +238,17 @@ pub const fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combi
 ///
 /// Those of [`default_gemm_configuration`]; the description itself is still to be checked, with what the caller changes in it.
 pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
-    let knobs = default_gemm_configuration(op, arch, types)?;
-    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], knobs))
+    let family = default_gemm_configuration(op, arch, types)?;
+    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], family))
 }
 
-/// Knobs of fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns
+/// Pins of fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns
 /// nobody would. 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many
-/// partial sums as sums.
+/// partial sums as sums. Depths are those of the given knobs.
 #[must_use]
-pub const fn promoted_configurations(knobs: Knobs) -> (Knobs, [Knobs; 1]) {
+pub const fn promoted_configurations(knobs: WarpSpecializedKnobs) -> [WarpSpecializedKnobs; 2] {
     let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
-    let square = Knobs {
+    let square = WarpSpecializedKnobs {
         threadblock: Mnk { m: 256, n: 128, ..tile },
         warp: Mnk { m: 128, n: 128, ..warp },
         instruction: Mnk { n: 128, ..instruction },
@@ -255,26 +257,21 @@ pub const fn promoted_configurations(knobs: Knobs) -> (Knobs, [Knobs; 1]) {
         promotion: PromotionKind::Stage,
         ..knobs
     };
-    let wide = Knobs {
+    let wide = WarpSpecializedKnobs {
         threadblock: Mnk { m: 128, n: 192, ..tile },
         warp: Mnk { m: 64, n: 192, ..warp },
         instruction: Mnk { n: 192, ..instruction },
         ..square
     };
-    (square, [wide])
+    [square, wide]
 }
 
-/// Knobs of `f32` on the CUDA cores whose tiles the copy engine brings: 16x8 a thread, which measured best of
+/// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
 /// `docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since operands that are contiguous along K need a workspace.
-#[must_use]
-pub const fn copied_by_tma(knobs: Knobs) -> Knobs {
-    Knobs {
-        threadblock: Mnk::new(256, 128, 16),
-        warp: Mnk::new(64, 64, 16),
-        instruction: Mnk::new(16, 8, 1),
-        mainloop: MainloopKind::WarpSpecialized,
-        stages: 8,
-        swizzle: SwizzleKind::Grouped(8),
-        ..knobs
-    }
-}
+pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
+    threadblock: Mnk::new(256, 128, 16),
+    warp: Mnk::new(64, 64, 16),
+    instruction: Mnk::new(16, 8, 1),
+    schedule: ScheduleKind::Cooperative,
+    ..specialized(128, 128, 128, 8, F32, F32)
+});

@@ -17,10 +17,9 @@
 
 use crate::{
     arch::Machine,
-    desc::{GemmDesc, Knobs},
+    desc::{FamilyDesc, GemmDesc},
     operand::OperandKind,
     schedule::ScheduleKind,
-    threadblock::{Along, WarpSpecialized},
 };
 
 /// How much of a product's time goes by reads of shared memory.
@@ -31,39 +30,42 @@ const NOT_HIDDEN: u128 = 6000;
 const WHOLE: u128 = 1 << 20;
 
 impl GemmDesc {
-    /// This description, or the same with the knobs of one of `others`, which the problem of (m, n, k), rows and columns of D as the user
+    /// This description, or the same product by one of `others`, which the problem of (m, n, k), rows and columns of D as the user
     /// has them, costs less with on `machine`. Of equals, the first. What is no kernel there does not count.
     #[must_use]
-    pub fn for_extents(&self, others: &[Knobs], extents: (usize, usize, usize), machine: &Machine) -> Self {
+    pub fn for_extents(&self, others: &[FamilyDesc], extents: (usize, usize, usize), machine: &Machine) -> Self {
         let legal = self.alternatives(others).filter(|other| other.check_on(machine).is_ok());
         let time = |desc: &Self| (desc.transposed(), desc.cost(extents, machine));
         std::iter::once(*self).chain(legal).min_by_key(time).unwrap_or(*self)
     }
 
-    /// This description with each of other knobs; the epilogue stays.
-    pub(crate) fn alternatives<'k>(&self, others: &'k [Knobs]) -> impl Iterator<Item = Self> + use<'k> {
+    /// This description by each of others.
+    pub(crate) fn alternatives<'k>(&self, others: &'k [FamilyDesc]) -> impl Iterator<Item = Self> + use<'k> {
         let desc = *self;
-        others.iter().map(move |knobs| desc.with_knobs(Knobs { epilogue: desc.epilogue, ..*knobs }))
+        others.iter().map(move |family| desc.with_family(*family))
     }
 
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
     fn transposed(&self) -> usize {
-        let is_turned =
-            |&operand: &OperandKind| WarpSpecialized::along(self, operand).is(Along::K) != self.operand(operand).k_contiguous;
-        OperandKind::BOTH.iter().filter(|operand| self.mainloop.has_roles() && is_turned(operand)).count()
+        let Some(desc) = self.warp_specialized() else { return 0 };
+        OperandKind::BOTH.iter().filter(|operand| desc.reads_transposed(**operand)).count()
     }
 
     /// Time, in a unit that is the same for all descriptions of a problem.
     fn cost(&self, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
-        let (m, n) = if self.exchanged { (n, m) } else { (m, n) };
-        let tile = self.threadblock;
+        let (m, n) = if self.frame.is_exchanged() { (n, m) } else { (m, n) };
+        let tile = self.threadblock();
+        let (columns, in_turns) = match self.family {
+            FamilyDesc::WarpSpecialized(knobs) => (knobs.instruction.n, knobs.schedule == ScheduleKind::Pingpong),
+            FamilyDesc::Simt(knobs) => (knobs.warp.n, false),
+        };
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
         let waves = tiles.div_ceil(u128::from(machine.multiprocessors.max(1)));
         let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
-        let time = waves.saturating_mul(k as u128).saturating_mul(product(self.instruction.n));
-        let exposed = if self.schedule == ScheduleKind::Pingpong { 1 } else { waves };
+        let time = waves.saturating_mul(k as u128).saturating_mul(product(columns));
+        let exposed = if in_turns { 1 } else { waves };
         let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
         (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
     }
@@ -81,7 +83,7 @@ mod tests {
 
     /// The tile that a problem takes, of A and B in these orders and D row-major.
     fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
-        let tile = taken(kind, orders, promoted, extents).threadblock;
+        let tile = taken(kind, orders, promoted, extents).threadblock();
         (tile.m, tile.n)
     }
 
@@ -98,6 +100,10 @@ mod tests {
         let (op, extents, knobs) = (Some(OpKind::TensorOp), Some(extents), knobs.into_iter().collect());
         let request = Request { a, b, c, op, extents, knobs, ..Request::default() };
         request.resolve(ArchKind::Sm90).expect("a row").desc
+    }
+
+    fn from_registers(desc: &GemmDesc) -> bool {
+        desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
     }
 
     /// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
@@ -138,8 +144,8 @@ mod tests {
         for (kind, wanted) in [(ElementKind::E4m3, (128, 256)), (ElementKind::I8, (128, 256)), (ElementKind::Tf32, (64, 256))] {
             for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
                 let desc = taken(kind, orders, false, square);
-                assert_eq!((desc.threadblock.m, desc.threadblock.n), wanted, "{kind} {orders:?}");
-                assert!(desc.a_from_registers() && desc.transposed() == transposed, "{kind} {orders:?}");
+                assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
+                assert!(from_registers(&desc) && desc.transposed() == transposed, "{kind} {orders:?}");
             }
         }
         assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));
@@ -148,7 +154,7 @@ mod tests {
             (ElementKind::Bf16, [col, col], false),
             (ElementKind::E4m3, [col, col], true),
         ] {
-            assert!(!taken(kind, orders, promoted, square).a_from_registers(), "{kind} {orders:?}");
+            assert!(!from_registers(&taken(kind, orders, promoted, square)), "{kind} {orders:?}");
         }
     }
 }

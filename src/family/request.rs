@@ -6,12 +6,14 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind},
+    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins, PromotionKind},
     error::Error,
-    family::default_gemm_configuration::{copied_by_tma, default_gemm_configurations, promoted_configurations},
+    family::{
+        default_gemm_configuration::promoted_configurations,
+        resolve::{check_pins, row},
+    },
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
-    threadblock::MainloopKind,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -41,7 +43,7 @@ pub struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configurations`] for these types.
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configurations`](super::default_gemm_configuration::default_gemm_configurations) for these types.
     Default,
     /// The description given.
     Description,
@@ -79,9 +81,9 @@ pub struct Resolved {
     pub desc: GemmDesc,
     /// The layouts as the user has them.
     pub orders: Orders,
-    /// The knobs as the user has them.
-    pub knobs: Knobs,
-    /// Types, and then knobs in the order of [`Knobs::TABLE`]: what each is, and where from.
+    /// The knobs of its family as the user has them.
+    pub knobs: Pins,
+    /// Types, and then knobs in the order of [`Pins::TABLE`]: what each is, and where from.
     pub choices: Vec<Choice>,
 }
 
@@ -93,52 +95,22 @@ impl Request {
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
     /// types contradict the description.
     pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
-        let (types, orders, op, arch, mut knobs, origin, compute) = match self.description {
-            Some(given) => {
-                let user = if given.exchanged { given.exchange() } else { given };
-                let (types, orders) = (user.combined(), given.orders());
-                self.agrees(types, orders, user.op)?;
-                let arch = self.arch.unwrap_or(user.arch);
-                (types, orders, user.op, arch, user.knobs(), Origin::Description, Some(user.compute))
-            }
-            None => {
-                let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
-                let types = self.types(op);
-                let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
-                let orders = Orders { a: order(self.a), b: order(self.b), c: order(self.c) };
-                let (knobs, others) = default_gemm_configurations(op, arch, types)?;
-                // Some knobs' values have tiles of their own.
-                let asks = |knob: &str, words: &str| self.knobs.iter().any(|(name, value)| name == knob && value == words);
-                let (promoted, promoted_others) = promoted_configurations(knobs);
-                let (knobs, others) = if types.a.is_fp8() && asks("promotion", PromotionKind::Stage.name()) {
-                    (promoted, &promoted_others[..])
-                } else if op == OpKind::Simt
-                    && types.a == ElementKind::F32
-                    && asks("mainloop", MainloopKind::WarpSpecialized.name())
-                {
-                    (copied_by_tma(knobs), &[][..])
-                } else {
-                    (knobs, others)
-                };
-                // Who sets a knob that is about tiles sets it in the row that the documentation names.
-                let open = |(name, _): &(String, String)| ["promotion", "split", "epilogue"].contains(&name.as_str());
-                let knobs = match self.extents.filter(|_| self.knobs.iter().all(open)) {
-                    Some(extents) => {
-                        let desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
-                        let chosen = desc.for_extents(others, extents, &arch.machine());
-                        if chosen.exchanged { chosen.exchange().knobs() } else { chosen.knobs() }
-                    }
-                    None => knobs,
-                };
-                (types, orders, op, arch, knobs, Origin::Default, None)
-            }
-        };
+        let mut pins = Pins::NONE;
         for (name, words) in &self.knobs {
-            knobs.set(name, words)?;
+            pins.set(name, words)?;
         }
-        let mut desc = GemmDesc::of_values(op, arch, types, [orders.a, orders.b, orders.c], knobs);
-        desc.compute = compute.unwrap_or(desc.compute);
-        desc.check().map_err(|refusal| if desc.exchanged { refusal.exchanged() } else { refusal })?;
+        let (mut base, origin) = match self.description {
+            Some(given) => {
+                self.agrees(given.user_types(), given.orders(), given.class.op)?;
+                (given, Origin::Description)
+            }
+            None => (self.by_default(newest, &pins)?, Origin::Default),
+        };
+        base.class.arch = self.arch.unwrap_or(base.class.arch);
+        check_pins(&base.family, &pins)?;
+        let desc = base.with(pins);
+        desc.check().map_err(|refusal| if desc.frame.is_exchanged() { refusal.exchanged() } else { refusal })?;
+        let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_pins());
         let flagged = |given: bool| if given { Origin::Flag } else { origin };
         let matrix = |element, order| MatrixType { element, order }.to_string();
         let values = [
@@ -146,16 +118,42 @@ impl Request {
             ("--b", matrix(types.b, orders.b), self.b.is_some()),
             ("--c", matrix(types.c, orders.c), self.c.is_some()),
             ("--acc", types.accumulator.to_string(), self.accumulator.is_some()),
-            ("--op", op.to_string(), self.op.is_some()),
-            ("--arch", arch.to_string(), self.arch.is_some()),
+            ("--op", desc.class.op.to_string(), self.op.is_some()),
+            ("--arch", desc.class.arch.to_string(), self.arch.is_some()),
         ];
         let mut choices = Vec::from(values.map(|(flag, value, given)| Choice { flag, value, from: flagged(given) }));
-        choices.extend(Knobs::TABLE.iter().zip(knobs.words()).map(|(&(name, flag, _), value)| Choice {
-            flag,
-            value,
-            from: flagged(self.knobs.iter().any(|knob| knob.0 == name)),
-        }));
+        let named = |name: &str| self.knobs.iter().any(|(given, _)| Pins::renamed(given).unwrap_or(given) == name);
+        choices.extend(
+            Pins::TABLE
+                .iter()
+                .zip(knobs.words())
+                .filter_map(|(&(name, flag, _), value)| Some(Choice { flag, value: value?, from: flagged(named(name)) })),
+        );
         Ok(Resolved { desc, orders, knobs, choices })
+    }
+
+    /// What is chosen for these types, before a knob is set.
+    fn by_default(&self, newest: ArchKind, pins: &Pins) -> Result<GemmDesc, Error> {
+        let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
+        let types = self.types(op);
+        let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
+        let orders = [order(self.a), order(self.b), order(self.c)];
+        let families = row(&Class::new(op, arch, types, [orders[0], orders[1]]), Frame::AsGiven, pins)?;
+        // Promoted sums have tiles of their own.
+        let promoted = match families {
+            [FamilyDesc::WarpSpecialized(knobs), ..] if types.a.is_fp8() && pins.promotion == Some(PromotionKind::Stage) => {
+                Some(promoted_configurations(*knobs).map(FamilyDesc::WarpSpecialized))
+            }
+            _ => None,
+        };
+        let families = promoted.as_ref().map_or(families, |promoted| &promoted[..]);
+        let desc = GemmDesc::of_values(op, arch, types, orders, families[0]);
+        // Who sets a knob that is about tiles sets it in the row that the documentation names.
+        let open = Pins { promotion: None, emulation: None, epilogue: None, ..*pins }.is_none();
+        Ok(match self.extents.filter(|_| open) {
+            Some(extents) => desc.for_extents(families, extents, &arch.machine()),
+            None => desc,
+        })
     }
 
     /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without
@@ -203,27 +201,6 @@ impl Request {
     }
 }
 
-impl GemmDesc {
-    /// The layouts as the user has them, before A and B changed places.
-    pub const fn orders(&self) -> Orders {
-        if self.exchanged {
-            Orders { a: self.layout_b.transposed(), b: self.layout_a.transposed(), c: self.layout_c.transposed() }
-        } else {
-            Orders { a: self.layout_a, b: self.layout_b, c: self.layout_c }
-        }
-    }
-
-    /// The element types as the user has them.
-    pub const fn user_types(&self) -> Combined {
-        if self.exchanged { self.exchange().combined() } else { self.combined() }
-    }
-
-    /// The knobs as the user has them.
-    pub const fn user_knobs(&self) -> Knobs {
-        if self.exchanged { self.knobs().exchange() } else { self.knobs() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,8 +236,8 @@ mod tests {
             let mut request = typed("f32:row", "f32:row", c);
             request.knobs = vec![("align_a".into(), "2".into()), ("smem_b".into(), "mn+8".into())];
             let resolved = request.resolve(ArchKind::Sm80).unwrap();
-            assert_eq!(resolved.desc.user_knobs(), resolved.knobs);
-            assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (2, 4));
+            assert_eq!(resolved.desc.user_pins(), resolved.knobs);
+            assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (Some(2), Some(4)));
             assert_eq!(resolved.desc.orders(), resolved.orders);
             assert_eq!(resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(), 5);
 

@@ -81,7 +81,7 @@ impl<'a> Block<'a> {
             issued: Vec::new(),
             groups: VecDeque::new(),
         };
-        let granule = d.a.bytes_of(1).min(d.b.bytes_of(1)).min(d.accumulator.bytes_of(1));
+        let granule = d.class.a.element.bytes_of(1).min(d.class.b.element.bytes_of(1)).min(d.class.accumulator.bytes_of(1));
         let shared = SharedMemory::new(d.smem_bytes(), granule);
         let threads = (0..d.threads()).map(|_| thread()).collect();
         let mut block = Self {
@@ -134,7 +134,7 @@ impl<'a> Block<'a> {
     /// Whether every product was made and every slice added.
     fn finished(&self) -> Result<(), Fault> {
         let d = &self.program.desc;
-        let wanted = u64::from(self.tiles) * u64::from(d.warp.k);
+        let wanted = u64::from(self.tiles) * u64::from(d.knobs.warp.k);
         for (thread, state) in (0..).zip(&self.threads) {
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });

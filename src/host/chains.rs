@@ -34,7 +34,7 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     ///
     /// [`Error::Refused`] where the operands do not accumulate in such numbers.
     pub fn of(operands: Operands<'a>, plan: &'a Plan) -> Result<Self, Error> {
-        let whole = plan.is_whole(operands.desc.warps().k);
+        let whole = plan.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, plan, operand, widest);
         let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, columns_abreast::<T>())?];
         Ok(Self { operands, plan, whole, packings })
@@ -50,7 +50,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
     }
 
     fn extents(&self) -> (usize, usize) {
-        let block = self.operands.desc.threadblock;
+        let block = self.operands.tiling.block;
         (block.m as usize, block.n as usize)
     }
 
@@ -61,7 +61,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
 
     fn tiles(&self) -> (u32, u32) {
         let all = self.operands.tiles;
-        ((CHUNK / self.operands.desc.threadblock.k).clamp(1, all.max(1)), all)
+        ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
     fn strip_bytes(&self) -> [usize; 2] {

@@ -2,7 +2,7 @@
 
 use super::{accumulators::Accumulators, operands::unknown};
 use crate::{
-    desc::GemmDesc,
+    desc::Class,
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
@@ -31,12 +31,13 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// # Errors
     ///
     /// [`Error::Refused`] where such numbers do not go together.
-    pub fn of(desc: &'a GemmDesc, scalars: &'a [f64; SCALARS], from: ElementKind) -> Result<Self, Error> {
-        let (Some(accumulators), Some(source), Some(narrowing)) = (E::widening(from), E::widening(desc.c), E::narrowing(desc.c))
+    pub fn of(class: &'a Class, scalars: &'a [f64; SCALARS], from: ElementKind) -> Result<Self, Error> {
+        let (Some(accumulators), Some(source), Some(narrowing)) =
+            (E::widening(from), E::widening(class.output.element), E::narrowing(class.output.element))
         else {
-            return Err(unknown(desc));
+            return Err(unknown(class));
         };
-        Ok(Self { desc: &desc.epilogue, scalars, accumulators, source, narrowing })
+        Ok(Self { desc: &class.output.epilogue, scalars, accumulators, source, narrowing })
     }
 
     /// Appends so many accumulators to a row.
@@ -68,28 +69,28 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 ///
 /// Those of [`Epilogue::of`].
 pub(super) fn finished(
-    desc: &GemmDesc,
+    class: &Class,
     scalars: &[f64; SCALARS],
     accumulators: &Accumulators,
     source: &[u8],
 ) -> Result<Vec<u8>, Error> {
     fn of<E: Computed>(
-        desc: &GemmDesc,
+        class: &Class,
         scalars: &[f64; SCALARS],
         accumulators: &Accumulators,
         source: &[u8],
     ) -> Result<Vec<u8>, Error> {
-        let (epilogue, mut buffers) = (Epilogue::<E>::of(desc, scalars, accumulators.kind())?, Buffers::default());
+        let (epilogue, mut buffers) = (Epilogue::<E>::of(class, scalars, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
-        let mut d = vec![0; desc.c.matrix_bytes(count as u64) as usize];
+        let mut d = vec![0; class.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);
         epilogue.read(&mut buffers, source, count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)
     }
-    match desc.compute {
-        ComputeKind::F32 => of::<f32>(desc, scalars, accumulators, source),
-        ComputeKind::F64 => of::<f64>(desc, scalars, accumulators, source),
-        ComputeKind::I32 => of::<i32>(desc, scalars, accumulators, source),
+    match class.compute {
+        ComputeKind::F32 => of::<f32>(class, scalars, accumulators, source),
+        ComputeKind::F64 => of::<f64>(class, scalars, accumulators, source),
+        ComputeKind::I32 => of::<i32>(class, scalars, accumulators, source),
     }
 }

@@ -2,18 +2,31 @@
 
 use crate::{
     call::{HostMatrices, Shapes, Source},
-    desc::GemmDesc,
+    desc::Class,
     error::Error,
-    numeric::{ElementKind, Number, Widening},
+    numeric::{ElementKind, Number, Widening, split::SplitBlocks},
     operand::OperandKind,
     refusal::Refusal,
+    shape::Mnk,
     threadblock::tile_iterator::TileIterator,
 };
+
+/// How a kernel walks a product.
+#[derive(Clone, Copy)]
+pub(super) struct Tiling {
+    /// The tile of a block, and its depth.
+    pub block: Mnk,
+    /// Slices of a tile's depth, each with accumulators of its own.
+    pub slices: u32,
+    /// Which block of K each tile along K reads.
+    pub blocks: SplitBlocks,
+}
 
 /// A and B.
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a> {
-    pub desc: &'a GemmDesc,
+    pub class: &'a Class,
+    pub tiling: Tiling,
     pub problem: Shapes,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
@@ -53,26 +66,27 @@ impl<'a> Product<'a> {
     /// # Errors
     ///
     /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
-    pub fn of(desc: &'a GemmDesc, problem: Shapes, inputs: HostMatrices<'a>) -> Result<Option<Self>, Error> {
+    pub fn of(class: &'a Class, tiling: Tiling, problem: Shapes, inputs: HostMatrices<'a>) -> Result<Option<Self>, Error> {
         let HostMatrices { a, b, c, d } = inputs;
-        if !desc.combined().is_of(desc.op) {
-            return Err(unknown(desc));
+        if !class.combined().is_of(class.op) {
+            return Err(unknown(class));
         }
-        for (given, wanted) in [(a.kind(), desc.a), (b.kind(), desc.b), (d.kind(), desc.c)] {
+        let kinds = [(a.kind(), class.a.element), (b.kind(), class.b.element), (d.kind(), class.output.element)];
+        for (given, wanted) in kinds {
             of_kind(given, wanted)?;
         }
-        let reads = desc.epilogue.reads(&problem.scalars);
-        let tiles = if reads.accumulator { desc.blocks(problem.k).tiles() } else { 0 };
+        let reads = class.output.epilogue.reads(&problem.scalars);
+        let tiles = if reads.accumulator { tiling.blocks.tiles() } else { 0 };
         let source = match c {
             _ if !reads.source => Source::None,
             Source::None => Source::None,
             Source::InPlace => Source::InPlace,
             Source::Matrix(c) => {
-                of_kind(c.kind(), desc.c)?;
+                of_kind(c.kind(), class.output.element)?;
                 Source::Matrix(c.bytes())
             }
         };
-        let operands = Operands { desc, problem, bytes: [a.bytes(), b.bytes()], tiles };
+        let operands = Operands { class, tiling, problem, bytes: [a.bytes(), b.bytes()], tiles };
         let there = problem.m > 0 && problem.n > 0;
         Ok(there.then(|| Self { operands, source, d: d.into_bytes() }))
     }
@@ -83,24 +97,25 @@ fn of_kind(given: ElementKind, wanted: ElementKind) -> Result<(), Error> {
 }
 
 /// What is said of types that do not go together.
-pub(super) fn unknown(desc: &GemmDesc) -> Error {
-    desc.combined().refused_by(desc.op).into()
+pub(super) fn unknown(class: &Class) -> Error {
+    class.combined().refused_by(class.op).into()
 }
 
 impl<'a> Operands<'a> {
     /// The walk of the block at `origin` over an operand.
     pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
         let extent = self.matrix(operand).extents.0;
-        TileIterator { origin, extent_mn: extent as u64, extent_k: self.problem.k as u64, tile_k: self.desc.threadblock.k }
+        TileIterator { origin, extent_mn: extent as u64, extent_k: self.problem.k as u64, tile_k: self.tiling.block.k }
     }
 
     /// An operand, seen as MN x K.
     pub fn matrix(&self, operand: OperandKind) -> Matrix<'a> {
-        let (desc, problem) = (self.desc, &self.problem);
-        let (kind, mn, leading, along_k) = match operand {
-            OperandKind::A => (desc.a, problem.m, problem.a.leading, desc.layout_a.is_row()),
-            OperandKind::B => (desc.b, problem.n, problem.b.leading, !desc.layout_b.is_row()),
+        let problem = &self.problem;
+        let (mn, leading) = match operand {
+            OperandKind::A => (problem.m, problem.a.leading),
+            OperandKind::B => (problem.n, problem.b.leading),
         };
+        let (kind, along_k) = (self.class.operand(operand).element, self.class.k_contiguous(operand));
         let strides = if along_k { (leading, 1) } else { (1, leading) };
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, self.problem.k) }
     }
@@ -111,6 +126,6 @@ impl<'a> Operands<'a> {
     ///
     /// [`Error::Refused`] where they become others.
     pub fn widening<T: Number>(&self, operand: OperandKind) -> Result<Widening<T>, Error> {
-        T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.desc))
+        T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.class))
     }
 }

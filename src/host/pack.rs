@@ -45,8 +45,8 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
 
     /// Packs `tiles` of all panels of the strip of tiles number `strip`, panel by panel.
     pub fn pack(&self, strip: u32, tiles: Range<u32>, into: &mut [T]) {
-        let d = self.operands.desc;
-        let origin = u64::from(strip) * u64::from(d.operand(self.operand).smem.mn);
+        let block = self.operands.tiling.block;
+        let origin = u64::from(strip) * u64::from(if self.operand == OperandKind::A { block.m } else { block.n });
         let walk = self.operands.iterator(self.operand, origin);
         let mut rest = into;
         for &(panel, rectangle) in &self.panels {

@@ -16,7 +16,6 @@ use crate::{
     schedule::Fault,
     shape::Mnk,
     threadblock::{Program, thread_map::WARP},
-    warp::mma_simt::warp_place,
 };
 
 /// An element of an operand's tile.
@@ -130,7 +129,7 @@ impl Plan {
         whole(program)?;
         let mut shares = Vec::new();
         for slice in 0..d.warps().k {
-            let warps = (0..d.threads() / WARP).filter(|&warp| warp_place(d, warp).2 == slice);
+            let warps = (0..d.threads() / WARP).filter(|&warp| d.tiles().warp_place(warp).2 == slice);
             let shares_of_warps: Vec<Share> =
                 warps.map(|warp| Ok(Share { panels: panels_of(program, &block, warp)?, slice })).collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
@@ -164,7 +163,7 @@ fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 
     let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].accumulators)).collect();
     let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
     let collector = warp % (d.threads_per_slice() / WARP);
-    let tile_columns = d.threadblock.n;
+    let tile_columns = d.knobs.threadblock.n;
     let stored_at = |lane: u32, i: u32, j: u32| {
         let offset = program.maps.accumulator.at(at(collector * WARP + lane, i * columns + j)).ok_or(fault)?;
         Ok((offset / tile_columns, offset % tile_columns))
@@ -198,7 +197,7 @@ fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 
         }
         let per_lane = per_lane as usize;
         let mut elements = Vec::new();
-        for step in 0..2 * d.warp.k as usize {
+        for step in 0..2 * d.knobs.warp.k as usize {
             for &lane in &leads {
                 elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
             }
@@ -247,7 +246,7 @@ fn joined(warps: &[Share]) -> Option<Share> {
 
 /// Whether the threads of a slice store each element of the tile once, and deposit it once.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
-    let columns = program.desc.threadblock.n;
+    let columns = program.desc.knobs.threadblock.n;
     let place = |offset: u32| (offset / columns, offset % columns);
     if program.desc.warps().k > 1
         && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())

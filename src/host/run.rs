@@ -6,17 +6,17 @@ use super::{
     block::{Block, Started},
     chains::Chains,
     fast::compute,
-    operands::{Operands, Product, unknown},
+    operands::{Operands, Product, Tiling, unknown},
     plan::{Plan, stored_once},
     store::Blocks,
     vectors::whole,
 };
 use crate::{
     call::{HostMatrices, Shapes},
-    desc::GemmDesc,
+    desc::SimtDesc,
     error::Error,
     index::{Map, at},
-    numeric::{Accumulator, ElementKind, F16, Number},
+    numeric::{Accumulator, ElementKind, F16, Number, SplitKind, split::SplitBlocks},
     operand::OperandKind,
     schedule::Fault,
     threadblock::Program,
@@ -61,12 +61,14 @@ pub(crate) fn execute(
     inputs: HostMatrices<'_>,
 ) -> Result<(), Error> {
     let desc = &program.desc;
-    let Some(mut product) = Product::of(desc, problem, inputs)? else { return Ok(()) };
-    let tiles @ (rows, columns) =
-        (problem.m.div_ceil(desc.threadblock.m as usize), problem.n.div_ceil(desc.threadblock.n as usize));
+    let block = desc.knobs.threadblock;
+    let blocks = SplitBlocks::of((SplitKind::None, false), problem.k, block.k);
+    let tiling = Tiling { block, slices: desc.warps().k, blocks };
+    let Some(mut product) = Product::of(&desc.class, tiling, problem, inputs)? else { return Ok(()) };
+    let tiles @ (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let order = (program.maps.order)(rows as u32, columns as u32);
     let this = OneSchedule { program, plan, order, tiles };
-    match (mode, desc.accumulator) {
+    match (mode, desc.class.accumulator) {
         (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
         (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
         (Mode::Fast, ElementKind::I32) => this.fast::<i32>(&mut product),
@@ -97,7 +99,7 @@ impl OneSchedule<'_> {
             }
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let accumulators = checked_block(program, &product.operands, tile, order, stored)?;
-            let extents = (program.desc.threadblock.m as usize, program.desc.threadblock.n as usize);
+            let extents = (program.desc.knobs.threadblock.m as usize, program.desc.knobs.threadblock.n as usize);
             let (piece, kind) = (accumulators.len(), accumulators.kind());
             Blocks { tiles: &[tile], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
         }
@@ -126,24 +128,24 @@ fn checked_block(
     seed: u64,
     stored: Result<(), Fault>,
 ) -> Result<Accumulators, Error> {
-    let d = operands.desc;
+    let d = &program.desc;
     let walks = [
-        operands.iterator(OperandKind::A, u64::from(row) * u64::from(d.threadblock.m)),
-        operands.iterator(OperandKind::B, u64::from(column) * u64::from(d.threadblock.n)),
+        operands.iterator(OperandKind::A, u64::from(row) * u64::from(d.knobs.threadblock.m)),
+        operands.iterator(OperandKind::B, u64::from(column) * u64::from(d.knobs.threadblock.n)),
     ];
     let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
-    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(d.accumulator, matrix.kind)) else {
-        return Err(unknown(d));
+    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(d.class.accumulator, matrix.kind)) else {
+        return Err(unknown(&d.class));
     };
     let words = [of_a, of_b];
     let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
         let element = walks[operand.index()].element(tile, mn, k);
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
-    let accumulators = Accumulated::Numbers(Accumulators::zeros(d.accumulator, d.accumulators() as usize));
+    let accumulators = Accumulated::Numbers(Accumulators::zeros(d.class.accumulator, d.accumulators() as usize));
     let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed })?;
     stored?;
-    let mut tile = Accumulators::zeros(d.accumulator, (d.threadblock.m * d.threadblock.n) as usize);
+    let mut tile = Accumulators::zeros(d.class.accumulator, (d.knobs.threadblock.m * d.knobs.threadblock.n) as usize);
     for thread in 0..d.threads_per_slice() {
         for index in 0..d.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
@@ -164,8 +166,8 @@ pub(crate) struct Composed {
 const KEPT: usize = 1024;
 
 /// The program and plan of a description that has been checked.
-pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Fault> {
-    static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
+pub(crate) fn composed(desc: &SimtDesc) -> Result<Arc<Composed>, Fault> {
+    static KNOWN: LazyLock<Mutex<HashMap<SimtDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(composed) = known().get(desc) {
         return Ok(composed.clone());

@@ -6,7 +6,7 @@ use super::{
     shared_memory::{Access, Content},
 };
 use crate::{
-    desc::{GemmDesc, OperandDesc},
+    desc::{OperandDesc, SimtDesc},
     index::at,
     operand::OperandKind,
     schedule::{Fault, Lane},
@@ -49,7 +49,7 @@ impl Turn<'_, '_> {
             column: k,
         })?;
         let [stage_of_a, stage] = self.block.stage_bytes;
-        let base = u64::from(tile % d.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
+        let base = u64::from(tile % d.knobs.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
         let bytes = facts.element.bytes_of(1);
         Ok(Access { thread: self.thread, byte: base + u64::from(offset) * u64::from(bytes), bytes })
     }
@@ -68,7 +68,7 @@ impl Turn<'_, '_> {
         let row = self.thread % self.block.threads_per_slice;
         let offset =
             self.block.program.maps.deposit.at(at(row, index)).ok_or(Fault::LeftOut { map: "deposit", row, column: index })?;
-        let bytes = self.block.program.desc.accumulator.bytes_of(1);
+        let bytes = self.block.program.desc.class.accumulator.bytes_of(1);
         Ok(Access { thread: self.thread, byte: u64::from(offset) * u64::from(bytes), bytes })
     }
 
@@ -78,7 +78,7 @@ impl Turn<'_, '_> {
 }
 
 impl Lane for Turn<'_, '_> {
-    fn desc(&self) -> &GemmDesc {
+    fn desc(&self) -> &SimtDesc {
         &self.block.program.desc
     }
 
@@ -163,7 +163,7 @@ impl Lane for Turn<'_, '_> {
     }
 
     fn multiply(&mut self, group: u32) -> Result<(), Fault> {
-        let groups = u64::from(self.block.program.desc.warp.k);
+        let groups = u64::from(self.block.program.desc.knobs.warp.k);
         let thread = self.thread;
         let state = self.state();
         let tile = (state.multiplied / groups) as u32;

@@ -9,8 +9,9 @@ use super::{
     turn::Turn,
     vectors::whole,
 };
+use crate::words::words;
 use crate::{
-    desc::{GemmDesc, OperandDesc},
+    desc::{OperandDesc, SimtDesc},
     error::Error,
     operand::OperandKind,
     schedule::{Fault, Lane, Step},
@@ -32,35 +33,22 @@ impl<Touch> Watch<Touch> for () {
     fn barrier(&mut self) {}
 }
 
-/// What an access is for, and which memory it is an access to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
-pub enum Purpose {
-    /// A vector of an operand's tile, read from global memory.
-    Fetch,
-    /// A vector, or a piece of it, from registers to shared memory.
-    Store,
-    /// A vector, to shared memory, by an asynchronous copy.
-    Copy,
-    /// Elements of a fragment, from shared memory.
-    Load,
-    /// An accumulator, to shared memory, where K is sliced.
-    Deposit,
-    /// An accumulator of another slice, from shared memory.
-    Collect,
-}
-
-impl Purpose {
-    /// The name of the step that makes the access.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fetch => "fetch",
-            Self::Store => "store",
-            Self::Copy => "copy",
-            Self::Load => "load",
-            Self::Deposit => "deposit",
-            Self::Collect => "collect",
-        }
+words! {
+    /// What an access is for, and which memory it is an access to.
+    #[derive(PartialOrd, Ord)]
+    pub enum Purpose {
+        /// A vector of an operand's tile, read from global memory.
+        Fetch = "fetch",
+        /// A vector, or a piece of it, from registers to shared memory.
+        Store = "store",
+        /// A vector, to shared memory, by an asynchronous copy.
+        Copy = "copy",
+        /// Elements of a fragment, from shared memory.
+        Load = "load",
+        /// An accumulator, to shared memory, where K is sliced.
+        Deposit = "deposit",
+        /// An accumulator of another slice, from shared memory.
+        Collect = "collect",
     }
 }
 
@@ -130,7 +118,7 @@ impl Watched<'_, '_, '_, '_> {
         let Some((_, (mn, k))) = self.turn.elements(operand, access).next() else { return };
         let (along_mn, along_k) = strides[operand.index()];
         let facts = self.operand(operand);
-        let k = u64::from(tile) * u64::from(self.turn.block.program.desc.threadblock.k) + u64::from(k);
+        let k = u64::from(tile) * u64::from(self.turn.block.program.desc.knobs.threadblock.k) + u64::from(k);
         let address = facts.element.matrix_bytes(u64::from(mn) * along_mn + k * along_k);
         self.note(Purpose::Fetch, Some(operand), [access, 0], address, facts.access_bytes());
     }
@@ -157,7 +145,7 @@ impl Watched<'_, '_, '_, '_> {
 }
 
 impl Lane for Watched<'_, '_, '_, '_> {
-    fn desc(&self) -> &GemmDesc {
+    fn desc(&self) -> &SimtDesc {
         self.turn.desc()
     }
 

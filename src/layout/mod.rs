@@ -10,28 +10,22 @@ mod matrix_type;
 pub use matrix_type::MatrixType;
 
 use crate::numeric::Element;
-use core::{fmt, marker::PhantomData};
+use crate::words::words;
+use core::marker::PhantomData;
 
-/// Which index of a matrix runs through consecutive addresses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum Order {
-    /// A row is contiguous: element (i, j) at `i * ld + j`.
-    #[default]
-    Row,
-    /// A column is contiguous: element (i, j) at `i + j * ld`.
-    Col,
+words! {
+    /// Which index of a matrix runs through consecutive addresses.
+    #[derive(Default)]
+    pub enum Order {
+        /// A row is contiguous: element (i, j) at `i * ld + j`.
+        #[default]
+        Row = "row",
+        /// A column is contiguous: element (i, j) at `i + j * ld`.
+        Col = "col",
+    }
 }
 
 impl Order {
-    /// The name, as the command line spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Row => "row",
-            Self::Col => "col",
-        }
-    }
-
     /// The order of the transposed matrix in the same bytes.
     pub const fn transposed(self) -> Self {
         match self {
@@ -59,12 +53,6 @@ impl Order {
             Self::Row => row * leading + column,
             Self::Col => row + column * leading,
         }
-    }
-}
-
-impl fmt::Display for Order {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

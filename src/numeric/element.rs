@@ -1,6 +1,6 @@
 //! Element types, as types and as a value.
 
-use core::fmt;
+use crate::words::words;
 
 /// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source: Micikevicius et al., *FP8
 /// Formats for Deep Learning* (2022), table 1.
@@ -40,53 +40,33 @@ impl Tf32 {
     }
 }
 
-/// An element type, as a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum ElementKind {
-    /// IEEE binary64.
-    F64,
-    /// IEEE binary32.
-    F32,
-    /// [`Tf32`], stored as binary32.
-    Tf32,
-    /// IEEE binary16.
-    F16,
-    /// bfloat16.
-    Bf16,
-    /// [`E4m3`]: 8 bits, 4 of exponent, 3 of fraction, no infinity.
-    E4m3,
-    /// [`E5m2`]: 8 bits, 5 of exponent, 2 of fraction.
-    E5m2,
-    /// Two's complement, 8 bits.
-    I8,
-    /// Unsigned, 8 bits.
-    U8,
-    /// Two's complement, 32 bits.
-    I32,
+words! {
+    /// An element type, as a value.
+    pub enum ElementKind {
+        /// IEEE binary64.
+        F64 = "f64",
+        /// IEEE binary32.
+        F32 = "f32",
+        /// [`Tf32`], stored as binary32.
+        Tf32 = "tf32",
+        /// IEEE binary16.
+        F16 = "f16",
+        /// bfloat16.
+        Bf16 = "bf16",
+        /// [`E4m3`]: 8 bits, 4 of exponent, 3 of fraction, no infinity.
+        E4m3 = "e4m3",
+        /// [`E5m2`]: 8 bits, 5 of exponent, 2 of fraction.
+        E5m2 = "e5m2",
+        /// Two's complement, 8 bits.
+        I8 = "i8",
+        /// Unsigned, 8 bits.
+        U8 = "u8",
+        /// Two's complement, 32 bits.
+        I32 = "i32",
+    }
 }
 
 impl ElementKind {
-    /// Every element type, in the order of the command line's help.
-    pub const ALL: [Self; 10] =
-        [Self::F64, Self::F32, Self::Tf32, Self::F16, Self::Bf16, Self::E4m3, Self::E5m2, Self::I8, Self::U8, Self::I32];
-
-    /// The name, as the command line and JSON spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F64 => "f64",
-            Self::F32 => "f32",
-            Self::Tf32 => "tf32",
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::E4m3 => "e4m3",
-            Self::E5m2 => "e5m2",
-            Self::I8 => "i8",
-            Self::U8 => "u8",
-            Self::I32 => "i32",
-        }
-    }
-
     /// The element type of a name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -190,34 +170,19 @@ impl core::str::FromStr for ElementKind {
     }
 }
 
-impl fmt::Display for ElementKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+words! {
+    /// The arithmetic of an epilogue.
+    pub enum ComputeKind {
+        /// Binary32: the epilogue of every accumulator but `f64`, unless all is whole.
+        F32 = "f32",
+        /// Binary64: the epilogue of `f64`.
+        F64 = "f64",
+        /// Wrapping 32-bit integers: integer accumulators, integer outputs, whole scalars.
+        I32 = "i32",
     }
-}
-
-/// The arithmetic of an epilogue.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum ComputeKind {
-    /// Binary32: the epilogue of every accumulator but `f64`, unless all is whole.
-    F32,
-    /// Binary64: the epilogue of `f64`.
-    F64,
-    /// Wrapping 32-bit integers: integer accumulators, integer outputs, whole scalars.
-    I32,
 }
 
 impl ComputeKind {
-    /// The name, as JSON spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::I32 => "i32",
-        }
-    }
-
     /// The C++ type.
     pub const fn cuda(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! What a refusal is about: fields and parts of descriptions and calls, as values, each with its words.
 
 use super::Operand;
+use crate::words::words;
 use crate::{
     operand::{Axis, OperandKind},
     sentence::Sentence,
@@ -40,21 +41,22 @@ fields! {
     // Knobs.
     Stages "stages";
     OpTensorOp "op tensorop";
+    Mainloop "mainloop";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";
     BlocksPerSm "blocks per multiprocessor";
     ClusterShape "cluster";
     Schedule "schedule";
-    Split "split";
+    Split "emulation";
     Promotion "promotion";
     PromotionOfOtherSums "promotion of other sums than those of fp8 in f32, and of parts of f32,";
-    SourceUndecided "source_a = auto of a description that was not made of knobs";
-    ColumnMajorDFromShared "layout_c = col beside source_a = shared";
-    FromRegisters "source_a = registers";
-    FromRegistersOfParts "source_a = registers of parts, which lie along K,";
-    FromRegistersPromoted "source_a = registers beside promotion";
-    FromRegistersOf16Bits "source_a = registers of 16-bit elements, which tensor cores read in either order,";
+    SourceUndecided "a_operand = auto of a description that was not made of knobs";
+    ColumnMajorDFromShared "layout_c = col beside a_operand = shared";
+    FromRegisters "a_operand = registers";
+    FromRegistersOfParts "a_operand = registers of parts, which lie along K,";
+    FromRegistersPromoted "a_operand = registers beside promotion";
+    FromRegistersOf16Bits "a_operand = registers of 16-bit elements, which tensor cores read in either order,";
     // Tiles.
     InstructionExtent "instruction extent";
     WarpArea "warp M x N";
@@ -96,7 +98,6 @@ fields! {
     InnerBoxBytes "inner box bytes";
     SharedAddress "shared memory address";
     StoredRowBytes "bytes of a row that is stored";
-    MulticastMask "multicast mask";
     LeadingDimension "leading dimension";
     BatchStride "stride of the batch";
     CopyAddress "address of the copy";
@@ -129,7 +130,7 @@ fields! {
     Instruction(axis: Axis) ["instruction ", axis.name(),];
     Cluster(axis: Axis) ["cluster ", axis.name(),];
     InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is contiguous along ", along.operand.axis().name(),];
-    FromRegistersAlongK(operand: OperandKind) ["source_a = registers where ", operand.name(), " is contiguous along K",];
+    FromRegistersAlongK(operand: OperandKind) ["a_operand = registers where ", operand.name(), " is contiguous along K",];
     Alignment(operand: Operand) ["alignment of ", operand.name(),];
     Run(operand: Operand) ["run of ", operand.name(),];
     Padding(operand: OperandKind) ["padding of ", operand.name(),];
@@ -173,20 +174,12 @@ impl Field {
 
 macro_rules! named {
     ($(#[$doc:meta])* $Name:ident { $($Variant:ident $words:literal;)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[non_exhaustive]
-        #[allow(missing_docs, reason = "the words beside each name say what it is")]
-        pub enum $Name {
-            $($Variant,)*
-        }
-
-        impl $Name {
-            /// Its words.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$Variant => $words,)*
-                }
+        words! {
+            $(#[$doc])*
+            #[non_exhaustive]
+            #[allow(missing_docs, reason = "the words beside each name say what it is")]
+            pub enum $Name {
+                $($Variant = $words,)*
             }
         }
     };

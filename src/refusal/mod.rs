@@ -20,6 +20,17 @@ use crate::{
 };
 use core::fmt;
 
+/// Ends a `const fn` with the refusal of a rule, which `?` cannot do there; of a rule that has a value, gives the value.
+macro_rules! hold {
+    ($rule:expr) => {
+        match $rule {
+            Ok(value) => value,
+            Err(refusal) => return Err(refusal),
+        }
+    };
+}
+pub(crate) use hold;
+
 /// Why a request was refused. Its fields are values; [`sentence`](Self::sentence) says them in words.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
@@ -36,6 +47,7 @@ pub enum Refusal {
     NotMultiple { field: Field, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
     NoChoice { field: Field, mainloop: Word, nearest: Word },
+    OtherFamilysKnob { flag: Word, mainloop: Word, other: Word },
     HopperAlone { mainloop: Word, arch: ArchKind },
     OnTensorCores { mainloop: Word, op: OpKind },
     HasRoles { mainloop: Word },

@@ -2,6 +2,7 @@
 
 use super::field::named;
 use crate::operand::OperandKind;
+use crate::words::words;
 
 named! {
     /// A matrix of a call, or other memory of one.
@@ -38,27 +39,16 @@ impl Operand {
     }
 }
 
-/// How an operand reaches a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Route {
-    /// The kernel reads it where it lies.
-    Direct,
-    /// It is copied to the workspace first, in the same order, with rows that are whole.
-    Relaid,
-    /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
-    Transposed,
-    /// Its parts are written to the workspace first, side by side along K.
-    Split,
-}
-
-impl Route {
-    /// The word for it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Relaid => "relaid",
-            Self::Transposed => "transposed",
-            Self::Split => "split",
-        }
+words! {
+    /// How an operand reaches a kernel.
+    pub enum Route {
+        /// The kernel reads it where it lies.
+        Direct = "direct",
+        /// It is copied to the workspace first, in the same order, with rows that are whole.
+        Relaid = "relaid",
+        /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
+        Transposed = "transposed",
+        /// Its parts are written to the workspace first, side by side along K.
+        Split = "split",
     }
 }

@@ -42,10 +42,10 @@ impl SplitRefusal {
         let s = Sentence::new();
         match *self {
             Self::NotSplit => s.say(
-                "tensor cores multiply no f32, and split = none; split = bf16x6 keeps all of it, f16x3 does within a window of exponents, and elements of tf32 keep 10 bits of fraction",
+                "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, f16x3 does within a window of exponents, and elements of tf32 keep 10 bits of fraction",
             ),
             Self::NothingToSplit { split, a, b } => s
-                .say("split = ")
+                .say("emulation = ")
                 .say(split.name())
                 .say(" makes parts of f32, and the elements are ")
                 .say(a.name())
@@ -57,7 +57,7 @@ impl SplitRefusal {
                 .number(line)
                 .say(" of ")
                 .say(operand.name())
-                .say(" has a number that is not finite, which split = f16x3 cannot scale; take split = bf16x6"),
+                .say(" has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6"),
             Self::Window { operand, line, outside, nonzero } => s
                 .say(line_name(operand))
                 .number(line)
@@ -69,16 +69,16 @@ impl SplitRefusal {
                 .number(nonzero as u64)
                 .say(" numbers more than ")
                 .number(SplitKind::WINDOW as u64)
-                .say(" binades below its largest, and split = f16x3 takes one in ")
+                .say(" binades below its largest, and emulation = f16x3 takes one in ")
                 .number(SplitKind::FEW as u64)
-                .say("; take split = bf16x6"),
+                .say("; take emulation = bf16x6"),
             Self::Captured => s.say(
-                "split = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take split = bf16x6",
+                "emulation = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take emulation = bf16x6",
             ),
             Self::TooDeep { k, split, most } => s
                 .say("K = ")
                 .number(k as u64)
-                .say(" with split = ")
+                .say(" with emulation = ")
                 .say(split.name())
                 .say(" is beyond the largest extent, ")
                 .number(most),

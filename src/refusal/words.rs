@@ -31,6 +31,9 @@ impl Refusal {
             Self::NoSuchOperation { op, arch, nearest } => {
                 say!(s, "op ", word op.name(), " on ", word arch.name(), " has no kernel; the nearest architecture is ", word nearest.name())
             }
+            Self::OtherFamilysKnob { flag, mainloop, other } => {
+                say!(s, word flag.0, " is no knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
+            }
             Self::DoesNotNest { field, inner, value, of, nearest } => {
                 say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; the nearest is ", number nearest)
             }

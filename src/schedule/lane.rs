@@ -2,7 +2,7 @@
 
 use super::Fault;
 use crate::{
-    desc::{GemmDesc, OperandDesc},
+    desc::{OperandDesc, SimtDesc},
     operand::OperandKind,
     schedule::Step,
 };
@@ -10,7 +10,7 @@ use crate::{
 /// What one thread can do: the vocabulary in which main loops and warps say what they do.
 pub trait Lane {
     /// The description.
-    fn desc(&self) -> &GemmDesc;
+    fn desc(&self) -> &SimtDesc;
     /// What the description says of an operand.
     fn operand(&self, operand: OperandKind) -> OperandDesc {
         self.desc().operand(operand)

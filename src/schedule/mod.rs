@@ -21,33 +21,22 @@ pub use role_options::RoleOptions;
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
 
+use crate::words::words;
 use core::fmt;
 
-/// The part of a schedule that a step belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Section {
-    /// Once, before the first tile of D.
-    Opening,
-    /// Once for each tile of D, before its main loop.
-    Prologue,
-    /// Once for each tile along K.
-    Body,
-    /// Once for each tile of D, after its main loop.
-    Epilogue,
-    /// Once, after the last tile of D.
-    Closing,
-}
-
-impl Section {
-    /// The name, as schedules are printed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Opening => "opening",
-            Self::Prologue => "prologue",
-            Self::Body => "body",
-            Self::Epilogue => "epilogue",
-            Self::Closing => "closing",
-        }
+words! {
+    /// The part of a schedule that a step belongs to.
+    pub enum Section {
+        /// Once, before the first tile of D.
+        Opening = "opening",
+        /// Once for each tile of D, before its main loop.
+        Prologue = "prologue",
+        /// Once for each tile along K.
+        Body = "body",
+        /// Once for each tile of D, after its main loop.
+        Epilogue = "epilogue",
+        /// Once, after the last tile of D.
+        Closing = "closing",
     }
 }
 
@@ -64,6 +53,49 @@ pub trait Spelled: Copy + fmt::Display {
     /// The step's numbers: at most two.
     fn arguments(self) -> (u8, u8);
 }
+
+/// Declares a kind of steps. A step's name, in both languages, and its arguments are said once; `FILLER` is `Advance`, which all have.
+macro_rules! steps {
+    (sections $($Section:ident)*; $(#[$meta:meta])* pub enum $Step:ident {
+        $($(#[$doc:meta])* $Kind:ident $({ $($(#[$argument_doc:meta])* $argument:ident: $ty:ty,)+ })?,)+
+    }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum $Step {
+            $($(#[$doc])* $Kind $({ $($(#[$argument_doc])* $argument: $ty),+ })?,)+
+        }
+
+        impl $crate::schedule::Spelled for $Step {
+            const CUDA: &'static str = stringify!($Step);
+            const SECTIONS: &'static [$crate::schedule::Section] = &[$($crate::schedule::Section::$Section),*];
+            const FILLER: Self = Self::Advance;
+
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Kind { .. } => stringify!($Kind),)+
+                }
+            }
+
+            fn arguments(self) -> (u8, u8) {
+                let numbers = match self {
+                    $(Self::$Kind $({ $($argument),+ })? => vec![$($($argument as u8),+)?],)+
+                };
+                (numbers.first().map_or(0, |first| *first), numbers.get(1).map_or(0, |second| *second))
+            }
+        }
+
+        impl core::fmt::Display for $Step {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let arguments: Vec<String> = match self {
+                    $(Self::$Kind $({ $($argument),+ })? => vec![$($($argument.to_string()),+)?],)+
+                };
+                f.write_str($crate::schedule::Spelled::name(*self))?;
+                if arguments.is_empty() { Ok(()) } else { write!(f, "({})", arguments.join(" of ")) }
+            }
+        }
+    };
+}
+use steps;
 
 /// The order of steps of one role of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

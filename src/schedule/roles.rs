@@ -10,234 +10,143 @@
 //!
 //! Twin: `kernels/schedule/roles.cuh`.
 
-use super::{Schedule, Section, Spelled};
+use super::{Schedule, Section, steps};
 use crate::operand::OperandKind;
+use crate::words::words;
 use core::fmt;
 
-/// One step of one role.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum RoleStep {
-    /// One thread of the block sets up every full and every empty barrier.
-    InitBarriers,
-    /// What that thread set up is visible to asynchronous copies and to the cluster.
-    FenceBarrierInit,
-    /// All threads of the block meet.
-    MeetBlock,
-    /// All threads of the cluster meet.
-    MeetCluster,
-    /// Each thread of the warpgroup keeps that many registers and gives the others away.
-    RegistersDown {
-        /// How many.
-        count: u8,
-    },
-    /// Each thread of the warpgroup takes registers until it has that many, and waits until they are to be had.
-    RegistersUp {
-        /// How many.
-        count: u8,
-    },
-    /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
-    AwaitEmpty,
-    /// Arrives at the full barrier of tile `t`, which from then on waits for the bytes of the stage.
-    Expect,
-    /// Begins to copy an operand's part of tile `t` into its stage: in a cluster that shares the operand, this block's share to all
-    /// blocks. The bytes are counted at the full barrier of each block that they land in.
-    CopyTensor {
-        /// Which operand.
-        operand: OperandKind,
-    },
-    /// Waits until every stage that was filled is empty, so that no block arrives at one that has left.
-    Drain,
-    /// `t` passes by the tiles of D that consumers before this one multiply in this round.
-    SkipEarlier,
-    /// `t` passes by those that consumers behind it multiply.
-    SkipLater,
-    /// Waits until the consumer before has begun all its products: who were further ahead would wait for a phase that is two off.
-    AwaitTurn,
-    /// Lets the next consumer multiply.
-    PassTurn,
-    /// Waits until tile `t` is full.
-    AwaitFull,
-    /// The same, where the tile of D has a tile along K that is not multiplied yet; else nothing.
-    AwaitNext,
-    /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else nothing.
-    LoadFirst,
-    /// The warp brings A of tile `t` to registers, to set `k mod sets`: its lanes have read it when they go on.
-    LoadFragments,
-    /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
-    FenceOperands,
-    /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
-    /// all of it but its last k, whose fragments each lane holds when it goes on.
-    MultiplyStage,
-    /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
-    /// partial sums, whichever part it is; what they held is overwritten.
-    MultiplyPart {
-        /// Which part of the consumer's tile: along M first.
-        part: u8,
-    },
-    /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first tile along K.
-    Promote {
-        /// Which part.
-        part: u8,
-    },
-    /// The products begun since the last commit become one group.
-    CommitProducts,
-    /// Waits until at most `pending` of the warp's groups of products are under way.
-    AwaitProducts {
-        /// How many may be.
-        pending: u8,
-    },
-    /// The lanes of the warp meet: what they multiply they have read.
-    MeetWarp,
-    /// Multiplies the last k of the tile that was begun, from registers: what is read meanwhile is the next tile's.
-    MultiplyLast,
-    /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
-    /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
-    Release {
-        /// How many tiles before.
-        behind: u8,
-    },
-    /// `t` and `k` are one more.
-    Advance,
-    /// The storing thread waits until none of its stores reads the staging buffers, and arrives at the warpgroup's source barrier,
-    /// which from then on waits for the bytes of C that fill all of them. Nothing where C is not read, as in the next two.
-    ExpectSource,
-    /// The storing thread begins to copy slice `slice` of the warpgroup's part of C to the staging buffer `slice mod buffers`.
-    FetchSource {
-        /// Which slice.
-        slice: u8,
-    },
-    /// Waits until the slices of C that were fetched last have landed.
-    AwaitSource,
-    /// The storing thread waits until at most `pending` of its groups of stores still read shared memory.
-    AwaitStores {
-        /// How many may be.
-        pending: u8,
-    },
-    /// The four warps of the warpgroup meet.
-    Meet,
-    /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`, in
-    /// place of the elements of C that lie there.
-    Deposit {
-        /// Which slice.
-        slice: u8,
-    },
-    /// What the thread wrote to shared memory is visible to asynchronous copies.
-    FenceProxy,
-    /// The storing thread begins to copy slice `slice` of the warpgroup's part from its staging buffer to D.
-    StoreTensor {
-        /// Which slice.
-        slice: u8,
-    },
-    /// The stores begun since the last commit become one group.
-    CommitStores,
-    /// The threads of the warp bring their accumulators through the epilogue to D.
-    StoreThreads,
-}
+steps! {
+    sections Opening Prologue Body Epilogue Closing;
 
-impl Spelled for RoleStep {
-    const CUDA: &'static str = "RoleStep";
-    const SECTIONS: &'static [Section] =
-        &[Section::Opening, Section::Prologue, Section::Body, Section::Epilogue, Section::Closing];
-    const FILLER: Self = Self::Advance;
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::InitBarriers => "InitBarriers",
-            Self::FenceBarrierInit => "FenceBarrierInit",
-            Self::MeetBlock => "MeetBlock",
-            Self::MeetCluster => "MeetCluster",
-            Self::RegistersDown { .. } => "RegistersDown",
-            Self::RegistersUp { .. } => "RegistersUp",
-            Self::AwaitEmpty => "AwaitEmpty",
-            Self::Expect => "Expect",
-            Self::CopyTensor { .. } => "CopyTensor",
-            Self::Drain => "Drain",
-            Self::SkipEarlier => "SkipEarlier",
-            Self::SkipLater => "SkipLater",
-            Self::AwaitTurn => "AwaitTurn",
-            Self::PassTurn => "PassTurn",
-            Self::AwaitFull => "AwaitFull",
-            Self::AwaitNext => "AwaitNext",
-            Self::LoadFirst => "LoadFirst",
-            Self::LoadFragments => "LoadFragments",
-            Self::FenceOperands => "FenceOperands",
-            Self::MultiplyStage => "MultiplyStage",
-            Self::MultiplyPart { .. } => "MultiplyPart",
-            Self::Promote { .. } => "Promote",
-            Self::CommitProducts => "CommitProducts",
-            Self::AwaitProducts { .. } => "AwaitProducts",
-            Self::MeetWarp => "MeetWarp",
-            Self::MultiplyLast => "MultiplyLast",
-            Self::Release { .. } => "Release",
-            Self::Advance => "Advance",
-            Self::ExpectSource => "ExpectSource",
-            Self::FetchSource { .. } => "FetchSource",
-            Self::AwaitSource => "AwaitSource",
-            Self::AwaitStores { .. } => "AwaitStores",
-            Self::Meet => "Meet",
-            Self::Deposit { .. } => "Deposit",
-            Self::FenceProxy => "FenceProxy",
-            Self::StoreTensor { .. } => "StoreTensor",
-            Self::CommitStores => "CommitStores",
-            Self::StoreThreads => "StoreThreads",
-        }
-    }
-
-    fn arguments(self) -> (u8, u8) {
-        match self {
-            Self::RegistersDown { count } | Self::RegistersUp { count } => (count, 0),
-            Self::CopyTensor { operand } => (operand.index() as u8, 0),
-            Self::AwaitProducts { pending } | Self::AwaitStores { pending } => (pending, 0),
-            Self::MultiplyPart { part } | Self::Promote { part } => (part, 0),
-            Self::Release { behind } => (behind, 0),
-            Self::FetchSource { slice } | Self::Deposit { slice } | Self::StoreTensor { slice } => (slice, 0),
-            _ => (0, 0),
-        }
+    /// One step of one role.
+    pub enum RoleStep {
+        /// One thread of the block sets up every full and every empty barrier.
+        InitBarriers,
+        /// What that thread set up is visible to asynchronous copies and to the cluster.
+        FenceBarrierInit,
+        /// All threads of the block meet.
+        MeetBlock,
+        /// All threads of the cluster meet.
+        MeetCluster,
+        /// Each thread of the warpgroup keeps that many registers and gives the others away.
+        RegistersDown {
+            /// How many.
+            count: u8,
+        },
+        /// Each thread of the warpgroup takes registers until it has that many, and waits until they are to be had.
+        RegistersUp {
+            /// How many.
+            count: u8,
+        },
+        /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
+        AwaitEmpty,
+        /// Arrives at the full barrier of tile `t`, which from then on waits for the bytes of the stage.
+        Expect,
+        /// Begins to copy an operand's part of tile `t` into its stage: in a cluster that shares the operand, this block's share to all
+        /// blocks. The bytes are counted at the full barrier of each block that they land in.
+        CopyTensor {
+            /// Which operand.
+            operand: OperandKind,
+        },
+        /// Waits until every stage that was filled is empty, so that no block arrives at one that has left.
+        Drain,
+        /// `t` passes by the tiles of D that consumers before this one multiply in this round.
+        SkipEarlier,
+        /// `t` passes by those that consumers behind it multiply.
+        SkipLater,
+        /// Waits until the consumer before has begun all its products: who were further ahead would wait for a phase that is two off.
+        AwaitTurn,
+        /// Lets the next consumer multiply.
+        PassTurn,
+        /// Waits until tile `t` is full.
+        AwaitFull,
+        /// The same, where the tile of D has a tile along K that is not multiplied yet; else nothing.
+        AwaitNext,
+        /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else nothing.
+        LoadFirst,
+        /// The warp brings A of tile `t` to registers, to set `k mod sets`: its lanes have read it when they go on.
+        LoadFragments,
+        /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
+        FenceOperands,
+        /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
+        /// all of it but its last k, whose fragments each lane holds when it goes on.
+        MultiplyStage,
+        /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
+        /// partial sums, whichever part it is; what they held is overwritten.
+        MultiplyPart {
+            /// Which part of the consumer's tile: along M first.
+            part: u8,
+        },
+        /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first tile along K.
+        Promote {
+            /// Which part.
+            part: u8,
+        },
+        /// The products begun since the last commit become one group.
+        CommitProducts,
+        /// Waits until at most `pending` of the warp's groups of products are under way.
+        AwaitProducts {
+            /// How many may be.
+            pending: u8,
+        },
+        /// The lanes of the warp meet: what they multiply they have read.
+        MeetWarp,
+        /// Multiplies the last k of the tile that was begun, from registers: what is read meanwhile is the next tile's.
+        MultiplyLast,
+        /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
+        /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
+        Release {
+            /// How many tiles before.
+            behind: u8,
+        },
+        /// `t` and `k` are one more.
+        Advance,
+        /// The storing thread waits until none of its stores reads the staging buffers, and arrives at the warpgroup's source barrier,
+        /// which from then on waits for the bytes of C that fill all of them. Nothing where C is not read, as in the next two.
+        ExpectSource,
+        /// The storing thread begins to copy slice `slice` of the warpgroup's part of C to the staging buffer `slice mod buffers`.
+        FetchSource {
+            /// Which slice.
+            slice: u8,
+        },
+        /// Waits until the slices of C that were fetched last have landed.
+        AwaitSource,
+        /// The storing thread waits until at most `pending` of its groups of stores still read shared memory.
+        AwaitStores {
+            /// How many may be.
+            pending: u8,
+        },
+        /// The four warps of the warpgroup meet.
+        Meet,
+        /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`, in
+        /// place of the elements of C that lie there.
+        Deposit {
+            /// Which slice.
+            slice: u8,
+        },
+        /// What the thread wrote to shared memory is visible to asynchronous copies.
+        FenceProxy,
+        /// The storing thread begins to copy slice `slice` of the warpgroup's part from its staging buffer to D.
+        StoreTensor {
+            /// Which slice.
+            slice: u8,
+        },
+        /// The stores begun since the last commit become one group.
+        CommitStores,
+        /// The threads of the warp bring their accumulators through the epilogue to D.
+        StoreThreads,
     }
 }
 
-impl fmt::Display for RoleStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
-        match *self {
-            Self::CopyTensor { operand } => write!(f, "({})", operand.name()),
-            Self::RegistersDown { .. }
-            | Self::RegistersUp { .. }
-            | Self::MultiplyPart { .. }
-            | Self::Promote { .. }
-            | Self::AwaitProducts { .. }
-            | Self::Release { .. }
-            | Self::FetchSource { .. }
-            | Self::AwaitStores { .. }
-            | Self::Deposit { .. }
-            | Self::StoreTensor { .. } => write!(f, "({})", self.arguments().0),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Who follows a schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Role {
-    /// Every warp of the block, before anything else.
-    Setup,
-    /// The warpgroup that fills the ring. All of it opens; then one thread goes on.
-    Producer,
-    /// A warpgroup that multiplies. All of its threads do each step.
-    Consumer,
-}
-
-impl Role {
-    /// All, in the order in which a kernel comes to them.
-    pub const ALL: [Self; 3] = [Self::Setup, Self::Producer, Self::Consumer];
-
-    /// The name, as a C++ struct's.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Setup => "Setup",
-            Self::Producer => "Producer",
-            Self::Consumer => "Consumer",
-        }
+words! {
+    /// Who follows a schedule.
+    pub enum Role {
+        /// Every warp of the block, before anything else.
+        Setup = "Setup",
+        /// The warpgroup that fills the ring. All of it opens; then one thread goes on.
+        Producer = "Producer",
+        /// A warpgroup that multiplies. All of its threads do each step.
+        Consumer = "Consumer",
     }
 }
 

@@ -5,109 +5,67 @@
 //!
 //! Twin: `kernels/schedule.cuh`.
 
-use super::{Schedule, Section, Spelled};
-use crate::desc::GemmDesc;
-use core::fmt;
+use super::{Schedule, steps};
+use crate::desc::SimtDesc;
 
-/// One step of every thread of a block.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Step {
-    /// Tile `written`: global memory to the thread's staging registers.
-    Fetch,
-    /// Tile `written`: staging registers to shared memory; then `written` is one more.
-    Store,
-    /// Tile `written`: accesses of part `part` of `of`, from global to shared memory, asynchronously.
-    Copy {
-        /// Which part.
-        part: u8,
-        /// Of how many.
-        of: u8,
-    },
-    /// The copies issued since the last commit become one group; then `written` is one more.
-    Commit,
-    /// Waits until at most `pending` of the thread's groups are under way.
-    Wait {
-        /// How many may be.
-        pending: u8,
-    },
-    /// All threads of the block meet; what they wrote to shared memory is visible to all.
-    Barrier,
-    /// K-group `group` of tile `read`: shared memory to fragment `group mod 2`.
-    Load {
-        /// Which k of the warp's tile.
-        group: u8,
-    },
-    /// Accumulators += the outer product of the fragments of k-group `group`.
-    Multiply {
-        /// Which k of the warp's tile.
-        group: u8,
-    },
-    /// Every k-group of tile `read`, one after the other: both fragments are loaded, then multiplied.
-    MultiplyTile,
-    /// `read` is one more.
-    Advance,
-    /// Slice `slice` of K puts its accumulators into shared memory.
-    Deposit {
-        /// Which slice, from 1.
-        slice: u8,
-    },
-    /// Slice 0 adds what slice `slice` deposited.
-    Collect {
-        /// Which slice, from 1.
-        slice: u8,
-    },
-    /// What the thread is to write: from shared memory, or from its registers where there is none, to D.
-    Write,
-}
+steps! {
+    sections Prologue Body Epilogue;
 
-impl Spelled for Step {
-    const CUDA: &'static str = "Step";
-    const SECTIONS: &'static [Section] = &[Section::Prologue, Section::Body, Section::Epilogue];
-    const FILLER: Self = Self::Advance;
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Fetch => "Fetch",
-            Self::Store => "Store",
-            Self::Copy { .. } => "Copy",
-            Self::Commit => "Commit",
-            Self::Wait { .. } => "Wait",
-            Self::Barrier => "Barrier",
-            Self::Load { .. } => "Load",
-            Self::Multiply { .. } => "Multiply",
-            Self::MultiplyTile => "MultiplyTile",
-            Self::Advance => "Advance",
-            Self::Deposit { .. } => "Deposit",
-            Self::Collect { .. } => "Collect",
-            Self::Write => "Write",
-        }
-    }
-
-    fn arguments(self) -> (u8, u8) {
-        match self {
-            Self::Copy { part, of } => (part, of),
-            Self::Wait { pending } => (pending, 0),
-            Self::Load { group } | Self::Multiply { group } => (group, 0),
-            Self::Deposit { slice } | Self::Collect { slice } => (slice, 0),
-            _ => (0, 0),
-        }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.arguments() {
-            (0, 0) if !matches!(self, Self::Wait { .. } | Self::Load { .. } | Self::Multiply { .. }) => f.write_str(self.name()),
-            (a, 0) => write!(f, "{}({a})", self.name()),
-            (a, b) => write!(f, "{}({a} of {b})", self.name()),
-        }
+    /// One step of every thread of a block.
+    pub enum Step {
+        /// Tile `written`: global memory to the thread's staging registers.
+        Fetch,
+        /// Tile `written`: staging registers to shared memory; then `written` is one more.
+        Store,
+        /// Tile `written`: accesses of part `part` of `of`, from global to shared memory, asynchronously.
+        Copy {
+            /// Which part.
+            part: u8,
+            /// Of how many.
+            of: u8,
+        },
+        /// The copies issued since the last commit become one group; then `written` is one more.
+        Commit,
+        /// Waits until at most `pending` of the thread's groups are under way.
+        Wait {
+            /// How many may be.
+            pending: u8,
+        },
+        /// All threads of the block meet; what they wrote to shared memory is visible to all.
+        Barrier,
+        /// K-group `group` of tile `read`: shared memory to fragment `group mod 2`.
+        Load {
+            /// Which k of the warp's tile.
+            group: u8,
+        },
+        /// Accumulators += the outer product of the fragments of k-group `group`.
+        Multiply {
+            /// Which k of the warp's tile.
+            group: u8,
+        },
+        /// Every k-group of tile `read`, one after the other: both fragments are loaded, then multiplied.
+        MultiplyTile,
+        /// `read` is one more.
+        Advance,
+        /// Slice `slice` of K puts its accumulators into shared memory.
+        Deposit {
+            /// Which slice, from 1.
+            slice: u8,
+        },
+        /// Slice 0 adds what slice `slice` deposited.
+        Collect {
+            /// Which slice, from 1.
+            slice: u8,
+        },
+        /// What the thread is to write: from shared memory, or from its registers where there is none, to D.
+        Write,
     }
 }
 
 impl Schedule {
     /// The schedule of a description whose threads all follow one; of others, an empty one.
-    pub fn of(d: &GemmDesc) -> Self {
-        let mut schedule = d.mainloop.behaviour().map_or_else(Self::default, |mainloop| mainloop.schedule(d));
+    pub fn of(d: &SimtDesc) -> Self {
+        let mut schedule = d.knobs.mainloop.behaviour().map_or_else(Self::default, |mainloop| mainloop.schedule(d));
         for slice in 1..d.warps().k as u8 {
             schedule.epilogue.extend([Step::Deposit { slice }, Step::Barrier, Step::Collect { slice }]);
             if u32::from(slice) + 1 < d.warps().k {

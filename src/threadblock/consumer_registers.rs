@@ -22,7 +22,7 @@ impl WarpSpecialized {
             ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
                 self.repeats.m * self.repeats.n * mma.instruction().registers()
             }
-            ConsumerMma::Threads(tiles) => tiles.thread.m * tiles.thread.n,
+            ConsumerMma::Threads(tiles) => tiles.accumulators(),
         }
     }
 
@@ -53,7 +53,10 @@ impl WarpSpecialized {
         match &self.mma {
             ConsumerMma::Warpgroup(_) => 0,
             ConsumerMma::Registers(..) => self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS,
-            ConsumerMma::Threads(tiles) => 2 * (tiles.thread.m + tiles.thread.n),
+            ConsumerMma::Threads(tiles) => {
+                let [m, n] = tiles.thread();
+                2 * (m + n)
+            }
         }
     }
 

@@ -6,8 +6,9 @@
 //! Twin: `kernels/threadblock/mma.cuh`.
 
 use super::{mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
+use crate::words::words;
 use crate::{
-    desc::{GemmDesc, OperandDesc},
+    desc::{OperandDesc, SimtDesc},
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
     shape::Shape,
@@ -15,18 +16,18 @@ use crate::{
 };
 use core::marker::PhantomData;
 
-/// A main loop, as a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum MainloopKind {
-    /// [`MmaSingleStage`].
-    SingleStage,
-    /// [`MmaPipelined`].
-    Pipelined,
-    /// [`MmaMultistage`].
-    Multistage,
-    /// [`MmaWarpSpecialized`].
-    WarpSpecialized,
+words! {
+    /// A main loop, as a value.
+    pub enum MainloopKind {
+        /// [`MmaSingleStage`].
+        SingleStage = "singlestage",
+        /// [`MmaPipelined`].
+        Pipelined = "pipelined",
+        /// [`MmaMultistage`].
+        Multistage = "multistage",
+        /// [`MmaWarpSpecialized`].
+        WarpSpecialized = "warpspecialized",
+    }
 }
 
 /// A main loop, as a type that carries its facts: the tile of a block, and the [`warp::Mma`] inside. A loop nest is one leaf of
@@ -78,25 +79,12 @@ pub trait Mainloop: Sync {
     /// The C++ template of the twin.
     fn cuda(&self) -> &'static str;
     /// The order of steps.
-    fn schedule(&self, d: &GemmDesc) -> Schedule;
+    fn schedule(&self, d: &SimtDesc) -> Schedule;
     /// One thread's copying step: how tiles come from global to shared memory.
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault>;
 }
 
 impl MainloopKind {
-    /// Every main loop.
-    pub const ALL: [Self; 4] = [Self::SingleStage, Self::Pipelined, Self::Multistage, Self::WarpSpecialized];
-
-    /// The name, as the command line spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SingleStage => "singlestage",
-            Self::Pipelined => "pipelined",
-            Self::Multistage => "multistage",
-            Self::WarpSpecialized => "warpspecialized",
-        }
-    }
-
     /// Whether warpgroups have roles: then [`Roles`](crate::schedule::Roles) say what each does.
     pub const fn has_roles(self) -> bool {
         matches!(self, Self::WarpSpecialized)
@@ -114,15 +102,15 @@ impl MainloopKind {
 }
 
 /// Runs one step of one thread: the one place where steps get their meaning on the host.
-pub(crate) fn perform(d: &GemmDesc, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+pub(crate) fn perform(d: &SimtDesc, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
     match step {
         Step::Fetch | Step::Store | Step::Copy { .. } | Step::Commit | Step::Wait { .. } => {
-            let Some(mainloop) = d.mainloop.behaviour() else { return Err(lane.foreign(step)) };
+            let Some(mainloop) = d.knobs.mainloop.behaviour() else { return Err(lane.foreign(step)) };
             mainloop.copy(step, lane)
         }
         Step::Load { group } => mma_simt::load(u32::from(group), lane),
         Step::Multiply { group } => lane.multiply(u32::from(group)),
-        Step::MultiplyTile => (0..d.warp.k).try_for_each(|group| {
+        Step::MultiplyTile => (0..d.knobs.warp.k).try_for_each(|group| {
             mma_simt::load(group, lane)?;
             lane.multiply(group)
         }),

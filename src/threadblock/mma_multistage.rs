@@ -9,7 +9,7 @@
 
 use super::mma::{Mainloop, accesses};
 use crate::{
-    desc::GemmDesc,
+    desc::SimtDesc,
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
 };
@@ -30,11 +30,11 @@ impl Mainloop for Multistage {
         "threadblock::MmaMultistage"
     }
 
-    fn schedule(&self, d: &GemmDesc) -> Schedule {
-        let groups = d.warp.k as u8;
+    fn schedule(&self, d: &SimtDesc) -> Schedule {
+        let groups = d.knobs.warp.k as u8;
         let parts = COPY_PARTS;
-        let landed = Step::Wait { pending: d.stages as u8 - 2 };
-        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.stages as usize - 1);
+        let landed = Step::Wait { pending: d.knobs.stages as u8 - 2 };
+        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.knobs.stages as usize - 1);
         prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);
         let operands = OperandKind::BOTH.map(|operand| d.operand(operand));
         let mut body = Vec::new();

@@ -8,7 +8,7 @@
 
 use super::mma::{Mainloop, accesses};
 use crate::{
-    desc::GemmDesc,
+    desc::SimtDesc,
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
 };
@@ -25,8 +25,8 @@ impl Mainloop for Pipelined {
         "threadblock::MmaPipelined"
     }
 
-    fn schedule(&self, d: &GemmDesc) -> Schedule {
-        let groups = d.warp.k as u8;
+    fn schedule(&self, d: &SimtDesc) -> Schedule {
+        let groups = d.knobs.warp.k as u8;
         let mut body = Vec::new();
         for group in 0..groups {
             if group + 1 == groups {

@@ -8,7 +8,7 @@
 
 use super::{mma::Mainloop, mma_pipelined::through_registers};
 use crate::{
-    desc::GemmDesc,
+    desc::SimtDesc,
     schedule::{Fault, Lane, Schedule, Step},
 };
 
@@ -24,7 +24,7 @@ impl Mainloop for SingleStage {
         "threadblock::MmaSingleStage"
     }
 
-    fn schedule(&self, _: &GemmDesc) -> Schedule {
+    fn schedule(&self, _: &SimtDesc) -> Schedule {
         let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
         Schedule { body, ..Schedule::default() }
     }

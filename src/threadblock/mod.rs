@@ -32,7 +32,7 @@ pub mod tile_scheduler;
 
 pub use mma::{Mainloop, MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
-pub use mma_warp_specialized::{ConsumerMma, StageTile, ThreadTiles, WarpSpecialized};
+pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
@@ -44,7 +44,7 @@ pub use swizzle::SwizzleKind;
 #[doc(hidden)]
 pub use swizzle::{HILBERT_SIDE, TileOrder};
 #[doc(hidden)]
-pub use tensor_copy::{Multicast, SharedBox, TensorCopy};
+pub use tensor_copy::{SharedBox, TensorCopy};
 #[doc(hidden)]
 pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 #[doc(hidden)]

@@ -13,13 +13,13 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
-use super::tensor_map::check::{hold, multiple, within};
+use super::tensor_map::check::{multiple, within};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
     index::{Coord, IndexMap, at},
     operand::OperandKind,
-    refusal::Field,
+    refusal::{Field, hold},
 };
 use core::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! A description, unfolded: every map and the schedule.
 
 use crate::{
-    desc::GemmDesc,
+    desc::SimtDesc,
     epilogue::tile_store::{AccumulatorMap, DepositMap},
     index::{IndexMap, Map, Tabled},
     operand::OperandKind,
@@ -35,7 +35,7 @@ pub struct Maps {
 #[derive(Clone)]
 pub struct Program {
     /// The description.
-    pub desc: GemmDesc,
+    pub desc: SimtDesc,
     /// Its maps.
     pub maps: Maps,
     /// Its schedule.
@@ -44,34 +44,29 @@ pub struct Program {
 
 impl Program {
     /// The program of a description that has been checked.
-    pub fn of(desc: &GemmDesc) -> Self {
+    pub fn of(desc: &SimtDesc) -> Self {
         let d = *desc;
         // Threads ask for each point many times: every map is evaluated once.
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
         let maps = Maps {
             copy: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).thread_map())),
             smem: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).smem)),
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(d, operand))),
-            depth: tabled(&DepthMap(d)),
-            accumulator: tabled(&AccumulatorMap(d)),
-            deposit: tabled(&DepositMap(d)),
-            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.swizzle, rows, columns })),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(d.tiles(), operand))),
+            depth: tabled(&DepthMap(d.tiles())),
+            accumulator: tabled(&AccumulatorMap(d.tiles())),
+            deposit: tabled(&DepositMap(d.tiles())),
+            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.knobs.swizzle, rows, columns })),
         };
         Self { desc: d, maps, schedule: Schedule::of(&d) }
     }
 
-    /// Whether its description is a kernel whose threads all follow one schedule.
+    /// Whether its description is a kernel.
     ///
     /// # Errors
     ///
-    /// Those of [`GemmDesc::check`]; [`Refusal::HasRoles`] of one that is a
-    /// [`WarpSpecializedProgram`](crate::host::WarpSpecializedProgram).
+    /// Those of [`GemmDesc::check`](crate::desc::GemmDesc::check).
     pub fn check(&self) -> Result<(), Refusal> {
-        self.desc.check()?;
-        if self.desc.mainloop.has_roles() {
-            return Err(Refusal::HasRoles { mainloop: crate::refusal::Word(self.desc.mainloop.name()) });
-        }
-        Ok(())
+        self.desc.sum().check()
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.

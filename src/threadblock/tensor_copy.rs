@@ -8,8 +8,8 @@
 //! byte = (r * box0 + j0) * element_bytes      shared address:  swizzle(tile + byte)
 //! ```
 //!
-//! A barrier is told of all the box's bytes, zeros included; a [`Multicast`] puts the same bytes at the same place of several
-//! blocks of a cluster, and tells the barrier of each.
+//! A barrier is told of all the box's bytes, zeros included; a multicast puts the same bytes at the same place of several blocks
+//! of a cluster, and tells the barrier of each.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, layout::Order, numeric::ElementKind, refusal::Operand};
@@ -33,9 +33,9 @@
 
 use super::tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
-    arch::{ArchKind, PORTABLE_CLUSTER},
+    arch::ArchKind,
     index::{Coord, IndexMap, points},
-    refusal::{Field, Operand, Refusal},
+    refusal::{Field, Operand, Refusal, hold},
 };
 use core::ops::Range;
 
@@ -54,9 +54,7 @@ impl SharedBox {
     /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is no multiple of 128,
     /// [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
-        if let Err(refusal) = map.check() {
-            return Err(refusal);
-        }
+        hold!(map.check());
         let (field, value, most) = (Field::SharedAddress, address as u64, ArchKind::Sm90.machine().shared_bytes_per_sm as u64);
         if value > most {
             return Err(Refusal::OutOfRange { field, value, least: 0, most });
@@ -257,20 +255,6 @@ impl TensorCopy {
         Ok(())
     }
 
-    /// Loads the box into the tiles of several blocks of a cluster, one for each rank. Answers what each block's barrier is told.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`load`](Self::load); those of [`Multicast::new`] when there are fewer tiles than ranks.
-    pub fn load_multicast(&self, to: Multicast, global: &[u8], tiles: &mut [Vec<u8>]) -> Result<Vec<u32>, Refusal> {
-        Multicast::new(to.mask(), u32::try_from(tiles.len()).unwrap_or(u32::MAX))?;
-        let mut told = vec![0; tiles.len()];
-        for rank in to.receivers() {
-            told[rank as usize] = self.load(global, &mut tiles[rank as usize])?;
-        }
-        Ok(told)
-    }
-
     fn fits(&self, global: usize, shared: usize) -> Result<(), Refusal> {
         self.check()?;
         let bytes = u64::from(self.tile.map.element.bytes_of(1));
@@ -285,43 +269,5 @@ impl TensorCopy {
             }
         }
         Ok(())
-    }
-}
-
-/// Which blocks of a cluster receive a load: bit `r` stands for the block of rank `r`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Multicast(u16);
-
-impl Multicast {
-    /// The blocks of a mask, in a cluster of so many.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::OutOfRange`] for more than [`PORTABLE_CLUSTER`] blocks, for a mask of none or of others.
-    pub const fn new(mask: u16, cluster: u32) -> Result<Self, Refusal> {
-        if cluster == 0 || cluster > PORTABLE_CLUSTER {
-            let (field, most) = (Field::BlocksOfACluster, PORTABLE_CLUSTER as u64);
-            return Err(Refusal::OutOfRange { field, value: cluster as u64, least: 1, most });
-        }
-        let (field, value, most) = (Field::MulticastMask, mask as u64, (1 << cluster) - 1);
-        if value == 0 || value > most {
-            return Err(Refusal::OutOfRange { field, value, least: 1, most });
-        }
-        Ok(Self(mask))
-    }
-
-    /// The mask, as the instruction takes it.
-    pub const fn mask(self) -> u16 {
-        self.0
-    }
-
-    /// Whether the block of a rank receives the load.
-    pub const fn reaches(self, rank: u32) -> bool {
-        rank < u16::BITS && self.0 >> rank & 1 == 1
-    }
-
-    /// The ranks that receive the load, in order.
-    pub fn receivers(self) -> impl Iterator<Item = u32> {
-        (0..u16::BITS).filter(move |&rank| self.reaches(rank))
     }
 }

@@ -11,13 +11,14 @@
 //!
 //! Twin: `kernels/warp/mma_simt.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses are measured.
 
+use super::InterleaveKind;
 use crate::{
-    desc::{GemmDesc, OperandDesc},
     index::{Coord, IndexMap},
+    numeric::ElementKind,
     operand::OperandKind,
     schedule::{Fault, Lane},
     shape::Mnk,
-    threadblock::thread_map::WARP,
+    threadblock::thread_map::{WARP, at_least_one},
 };
 
 /// The grid of lanes of a warp.
@@ -66,51 +67,96 @@ impl LaneArrangement {
     }
 }
 
-/// The place (along M, along N, along K) of a warp in its block: M runs fastest.
-pub const fn warp_place(d: &GemmDesc, warp: u32) -> (u32, u32, u32) {
-    place_among(d.warps(), warp)
+/// The tiles of a block whose threads multiply: a warp's in the block's, and a thread's, by its lane, in the warp's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ThreadTiles {
+    /// The block's.
+    pub block: Mnk,
+    /// A warp's, and its share of the depth.
+    pub warp: Mnk,
+    /// How lanes share it.
+    pub lanes: LaneArrangement,
+    /// Neighbours along M, and along N, that a lane holds before the next lane's begin.
+    pub interleave: [u32; 2],
 }
 
-const fn place_among(warps: Mnk, warp: u32) -> (u32, u32, u32) {
-    (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
+impl ThreadTiles {
+    /// Warps of a block along M, N and K. A block whose tiles do not nest has none along that axis.
+    pub const fn warps(&self) -> Mnk {
+        Mnk {
+            m: self.block.m / at_least_one(self.warp.m),
+            n: self.block.n / at_least_one(self.warp.n),
+            k: self.block.k / at_least_one(self.warp.k),
+        }
+    }
+
+    /// Threads of a block.
+    pub const fn threads(&self) -> u32 {
+        self.threads_per_slice().saturating_mul(self.warps().k)
+    }
+
+    /// Threads that share one slice of K.
+    pub const fn threads_per_slice(&self) -> u32 {
+        let warps = self.warps();
+        WARP.saturating_mul(warps.m).saturating_mul(warps.n)
+    }
+
+    /// What a thread computes, along M and N.
+    pub const fn thread(&self) -> [u32; 2] {
+        [self.warp.m / at_least_one(self.lanes.m), self.warp.n / at_least_one(self.lanes.n)]
+    }
+
+    /// Accumulators of a thread.
+    pub const fn accumulators(&self) -> u32 {
+        let [m, n] = self.thread();
+        m.saturating_mul(n)
+    }
+
+    /// The place (along M, along N, along K) of a warp in its block: M runs fastest.
+    pub const fn warp_place(&self, warp: u32) -> (u32, u32, u32) {
+        let warps = self.warps();
+        (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
+    }
 }
 
 /// The map (thread, fragment element) to M of A's tile, or N of B's.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentMap {
+    tiles: ThreadTiles,
     operand: OperandKind,
-    facts: OperandDesc,
-    warps: Mnk,
-    arrangement: LaneArrangement,
 }
 
 impl FragmentMap {
     /// The map of one operand.
     #[inline]
-    pub const fn of(desc: GemmDesc, operand: OperandKind) -> Self {
-        Self { operand, facts: desc.operand(operand), warps: desc.warps(), arrangement: desc.lanes() }
+    pub const fn of(tiles: ThreadTiles, operand: OperandKind) -> Self {
+        Self { tiles, operand }
     }
 
     /// Where element `i` of `thread`'s fragment lies along M or N of the block's tile.
     pub const fn mn(&self, thread: u32, i: u32) -> u32 {
-        let (warp_m, warp_n, _) = place_among(self.warps, thread / WARP);
-        let (lane_m, lane_n) = self.arrangement.place(thread % WARP);
-        let (warp, lane) = match self.operand {
-            OperandKind::A => (warp_m, lane_m),
-            OperandKind::B => (warp_n, lane_n),
+        let tiles = &self.tiles;
+        let (warp_m, warp_n, _) = tiles.warp_place(thread / WARP);
+        let (lane_m, lane_n) = tiles.lanes.place(thread % WARP);
+        let (warp, lane, extent, lanes) = match self.operand {
+            OperandKind::A => (warp_m, lane_m, tiles.warp.m, tiles.lanes.m),
+            OperandKind::B => (warp_n, lane_n, tiles.warp.n, tiles.lanes.n),
         };
-        let run = self.facts.interleave();
-        warp * self.facts.warp_mn + i / run * (self.facts.lanes * run) + lane * run + i % run
+        let run = tiles.interleave[self.operand.index()];
+        warp * extent + i / run * (lanes * run) + lane * run + i % run
     }
 }
 
 impl IndexMap for FragmentMap {
     fn domain(&self) -> Coord {
-        Coord { row: self.warps.m * self.warps.n * self.warps.k * WARP, column: self.facts.thread_mn() }
+        Coord { row: self.tiles.threads(), column: self.tiles.thread()[self.operand.index()] }
     }
 
     fn codomain(&self) -> u32 {
-        self.facts.smem.mn
+        match self.operand {
+            OperandKind::A => self.tiles.block.m,
+            OperandKind::B => self.tiles.block.n,
+        }
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
@@ -120,7 +166,7 @@ impl IndexMap for FragmentMap {
 
 /// The map (thread, k-group) to K of the block's tile: each slice of warps has its own share.
 #[derive(Clone, Copy, Debug)]
-pub struct DepthMap(pub GemmDesc);
+pub struct DepthMap(pub ThreadTiles);
 
 impl IndexMap for DepthMap {
     fn domain(&self) -> Coord {
@@ -128,13 +174,25 @@ impl IndexMap for DepthMap {
     }
 
     fn codomain(&self) -> u32 {
-        self.0.threadblock.k
+        self.0.block.k
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (_, _, slice) = warp_place(&self.0, point.row / WARP);
+        let (_, _, slice) = self.0.warp_place(point.row / WARP);
         Some(slice * self.0.warp.k + point.column)
     }
+}
+
+/// The run of neighbours that a lane holds of `thread_mn` elements: as chosen, or the largest power of two below that divides them.
+pub const fn interleave(chosen: InterleaveKind, element: ElementKind, thread_mn: u32) -> u32 {
+    let mut width = match chosen {
+        InterleaveKind::Vector => element.elements_in(16),
+        InterleaveKind::Elements(elements) => elements,
+    };
+    while width > 1 && !thread_mn.is_multiple_of(width) {
+        width /= 2;
+    }
+    width
 }
 
 /// Loads both fragments of a k-group from shared memory.

@@ -81,9 +81,12 @@ fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let said = |desc: &GemmDesc, size| fits(desc, size).unwrap_err().to_string();
     assert_eq!(said(&wide, Mnk::new(256, 255, 256)), "run of B = 255 is no multiple of 4; the nearest is 256");
     assert_eq!(said(&wide, Mnk::new(256, 256, 6)), "run of A = 6 is no multiple of 4; the nearest is 8");
-    assert_eq!(said(&wide.narrowed(4, 1, 4), Mnk::new(256, 255, 256)), "run of C = 255 is no multiple of 4; the nearest is 256");
-    assert!(fits(&wide.narrowed(4, 1, 1), Mnk::new(256, 255, 256)).is_ok());
-    assert!(fits(&wide.narrowed(2, 4, 4), Mnk::new(255, 256, 6)).is_ok());
+    assert_eq!(
+        said(&wide.narrowed([4, 1, 4]), Mnk::new(256, 255, 256)),
+        "run of C = 255 is no multiple of 4; the nearest is 256"
+    );
+    assert!(fits(&wide.narrowed([4, 1, 1]), Mnk::new(256, 255, 256)).is_ok());
+    assert!(fits(&wide.narrowed([2, 4, 4]), Mnk::new(255, 256, 6)).is_ok());
     assert_eq!(said(&wide, Mnk::new(0, 4, 4)), "M = 0 is not from 1 to 2147483647; the nearest is 1");
     assert_eq!(said(&wide, Mnk::new(4, 4, u32::MAX)), "K = 4294967295 is not from 1 to 2147483647; the nearest is 2147483647");
     // D by columns: what is refused is the user's A, whose columns run through memory.

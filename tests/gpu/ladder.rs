@@ -16,7 +16,7 @@ fn every_rung_has_the_hosts_bits() {
     for rung in rungs().expect("every configuration checks") {
         let kernel = match rung.program {
             Program::Textbook(textbook) => textbook.prepare(&context).unwrap(),
-            Program::Gemm(d) => CudaKernel::prepare(&context, &d).unwrap(),
+            Program::Gemm(d) => CudaKernel::prepare(&context, &d.sum()).unwrap(),
         };
         let desc = *kernel.desc();
         for extents in [(1, 1, 1), (300, 200, 100), (257, 129, 65), (64, 64, 64), (130, 300, 7), (33, 31, 0)] {

@@ -1,5 +1,6 @@
 //! Everything that needs an NVIDIA GPU: `cargo test --test gpu -- --ignored --test-threads=1`.
 
+#[macro_use]
 #[path = "../harness/mod.rs"]
 mod harness;
 

@@ -43,7 +43,7 @@ fn distinct(drawn: &[GemmDesc]) -> usize {
 fn the_device_gives_the_hosts_bits() {
     let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
     let (pairs, drawn) = device_pairs(0xb175_0fd5, 150, wanted);
-    let of = |kind| drawn.iter().filter(|desc| desc.a == kind).count();
+    let of = |kind| drawn.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
     println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&drawn));
     assert!(pairs >= 500 && distinct(&drawn) >= 100 && kinds.iter().all(|&count| count >= 5));
@@ -64,7 +64,7 @@ fn threads_that_the_copy_engine_feeds_give_the_hosts_bits() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_tensor_cores_give_the_hosts_bits() {
     let (pairs, drawn) = device_pairs(0xb175_0f90, 90, roles());
-    let of = |kind| drawn.iter().filter(|desc| desc.a == kind).count();
+    let of = |kind| drawn.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8].map(of);
     println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&drawn));
     assert!(pairs >= 500 && distinct(&drawn) >= 80 && kinds.iter().all(|&count| count >= 3));

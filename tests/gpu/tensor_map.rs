@@ -2,6 +2,7 @@
 //! Shared memory is poisoned before each copy and compared whole; so are the tensors that are stored to.
 
 use crate::harness::{
+    multicast::Multicast,
     tensor_checks::{check_load, check_multicast, check_round, check_store, check_store_as, copy, reach},
     tensor_device::{Device, LOAD, Run},
     tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
@@ -15,7 +16,7 @@ use falchion::{
         tensor_map::encode,
     },
     numeric::ElementKind,
-    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
 };
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -150,8 +151,7 @@ fn a_multicast_reaches_the_blocks_of_its_mask() {
     let mut count = 0;
     for corner in [[0, 0, 0], [248, 170, 0], [-8, -20, 0]] {
         for (mask, hint, clusters) in [(3, false, 1), (3, true, 5), (1, false, 2), (2, true, 2)] {
-            count +=
-                check_multicast(&device, &copy(&desc, 1024, corner), Multicast::new(mask, 2).expect("a mask"), hint, clusters);
+            count += check_multicast(&device, &copy(&desc, 1024, corner), Multicast(mask), hint, clusters);
         }
     }
     println!("{count} blocks of clusters");

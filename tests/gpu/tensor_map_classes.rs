@@ -4,6 +4,7 @@
 //! The first class is taken by every rule; each other differs from it in one respect, or in what its name says.
 
 use crate::harness::{
+    multicast::Multicast,
     tensor_checks::{check_load, check_multicast, check_round, check_store, copy, reach},
     tensor_device::{Device, LOAD, ROUND, Run, STORE},
     tensor_kernels::{MULTICAST, THREADS, untouched},
@@ -12,7 +13,7 @@ use crate::harness::{
 use falchion::{
     internals::sys::driver::Grid,
     numeric::ElementKind,
-    threadblock::{Multicast, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{TensorCopy, TensorMapDesc, TensorSwizzle},
 };
 use std::{
     collections::BTreeSet,
@@ -204,7 +205,7 @@ fn run(class: &Class) {
         Way::Store => check_store(&device, &copy, 1),
         Way::Round => check_round(&device, &copy, &copy, 1),
         Way::Multicast(mask, hint) => {
-            check_multicast(&device, &copy, Multicast::new(mask, 2).expect("a mask"), hint, 2);
+            check_multicast(&device, &copy, Multicast(mask), hint, 2);
         }
     }
 }

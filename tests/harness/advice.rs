@@ -3,7 +3,7 @@
 use falchion::{
     Refusal,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, Pins},
     internals::operand::{Axis, OperandKind},
     numeric::ComputeKind,
     refusal::{Field, Operand},
@@ -25,7 +25,7 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
         Refusal::SharedMemory { available, stage, deposit, .. } if deposit <= available => {
             // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
-            let left = if d.mainloop.has_roles() { available - deposit } else { available };
+            let left = if d.family.mainloop().has_roles() { available - deposit } else { available };
             left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
         }
         Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),
@@ -35,15 +35,15 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::NoLoopToUnroll { .. } => choose(&mut d, Field::Unroll),
         Refusal::NoChoice { field, .. } => choose(&mut d, field),
         Refusal::HopperAlone { .. } => {
-            d.arch = ArchKind::Sm90;
+            d.class.arch = ArchKind::Sm90;
             true
         }
         Refusal::OnTensorCores { .. } => {
-            d.op = OpKind::TensorOp;
+            d.class.op = OpKind::TensorOp;
             true
         }
         Refusal::Compute { accumulator, c, .. } => {
-            d.compute = ComputeKind::of(accumulator, c);
+            d.class.compute = ComputeKind::of(accumulator, c);
             true
         }
         _ => false,
@@ -54,10 +54,8 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
 /// Gives a field the one choice that its main loop has.
 fn choose(d: &mut GemmDesc, field: Field) -> bool {
     match field {
-        Field::SharedLayout(OperandKind::A) => d.smem_a = SmemLayout::Auto,
-        Field::SharedLayout(OperandKind::B) => d.smem_b = SmemLayout::Auto,
-        Field::Interleave => d.interleave = InterleaveKind::Vector,
-        Field::Unroll => d.unroll = UnrollKind::Full,
+        Field::Unroll => *d = d.pinned(Pins { unroll: Some(UnrollKind::Full), ..Pins::NONE }),
+        Field::OpTensorOp => d.class.op = OpKind::Simt,
         _ => return false,
     }
     true
@@ -65,6 +63,9 @@ fn choose(d: &mut GemmDesc, field: Field) -> bool {
 
 /// Gives a field a number; what no knob holds, but follows from some, is left.
 fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
+    fn knob<T>(pinned: &mut Option<T>) -> &mut T {
+        pinned.as_mut().expect("a knob of the family")
+    }
     let along = |shape: &mut Mnk, axis: Axis| match axis {
         Axis::M => shape.m = x,
         Axis::N => shape.n = x,
@@ -74,34 +75,34 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         Axis::N => shape.n = x,
         _ => shape.m = x,
     };
+    let mut pins = d.pins();
     match field {
-        Field::InstructionExtent => d.instruction = Mnk::new(x, x, x),
-        Field::Instruction(axis) => along(&mut d.instruction, axis),
-        Field::InstructionAlong(at) => along(&mut d.instruction, at.axis),
-        Field::InstructionNPromoted => d.instruction.n = x,
-        Field::Warp(axis) => along(&mut d.warp, axis),
-        Field::WarpMFromRegisters => d.warp.m = x,
-        Field::Threadblock(axis) => along(&mut d.threadblock, axis),
-        Field::ThreadblockMFromRegisters => d.threadblock.m = x,
-        Field::ThreadblockKInKilobytes => d.threadblock.k = x,
-        Field::Cluster(axis) => across(&mut d.cluster, axis),
-        Field::Stages => d.stages = x,
+        Field::Instruction(axis) => along(knob(&mut pins.instruction), axis),
+        Field::InstructionAlong(at) => along(knob(&mut pins.instruction), at.axis),
+        Field::InstructionNPromoted => knob(&mut pins.instruction).n = x,
+        Field::Warp(axis) => along(knob(&mut pins.warp), axis),
+        Field::WarpMFromRegisters => knob(&mut pins.warp).m = x,
+        Field::Threadblock(axis) => along(knob(&mut pins.threadblock), axis),
+        Field::ThreadblockMFromRegisters => knob(&mut pins.threadblock).m = x,
+        Field::ThreadblockKInKilobytes => knob(&mut pins.threadblock).k = x,
+        Field::Cluster(axis) => across(knob(&mut pins.cluster), axis),
+        Field::Stages => *knob(&mut pins.stages) = x,
         Field::Swizzle => {
-            d.swizzle = match d.swizzle {
+            pins.swizzle = Some(match d.swizzle() {
                 SwizzleKind::Grouped(_) => SwizzleKind::Grouped(x),
                 _ => SwizzleKind::Identity(x),
-            }
+            });
         }
-        Field::BlocksPerSm => d.blocks_per_sm = x,
-        Field::Interleave => d.interleave = InterleaveKind::Elements(x),
-        Field::Unroll => d.unroll = UnrollKind::By(x),
-        Field::Alignment(Operand::A) => d.align_a = x,
-        Field::Alignment(Operand::B) => d.align_b = x,
-        Field::Alignment(Operand::C) => d.align_c = x,
+        Field::BlocksPerSm => *knob(&mut pins.blocks_per_sm) = x,
+        Field::Interleave => *knob(&mut pins.interleave) = InterleaveKind::Elements(x),
+        Field::Unroll => *knob(&mut pins.unroll) = UnrollKind::By(x),
+        Field::Alignment(Operand::A) => *knob(&mut pins.align_a) = x,
+        Field::Alignment(Operand::B) => *knob(&mut pins.align_b) = x,
+        Field::Alignment(Operand::C) => *knob(&mut pins.align_c) = x,
         Field::Padding(operand) | Field::SwizzleBits(operand) | Field::SwizzleBase(operand) | Field::SwizzleShift(operand) => {
             let smem = match operand {
-                OperandKind::A => &mut d.smem_a,
-                OperandKind::B => &mut d.smem_b,
+                OperandKind::A => knob(&mut pins.smem_a),
+                OperandKind::B => knob(&mut pins.smem_b),
             };
             match (smem, field) {
                 (SmemLayout::Padded { padding, .. }, Field::Padding(_)) => *padding = x,
@@ -122,5 +123,6 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         | Field::PingpongWarps => return false,
         other => panic!("{other:?} is no knob's"),
     }
+    *d = d.pinned(pins);
     true
 }

@@ -36,22 +36,26 @@ impl Buffers {
     pub fn filled(desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> Result<Self, Error> {
         let Problem { shapes, first, behind, poisoned } = problem;
         let c_shape = if let Source::Matrix(c) = shapes.c { c } else { shapes.d };
-        let (kind_a, kind_b) = if desc.exchanged { (desc.b, desc.a) } else { (desc.a, desc.b) };
+        let (kind_a, kind_b) = if desc.frame.is_exchanged() {
+            (desc.class.b.element, desc.class.a.element)
+        } else {
+            (desc.class.a.element, desc.class.b.element)
+        };
         let buffer =
             |which: usize, kind, shape: &MatrixShape| HostBuffer::poisoned(kind, first[which] + shape.length + behind[which]);
         let mut buffers = Self {
             a: buffer(0, kind_a, &shapes.a)?,
             b: buffer(1, kind_b, &shapes.b)?,
-            c: buffer(2, desc.c, &c_shape)?,
-            d: buffer(3, desc.c, &shapes.d)?,
+            c: buffer(2, desc.class.output.element, &c_shape)?,
+            d: buffer(3, desc.class.output.element, &shapes.d)?,
         };
         let lay = |buffer: &mut HostBuffer, which: usize, shape: &MatrixShape, extents, from: Distribution| {
             let range = first[which]..first[which] + shape.length;
             from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, shape, extents)
         };
-        let reads = desc.epilogue.reads(&shapes.scalars);
+        let reads = desc.class.output.epilogue.reads(&shapes.scalars);
         if reads.accumulator || !poisoned {
-            let operands = fill.operands(desc.combined(), shapes.k);
+            let operands = fill.operands(desc.class.combined(), shapes.k);
             lay(&mut buffers.a, 0, &shapes.a, (shapes.m, shapes.k), operands)?;
             lay(&mut buffers.b, 1, &shapes.b, (shapes.k, shapes.n), operands)?;
         }
@@ -158,5 +162,5 @@ fn judged(runner: &dyn Runner, desc: &GemmDesc, problem: &Problem, fill: Fill, s
 }
 
 fn user_function(desc: &GemmDesc) -> bool {
-    desc.epilogue.ops().iter().any(|op| matches!(op, falchion::epilogue::Op::User(_)))
+    desc.class.output.epilogue.ops().iter().any(|op| matches!(op, falchion::epilogue::Op::User(_)))
 }

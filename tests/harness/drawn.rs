@@ -1,15 +1,16 @@
 //! Descriptions and nodes drawn at random, for laws.
 
 use super::descriptions::{Wanted, description};
+use crate::harness::OfFamily;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc},
+    desc::{COMBINATIONS, FamilyDesc, GemmDesc, Pins},
     epilogue::{EpilogueDesc, NodeId, Op},
     internals::family::default_gemm_configuration::{default_description, promoted_configurations},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     refusal::Refusal,
-    shape::Mnk,
+    shape::{Mn, Mnk},
     threadblock::{Along, MainloopKind, SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -32,7 +33,7 @@ pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     ArchKind::ALL.into_iter().flat_map(|arch| {
         COMBINATIONS.iter().flat_map(move |types| {
             orders().filter_map(move |orders| default_description(OpKind::Simt, arch, *types, orders).ok()).flat_map(|d| {
-                let scaled = (d.compute == ComputeKind::I32).then_some(GemmDesc { compute: ComputeKind::F32, ..d });
+                let scaled = (d.class.compute == ComputeKind::I32).then_some(but!(d, compute: ComputeKind::F32));
                 [d].into_iter().chain(scaled)
             })
         })
@@ -56,7 +57,7 @@ pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Op
 /// A row of Hopper's tensor cores with sums promoted after each stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    default.with_knobs(promoted_configurations(default.user_knobs()).0)
+    default.with_family(FamilyDesc::WarpSpecialized(promoted_configurations(default.roles().knobs)[0]))
 }
 
 /// Types by their names, in the order A = B, accumulator, C.
@@ -72,17 +73,7 @@ pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
 
 /// A ring of four stages of asynchronous copies, 128x128x16, whatever the defaults are.
 pub fn ring(orders: [Order; 3]) -> GemmDesc {
-    GemmDesc {
-        threadblock: Mnk::new(128, 128, 16),
-        warp: Mnk::new(32, 64, 16),
-        mainloop: MainloopKind::Multistage,
-        stages: 4,
-        blocks_per_sm: 2,
-        align_a: 4,
-        align_b: 4,
-        align_c: 4,
-        ..default_f32(ArchKind::Sm80, orders)
-    }
+    but!(default_f32(ArchKind::Sm80, orders), threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 64, 16), mainloop: MainloopKind::Multistage, stages: 4, blocks_per_sm: 2, align_a: 4, align_b: 4, align_c: 4)
     .expect()
 }
 
@@ -114,43 +105,45 @@ pub fn number() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Fields of a description that hold numbers.
+/// Fields of descriptions that hold numbers.
 pub const NUMBERS: usize = 29;
 
-/// The description with its number of index `field` replaced.
-pub fn spoiled(mut d: GemmDesc, field: usize, x: u32) -> GemmDesc {
+/// The description with its number of index `field` replaced; one that its family has no knob for stays.
+pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     let smem = match field {
         17 | 18 => SmemLayout::Padded { along: [Along::Mn, Along::K][field - 17], padding: x },
         19 | 20 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 19], bits: x, base: 2, shift: 0 },
         21 | 22 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 21], bits: 2, base: x, shift: 0 },
         _ => SmemLayout::Swizzled { along: Along::Mn, bits: 2, base: 2, shift: x },
     };
+    let mut pins = d.pins();
+    let Pins { threadblock: Some(tile), warp: Some(warp), .. } = &mut pins else { panic!("every family has tiles") };
     match field {
-        0 => d.threadblock.m = x,
-        1 => d.threadblock.n = x,
-        2 => d.threadblock.k = x,
-        3 => d.warp.m = x,
-        4 => d.warp.n = x,
-        5 => d.warp.k = x,
-        6 => d.instruction.m = x,
-        7 => d.instruction.n = x,
-        8 => d.instruction.k = x,
-        9 => d.stages = x,
-        10 => d.swizzle = SwizzleKind::Identity(x),
-        11 => d.align_a = x,
-        12 => d.align_b = x,
-        13 => d.align_c = x,
-        14 => d.blocks_per_sm = x,
-        15 => (d.warp.m, d.threadblock.m) = (x, x),
-        16 => (d.warp.k, d.threadblock.k) = (x, x),
-        25 => d.interleave = InterleaveKind::Elements(x),
-        26 => d.unroll = UnrollKind::By(x),
-        27 => d.cluster.m = x,
-        28 => d.cluster.n = x,
-        _ if field.is_multiple_of(2) => d.smem_a = smem,
-        _ => d.smem_b = smem,
+        0 => tile.m = x,
+        1 => tile.n = x,
+        2 => tile.k = x,
+        3 => warp.m = x,
+        4 => warp.n = x,
+        5 => warp.k = x,
+        15 => (warp.m, tile.m) = (x, x),
+        16 => (warp.k, tile.k) = (x, x),
+        6 => pins.instruction = pins.instruction.map(|instruction| Mnk { m: x, ..instruction }),
+        7 => pins.instruction = pins.instruction.map(|instruction| Mnk { n: x, ..instruction }),
+        8 => pins.instruction = pins.instruction.map(|instruction| Mnk { k: x, ..instruction }),
+        9 => pins.stages = Some(x),
+        10 => pins.swizzle = Some(SwizzleKind::Identity(x)),
+        11 => pins.align_a = Some(x),
+        12 => pins.align_b = Some(x),
+        13 => pins.align_c = Some(x),
+        14 => pins.blocks_per_sm = Some(x),
+        25 => pins.interleave = Some(InterleaveKind::Elements(x)),
+        26 => pins.unroll = Some(UnrollKind::By(x)),
+        27 => pins.cluster = pins.cluster.map(|cluster| Mn { m: x, ..cluster }),
+        28 => pins.cluster = pins.cluster.map(|cluster| Mn { n: x, ..cluster }),
+        _ if field.is_multiple_of(2) => pins.smem_a = Some(smem),
+        _ => pins.smem_b = Some(smem),
     }
-    d
+    d.pinned(pins)
 }
 
 /// Any nodes in any order: mostly no expression.
@@ -197,9 +190,9 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
             epilogue,
         )| {
             let d = numbers.iter().enumerate().fold(legal, |d, (field, x)| spoiled(d, field, *x));
-            let [smem_a, smem_b] = if numbers[0] % 2 == 0 { smem } else { [d.smem_a, d.smem_b] };
-            let types = GemmDesc { a, b, c, accumulator, compute, exchanged, ..d };
-            GemmDesc { layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue, ..types }
+            let [smem_a, smem_b] = if numbers[0] % 2 == 0 { smem } else { [d.one().knobs.smem_a, d.one().knobs.smem_b] };
+            let types = but!(d, a, b, c, accumulator, compute, exchanged);
+            but!(types, layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue)
         },
     )
 }

@@ -74,18 +74,18 @@ fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
 /// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong: the fault, the refusal, or
 /// the first element of D that is not the reference's; nothing, when all is well.
 pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
-    let d = &program.desc;
-    let user = if d.exchanged { d.exchange() } else { *d };
-    let order_c = if d.exchanged { Order::Col } else { Order::Row };
+    let d = program.desc.sum();
+    let user = if d.frame.is_exchanged() { d.exchange() } else { d };
+    let order_c = if d.frame.is_exchanged() { Order::Col } else { Order::Row };
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns) + 3;
         MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
     };
-    let (a, b, c) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n), matrix(order_c, m, n));
-    let [a_data, b_data] = [(user.a, a, 1), (user.b, b, 2)]
+    let (a, b, c) = (matrix(user.class.a.layout, m, k), matrix(user.class.b.layout, k, n), matrix(order_c, m, n));
+    let [a_data, b_data] = [(user.class.a.element, a, 1), (user.class.b.element, b, 2)]
         .map(|(kind, shape, salt)| Data::new(kind, (0..shape.length).map(|at| element(kind, salt, at))));
-    let poison = if d.c.bits() < 32 { POISON } else { -1_000_003 };
-    let mut result = Data::new(d.c, (0..c.length).map(|_| poison));
+    let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
+    let mut result = Data::new(d.class.output.element, (0..c.length).map(|_| poison));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let shapes = Shapes { m, n, k, a, b, c: Source::None, d: c, scalars };
@@ -109,6 +109,6 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
 
 /// A ragged problem of one tile of C that goes around the ring of stages, and two tiles more.
 pub fn ragged(d: &GemmDesc) -> [usize; 3] {
-    let k = (d.stages as usize + 2) * d.threadblock.k as usize - 3;
-    [d.threadblock.m as usize - 5, d.threadblock.n as usize - 3, k.min(112)]
+    let k = (d.stages() as usize + 2) * d.threadblock().k as usize - 3;
+    [d.threadblock().m as usize - 5, d.threadblock().n as usize - 3, k.min(112)]
 }

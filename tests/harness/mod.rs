@@ -2,6 +2,9 @@
 //! them, runners, and the record of the gate.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+#[macro_use]
+mod changed;
+
 pub mod advice;
 pub mod case;
 pub mod conformance;
@@ -10,6 +13,7 @@ pub mod descriptions;
 pub mod drawn;
 pub mod gate;
 pub mod integers;
+pub mod multicast;
 pub mod mutated;
 pub mod on_cuda;
 pub mod on_host;
@@ -29,6 +33,7 @@ pub mod transposes;
 pub mod twins;
 pub mod warpgroups;
 
+pub use changed::{OfFamily, pinned};
 pub use random::Random;
 
 use falchion_lab::verify::draw;

@@ -30,7 +30,7 @@ pub const ORDERS: [[Order; 3]; 5] = [
 /// The default of a mode.
 pub fn desc(split: SplitKind, orders: [Order; 3]) -> GemmDesc {
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
-    GemmDesc { split, ..default }
+    but!(default, emulation: split)
 }
 
 /// Kinds of data.
@@ -107,7 +107,7 @@ pub fn computed(desc: &GemmDesc, mode: Mode, sizes: [usize; 3], operands: (&[f32
 
 /// What a program computes.
 pub fn ran(program: &WarpSpecializedProgram, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
-    let orders = program.desc.orders();
+    let orders = program.desc.sum().orders();
     product([orders.a, orders.b, orders.c], sizes, operands, |shapes, matrices| {
         run_warp_specialized(program, 3, shapes, matrices)
     })

@@ -50,7 +50,7 @@ fn extent(random: &mut Random, tile: u32) -> usize {
 }
 
 fn depth(random: &mut Random, d: &GemmDesc) -> usize {
-    let (tile, ring) = (d.threadblock.k as usize, (d.stages * d.threadblock.k) as usize);
+    let (tile, ring) = (d.threadblock().k as usize, (d.stages() * d.threadblock().k) as usize);
     match random.below(20) {
         0 => 0,
         1..3 => 1,
@@ -72,20 +72,24 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
 /// A problem for a description. D is column-major where the description is of exchanged operands.
 pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
-    let exchanged = d.exchanged;
+    let exchanged = d.frame.is_exchanged();
     let c_order = d.orders().c;
     // As the user sees them: an exchanged description's A is the user's B, transposed.
-    let (a_order, b_order) =
-        if exchanged { (d.layout_b.transposed(), d.layout_a.transposed()) } else { (d.layout_a, d.layout_b) };
-    let (align_a, align_b) = if exchanged { (d.align_b, d.align_a) } else { (d.align_a, d.align_b) };
+    let (a_order, b_order) = if exchanged {
+        (d.class.b.layout.transposed(), d.class.a.layout.transposed())
+    } else {
+        (d.class.a.layout, d.class.b.layout)
+    };
+    let (align_a, align_b) =
+        if exchanged { (d.alignments()[1], d.alignments()[0]) } else { (d.alignments()[0], d.alignments()[1]) };
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // The copy engine takes any extents; addresses and rows of A and of B begin where it can read.
-    let roles = d.mainloop.has_roles();
-    let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.align_c]) } else { d.align_c };
+    let roles = d.family.mainloop().has_roles();
+    let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };
     if wanted.aligned && !roles {
         // The contiguous extent of each operand is a multiple of its alignment.
         for (order, align, [rows, columns]) in
-            [(a_order, align_a, [0, 2]), (b_order, align_b, [2, 1]), (c_order, d.align_c, [0, 1])]
+            [(a_order, align_a, [0, 2]), (b_order, align_b, [2, 1]), (c_order, d.alignments()[2], [0, 1])]
         {
             let axis = [&mut m, &mut n, &mut k].into_iter().nth(if order.is_row() { columns } else { rows });
             if let Some(extent) = axis {
@@ -115,7 +119,7 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut shapes = Shapes { m, n, k, a, b, c: Source::None, d: d_shape, scalars };
-    let reads = d.epilogue.reads(&scalars).source;
+    let reads = d.class.output.epilogue.reads(&scalars).source;
     shapes.c = match random.below(3) {
         0 if !reads => Source::None,
         1 => Source::InPlace,
@@ -125,7 +129,7 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
 }
 
 fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, usize) {
-    let tile = d.threadblock;
+    let tile = d.threadblock();
     for attempt in 0.. {
         let (rows, columns) = (extent(random, tile.m), extent(random, tile.n));
         let mut k = depth(random, d);
@@ -138,7 +142,7 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
         {
             continue;
         }
-        let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
+        let (m, n) = if d.frame.is_exchanged() { (columns, rows) } else { (rows, columns) };
         return (m, n, k);
     }
     unreachable!("the loop has no end")
@@ -146,5 +150,5 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
 
 /// Whether the scalars of a problem leave a description computing in integers.
 pub fn in_integers(d: &GemmDesc, shapes: &Shapes) -> bool {
-    d.for_scalars(&shapes.scalars).compute == ComputeKind::I32
+    d.for_scalars(&shapes.scalars).class.compute == ComputeKind::I32
 }

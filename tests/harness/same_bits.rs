@@ -101,7 +101,7 @@ pub type Other<'o> = &'o (dyn Fn(&Problem, &Buffers, u64) -> Result<HostBuffer, 
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let most_work = if desc.mainloop.has_roles() { MOST_WORK_OF_ROLES } else { MOST_WORK };
+    let most_work = if desc.family.mainloop().has_roles() { MOST_WORK_OF_ROLES } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let problem = problem(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
@@ -110,7 +110,7 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
     let specials = random.once_in(2);
     if specials {
         // What is not finite cannot be scaled.
-        if !desc.split.scales() {
+        if !desc.warp_specialized().is_some_and(|roles| roles.knobs.emulation.scales()) {
             sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
             sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
         }

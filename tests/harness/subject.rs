@@ -1,6 +1,7 @@
 //! Programs of kernels whose warpgroups have roles, changed in one thing and run, checked, beside the fast mode.
 
 use super::{case::Buffers, problems::Problem};
+use crate::harness::OfFamily;
 use falchion::{
     desc::GemmDesc,
     device::{run_on_host, run_warp_specialized},
@@ -68,15 +69,18 @@ pub fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Sectio
 /// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
 fn problem(d: &GemmDesc) -> Problem {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
-    let (rows, columns) = (rectangle(d.threadblock.m, d.cluster.m) + 24, 2 * rectangle(d.threadblock.n, d.cluster.n) + 40);
-    let (m, n) = if d.exchanged { (columns, rows) } else { (rows, columns) };
-    let k = ((d.stages + 1) * d.threadblock.k - (d.threadblock.k / 2 - 1).min(24)) as usize;
-    let user = if d.exchanged { d.exchange() } else { *d };
+    let (rows, columns) = (
+        rectangle(d.threadblock().m, d.roles().knobs.cluster.m) + 24,
+        2 * rectangle(d.threadblock().n, d.roles().knobs.cluster.n) + 40,
+    );
+    let (m, n) = if d.frame.is_exchanged() { (columns, rows) } else { (rows, columns) };
+    let k = ((d.stages() + 1) * d.threadblock().k - (d.threadblock().k / 2 - 1).min(24)) as usize;
+    let user = if d.frame.is_exchanged() { d.exchange() } else { *d };
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns).next_multiple_of(16);
         MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
     };
-    let (a, b) = (matrix(user.layout_a, m, k), matrix(user.layout_b, k, n));
+    let (a, b) = (matrix(user.class.a.layout, m, k), matrix(user.class.b.layout, k, n));
     let d_shape = matrix(d.orders().c, m, n);
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
@@ -119,5 +123,5 @@ impl Subject {
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(desc).expect("a legal description") }
+    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(&desc.roles()).expect("a legal description") }
 }

@@ -1,5 +1,6 @@
 //! Copies on a device, held against the host's model: all of shared memory, and the tensors that are stored to.
 
+use super::multicast::Multicast;
 use super::{
     tensor_device::{Device, LOAD, ROUND, Run, STORE},
     tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
@@ -8,7 +9,7 @@ use super::{
 use falchion::{
     internals::sys::driver::Grid,
     numeric::ElementKind,
-    threadblock::{Multicast, SharedBox, TensorCopy, TensorMapDesc},
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc},
 };
 
 /// Shared memory from a copy's tile on, in all of shared memory.
@@ -89,10 +90,10 @@ pub fn check_round(device: &Device, load: &TensorCopy, store: &TensorCopy, seed:
 pub fn check_multicast(device: &Device, load: &TensorCopy, to: Multicast, hint: bool, clusters: u32) -> usize {
     let (source, before) = (elements(load, 7, reach(load)), untouched());
     let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
-    let told = load.load_multicast(to, &source, &mut tiles).expect("it fits");
-    assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.mask().count_ones());
+    let told = to.load(load, &source, &mut tiles).expect("it fits");
+    assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.0.count_ones());
     let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
-    let (entry, mask, target) = (MULTICAST, to.mask(), source.as_slice());
+    let (entry, mask, target) = (MULTICAST, to.0, source.as_slice());
     let run = Run { entry, grid, load, store: load, mask, hint, source: &source, target, before: &before };
     let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.shared.len(), 2 * clusters as usize);

@@ -1,12 +1,13 @@
 //! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B and D that has both; what is refused.
 
+use crate::harness::OfFamily;
 use crate::harness::{
     case::Buffers,
     problems::{Problem, Wanted, problem},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SourceKind},
+    desc::{GemmDesc, Pins, PromotionKind, SourceKind},
     device::run_on_host,
     internals::{
         call::{HostMatrices, Source},
@@ -30,12 +31,12 @@ fn types() -> [Combined; 4] {
 /// A default's description with a smaller tile, and A from registers where the kernel's A is contiguous along M.
 fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), (u32, u32)), schedule: ScheduleKind) -> GemmDesc {
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    let k = d.threadblock.k;
+    let k = d.threadblock().k;
     let mnk = |(m, n)| Mnk::new(m, n, k);
-    let instruction = Mnk { n: warp.1, ..d.instruction };
+    let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
     let (threadblock, warp) = (mnk(block), mnk(warp));
-    let knobs = GemmDesc { threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }, ..d }.knobs();
-    d.with_knobs(Knobs { source_a: SourceKind::Registers, ..knobs })
+    let pins = but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }).pins();
+    d.with(Pins { a_operand: Some(SourceKind::Registers), ..pins })
 }
 
 /// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
@@ -75,14 +76,14 @@ fn registers_give_the_bits_of_shared_memory() {
             let schedule = if turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
             let desc = description(types, orders, tile, schedule);
             assert_eq!(desc.check(), Ok(()), "{types:?} {orders:?} {tile:?}");
-            assert!(desc.a_from_registers());
+            assert!(desc.roles().a_from_registers());
             let column_major = orders[0] == orders[1] && orders[1] == orders[2];
-            assert_eq!((desc.layout_c.is_row(), desc.layout_a), (!column_major, Order::Col));
+            assert_eq!((desc.class.output.layout.is_row(), desc.class.a.layout), (!column_major, Order::Col));
             assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
-            assert_eq!(desc.with_knobs(desc.user_knobs()), desc);
-            for align_c in [desc.align_c, 1] {
+            assert_eq!(desc.with(desc.user_pins()), desc);
+            for align_c in [desc.alignments()[2], 1] {
                 let seed = draw(number as u64, cases.len() as u64);
-                cases.push((GemmDesc { align_c, ..desc }, seed));
+                cases.push((but!(desc, align_c), seed));
             }
         }
     }
@@ -92,9 +93,8 @@ fn registers_give_the_bits_of_shared_memory() {
         .map(|(desc, seed)| {
             let problem = problem(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &problem, Fill::Random, seed).expect("buffers");
-            let knobs = Knobs { source_a: SourceKind::Shared, ..desc.user_knobs() };
-            let shared = desc.with_knobs(knobs);
-            assert_eq!((shared.source_a, shared.check()), (SourceKind::Shared, Ok(())));
+            let shared = desc.with(Pins { a_operand: Some(SourceKind::Shared), ..Pins::NONE });
+            assert_eq!((shared.roles().knobs.a_operand, shared.check()), (SourceKind::Shared, Ok(())));
             let wanted = run(&shared, Mode::Fast, &problem, &buffers);
             for mode in [Mode::Fast, Mode::Checked { seed }] {
                 let found = run(desc, mode, &problem, &buffers);
@@ -113,22 +113,22 @@ fn what_cannot_come_from_registers_is_refused() {
     let (row, col) = (Order::Row, Order::Col);
     let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-        let mut all = d.user_knobs();
+        let mut all = d.user_pins();
         for (name, words) in knobs.iter().chain(&[("source_a", "registers")]) {
             all.set(name, words).expect("a value");
         }
-        d.with_knobs(all).check().expect_err("refused").to_string()
+        d.with(all).check().expect_err("refused").to_string()
     };
     let [i8, e4m3, ..] = types();
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
     let ends = " is no choice of the warpspecialized main loop; the nearest is shared";
     for (says, wanted) in [
-        (sentence(i8, [row, col, row], &[]), "source_a = registers where A is contiguous along K"),
+        (sentence(i8, [row, col, row], &[]), "a_operand = registers where A is contiguous along K"),
         (
             sentence(bf16, [col, col, row], &[]),
-            "source_a = registers of 16-bit elements, which tensor cores read in either order,",
+            "a_operand = registers of 16-bit elements, which tensor cores read in either order,",
         ),
-        (sentence(e4m3, [col, col, row], &[("promotion", "stage")]), "source_a = registers beside promotion"),
+        (sentence(e4m3, [col, col, row], &[("promotion", "stage")]), "a_operand = registers beside promotion"),
     ] {
         assert_eq!(says, format!("{wanted}{ends}"));
     }
@@ -139,7 +139,7 @@ fn what_cannot_come_from_registers_is_refused() {
     let knobs = vec![("source_a".to_owned(), "registers".to_owned())];
     let request = Request { a: given(&f32s[0]), b: given(&f32s[1]), c: given("f32:row"), knobs, ..Request::default() };
     let says = request.resolve(ArchKind::Sm80).expect_err("no tensor cores").to_string();
-    assert_eq!(says, "source_a = registers is no choice of the multistage main loop; the nearest is shared");
+    assert_eq!(says, "--a-operand is no knob of the multistage main loop; the warpspecialized one has it");
 }
 
 /// Two sets of fragments where a consumer has the registers, else one, and no products under way while it is loaded.
@@ -148,7 +148,7 @@ fn sets_of_fragments_fit_the_registers() {
     let [i8, ..] = types();
     let of = |tile, schedule| description(i8, [Order::Col, Order::Col, Order::Row], tile, schedule);
     let sets = |d: &GemmDesc| {
-        let components = d.warp_specialized().expect("a kernel");
+        let components = d.components().expect("a kernel");
         assert!(components.registers_needed() <= components.registers_available());
         (components.options.pending, components.options.fragment_sets())
     };
@@ -168,11 +168,13 @@ fn auto_is_registers_where_they_can_be() {
     let [i8, e4m3, ..] = types();
     let made = |types, orders, promotion| {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-        let tile = Mnk { m: 128, n: 128, k: d.threadblock.k };
-        let knobs = GemmDesc { threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.instruction }, ..d }.user_knobs();
-        let d = d.with_knobs(Knobs { source_a: SourceKind::Auto, schedule: ScheduleKind::Pingpong, promotion, ..knobs });
+        let tile = Mnk { m: 128, n: 128, k: d.threadblock().k };
+        let knobs =
+            but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.roles().knobs.instruction }).user_pins();
+        let schedule = Some(ScheduleKind::Pingpong);
+        let d = d.with(Pins { a_operand: Some(SourceKind::Auto), schedule, promotion: Some(promotion), ..knobs });
         assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
-        (d.source_a, d.layout_c)
+        (d.roles().knobs.a_operand, d.class.output.layout)
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {
@@ -188,10 +190,10 @@ fn auto_is_registers_where_they_can_be() {
         assert_eq!(made(types, orders, promotion), (SourceKind::Shared, row), "{types:?} {orders:?}");
     }
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
-    let says = GemmDesc { source_a: SourceKind::Auto, ..d }.check().expect_err("not resolved").to_string();
-    assert!(says.starts_with("source_a = auto of a description that was not made of knobs is no choice"), "{says}");
-    let says = GemmDesc { layout_c: col, ..d }.check().expect_err("no such D").to_string();
-    assert!(says.starts_with("layout_c = col beside source_a = shared is no choice"), "{says}");
+    let says = but!(d, a_operand: SourceKind::Auto).check().expect_err("not resolved").to_string();
+    assert!(says.starts_with("a_operand = auto of a description that was not made of knobs is no choice"), "{says}");
+    let says = but!(d, layout_c: col).check().expect_err("no such D").to_string();
+    assert!(says.starts_with("layout_c = col beside a_operand = shared is no choice"), "{says}");
 }
 
 /// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.
@@ -209,7 +211,7 @@ fn the_spaces_of_registers_are_kernels() {
         for refused in &census.refused {
             assert!(refused.first.contains("shared memory"), "{types:?} {orders:?}: {}", refused.first);
         }
-        assert!(census.legal.iter().all(|&point| space.at(point).a_from_registers()));
+        assert!(census.legal.iter().all(|&point| space.at(point).roles().a_from_registers()));
         assert!(census.legal.len() as u64 * 4 >= census.points * 3, "{} of {}", census.legal.len(), census.points);
     }
 }

@@ -66,9 +66,13 @@ fn drawn_problems_keep_the_promised_alignments() {
         let Shapes { m, n, k, a, b, c, d, .. } =
             problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).shapes;
         let first = problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
-        let (align_a, align_b) = if desc.exchanged { (desc.align_b, desc.align_a) } else { (desc.align_a, desc.align_b) };
+        let (align_a, align_b) = if desc.frame.is_exchanged() {
+            (desc.alignments()[1], desc.alignments()[0])
+        } else {
+            (desc.alignments()[0], desc.alignments()[1])
+        };
         let of_c = if let Source::Matrix(c) = c { c } else { d };
-        let all = [(a, m, k, align_a), (b, k, n, align_b), (of_c, m, n, desc.align_c), (d, m, n, desc.align_c)];
+        let all = [(a, m, k, align_a), (b, k, n, align_b), (of_c, m, n, desc.alignments()[2]), (d, m, n, desc.alignments()[2])];
         for (which, (shape, rows, columns, align)) in all.into_iter().enumerate() {
             let numbers = [shape.leading, shape.order.packed(rows, columns), first[which]];
             assert!(numbers.iter().all(|x| x.is_multiple_of(align as usize)), "{numbers:?} {align} {desc:?}");

@@ -1,12 +1,13 @@
 //! Counters of the executor's own accesses, against formulas and against a count of another kind.
 
+use crate::harness::OfFamily;
 use crate::harness::{
     drawn::{default_f32, shipped},
     mutated::bent,
 };
 use falchion::{
     arch::ArchKind,
-    desc::GemmDesc,
+    desc::SimtDesc,
     internals::{call::Shapes, operand::OperandKind},
     layout::Order,
     shape::Mnk,
@@ -19,7 +20,7 @@ use falchion_lab::{
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The ladder's descriptions, some defaults, and K in slices.
-fn subjects() -> Vec<GemmDesc> {
+fn subjects() -> Vec<SimtDesc> {
     let rungs = ladder::rungs().expect("the ladder").into_iter();
     let mut descriptions: Vec<_> = rungs
         .filter_map(|rung| match rung.program {
@@ -27,22 +28,22 @@ fn subjects() -> Vec<GemmDesc> {
             ladder::Program::Textbook(_) => None,
         })
         .collect();
-    descriptions.extend(shipped().step_by(37));
+    descriptions.extend(shipped().step_by(37).map(|desc| desc.one()));
     let classic = default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
-    descriptions.push(GemmDesc { threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8), ..classic }.expect());
+    descriptions.push(but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect().one());
     descriptions
 }
 
 /// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those of packed matrices and 32 more.
-fn problem(desc: &GemmDesc, tiles: [usize; 3]) -> Shapes {
-    let Mnk { m, n, k } = desc.threadblock;
+fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Shapes {
+    let Mnk { m, n, k } = desc.knobs.threadblock;
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
-    let (m, n) = if desc.exchanged { (n, m) } else { (m, n) };
-    let packed = Shapes::of(desc, (m, n, k), [None; 3], [1.0; 8]);
-    Shapes::of(desc, (m, n, k), [Some(packed.a.leading + 32), Some(packed.b.leading + 32), None], [1.0; 8])
+    let (m, n) = if desc.frame.is_exchanged() { (n, m) } else { (m, n) };
+    let packed = Shapes::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]);
+    Shapes::of(&desc.sum(), (m, n, k), [Some(packed.a.leading + 32), Some(packed.b.leading + 32), None], [1.0; 8])
 }
 
-fn counted(desc: &GemmDesc, shapes: &Shapes) -> Counters {
+fn counted(desc: &SimtDesc, shapes: &Shapes) -> Counters {
     count(&Program::of(desc), shapes).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
 }
 
@@ -51,29 +52,29 @@ fn counted(desc: &GemmDesc, shapes: &Shapes) -> Counters {
 fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let shapes = problem(&desc, [2, 3, 4]);
-        let (turned, Mnk { m, n, .. }) = (shapes.canonical(), desc.threadblock);
+        let (turned, Mnk { m, n, .. }) = (shapes.canonical(), desc.knobs.threadblock);
         let mnk = (turned.m * turned.n * turned.k) as u64;
         let counters = counted(&desc, &shapes);
         assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
         // A is read once for each column of tiles, B once for each row of tiles.
         let (a, b) = (mnk / u64::from(n), mnk / u64::from(m));
-        let (a, b) = if desc.exchanged { (b, a) } else { (a, b) };
+        let (a, b) = if desc.frame.is_exchanged() { (b, a) } else { (a, b) };
         assert_eq!((counters.a.elements, counters.b.elements), (a, b), "{desc:?}");
         assert_eq!(counters.multiply_adds, mnk, "{desc:?}");
     }
 }
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
-fn every_block(desc: &GemmDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
+fn every_block(desc: &SimtDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
     let (turned, facts) = (shapes.canonical(), desc.operand(operand));
     let (extent, leading, others) = match operand {
-        OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.threadblock.n as usize),
-        OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.threadblock.m as usize),
+        OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.knobs.threadblock.n as usize),
+        OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.knobs.threadblock.m as usize),
     };
     let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
     for origin in (0..extent).step_by(facts.smem.mn as usize) {
-        for tile in (0..turned.k).step_by(desc.threadblock.k as usize) {
+        for tile in (0..turned.k).step_by(desc.knobs.threadblock.k as usize) {
             for (warp, access) in (0..map.threads / 32).flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access))) {
                 let touched: Vec<u64> = (0..32)
                     .filter_map(|lane| map.vector(warp * 32 + lane, access))
@@ -98,7 +99,7 @@ fn one_block_times_the_blocks_is_every_block() {
     for desc in subjects() {
         let shapes = problem(&desc, [2, 3, 5]);
         let counters = counted(&desc, &shapes);
-        let (a, b) = if desc.exchanged { (counters.b, counters.a) } else { (counters.a, counters.b) };
+        let (a, b) = if desc.frame.is_exchanged() { (counters.b, counters.a) } else { (counters.a, counters.b) };
         for (operand, reads) in [(OperandKind::A, a), (OperandKind::B, b)] {
             assert_eq!((reads.requests, reads.sectors), every_block(&desc, &shapes, operand), "{} of {desc:?}", operand.name());
         }
@@ -108,8 +109,8 @@ fn one_block_times_the_blocks_is_every_block() {
 /// One tile of 128x128x8 with 256 threads, by hand.
 #[test]
 fn a_classic_tile_by_hand() {
-    let desc = GemmDesc { align_a: 4, align_b: 4, ..default_f32(ArchKind::Sm70, [Order::Row; 3]) }.expect();
-    let counters = counted(&desc, &Shapes::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+    let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
+    let counters = counted(&desc.one(), &Shapes::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
     // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are 128 sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
     assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
@@ -123,16 +124,16 @@ fn a_classic_tile_by_hand() {
 #[test]
 fn a_changed_map_is_counted() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let shapes = problem(&desc, [1, 1, 2]);
-    let program = Program::of(&desc);
+    let shapes = problem(&desc.one(), [1, 1, 2]);
+    let program = Program::of(&desc.one());
     let mut unpadded = program.clone();
-    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.operand(OperandKind::A).smem });
+    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.one().operand(OperandKind::A).smem });
     let (padded, unpadded) = (count(&program, &shapes).unwrap(), count(&unpadded, &shapes).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
     // The same from the description's knob.
-    let knob = GemmDesc { smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 }, ..desc };
-    assert_eq!(counted(&knob, &shapes), unpadded);
+    let knob = but!(desc, smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 });
+    assert_eq!(counted(&knob.one(), &shapes), unpadded);
     // A map that leaves points out is a fault, not a number.
     let mut broken = program;
     broken.maps.smem[0] = bent(&broken.maps.smem[0], |_, _| None);
@@ -142,7 +143,7 @@ fn a_changed_map_is_counted() {
 #[test]
 fn what_cannot_be_scaled_is_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let program = Program::of(&desc);
+    let program = Program::of(&desc.one());
     let says = |extents, leading| count(&program, &Shapes::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
     assert_eq!(
         says((100, 128, 64), [None; 3]),
@@ -151,9 +152,9 @@ fn what_cannot_be_scaled_is_refused() {
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.
     assert!(count(&program, &Shapes::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
-    let wide = GemmDesc { align_a: 4, ..desc };
+    let wide = but!(desc, align_a: 4);
     let shapes = Shapes::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
-    let says = count(&Program::of(&wide), &shapes).unwrap_err().to_string();
+    let says = count(&Program::of(&wide.one()), &shapes).unwrap_err().to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
     assert!(count(&program, &Shapes::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
     assert_eq!(count(&program, &Shapes::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());

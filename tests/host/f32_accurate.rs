@@ -1,5 +1,6 @@
 //! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused, and what a wrong program computes.
 
+use crate::harness::OfFamily;
 use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, ran, shapes};
 use falchion::{
     Error, Refusal,
@@ -20,7 +21,6 @@ use falchion::{
     prelude::*,
     refusal::SplitRefusal,
     shape::{Mn, Mnk},
-    threadblock::MainloopKind,
 };
 use falchion_lab::verify::{self, Claim, bound::Accumulation};
 
@@ -67,10 +67,10 @@ fn every_element_is_a_sum_of_products_of_parts() {
             assert_eq!(fast[i * n + j].to_bits(), wanted.to_bits(), "{split:?} D({i}, {j})");
         }
         let tile = |m, n| Mnk { m, n, k: 64 };
-        let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..desc };
-        let one_part = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..desc };
-        let shared = GemmDesc { cluster: Mn { m: 2, n: 1 }, ..desc };
-        let narrow = GemmDesc { align_c: 1, ..desc };
+        let turns = but!(desc, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+        let one_part = but!(desc, threadblock: tile(64, 128), warp: tile(64, 128));
+        let shared = but!(desc, cluster: Mn { m: 2, n: 1 });
+        let narrow = but!(desc, align_c: 1);
         for other in [desc, turns, one_part, shared, narrow] {
             let checked =
                 computed(&other, Mode::Checked { seed: 5 }, SIZES, (&a, &b)).unwrap_or_else(|error| panic!("{error}: {other:?}"));
@@ -106,11 +106,9 @@ fn results_lie_within_the_bound() {
             for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
                 let [m, n] = [20, 24];
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
-                let mut program = WarpSpecializedProgram::of(&GemmDesc {
-                    threadblock: Mnk { m: 64, n: 128, k: 64 },
-                    warp: Mnk { m: 64, n: 128, k: 64 },
-                    ..desc
-                })
+                let mut program = WarpSpecializedProgram::of(
+                    &but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 }).roles(),
+                )
                 .expect("a program");
                 // Without the window the bound holds all the same.
                 program.split.windowed = false;
@@ -180,13 +178,13 @@ fn every_fault_is_found() {
     let tile = |m, n| Mnk { m, n, k: 64 };
     let mut found = 0;
     for split in SplitKind::MODES {
-        let desc = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..desc(split, ORDERS[0]) };
+        let desc = but!(desc(split, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
         let sizes @ [m, n, k] = [70, 60, 150];
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         // Neither side's scales are 1.
         let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
-        let right = WarpSpecializedProgram::of(&desc).expect("a program");
+        let right = WarpSpecializedProgram::of(&desc.roles()).expect("a program");
         assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
         for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(split)) {
             let mut program = right.clone();
@@ -217,21 +215,21 @@ fn the_window_is_checked() {
     for (step, x) in b[7 * k..8 * k].iter_mut().enumerate().take(5) {
         *x = 1e-9 * (step + 1) as f32;
     }
-    let says = "column 7 of B has 5 of 128 numbers more than 18 binades below its largest, and split = f16x3 takes one in 64; take \
-                split = bf16x6";
+    let says = "column 7 of B has 5 of 128 numbers more than 18 binades below its largest, and emulation = f16x3 takes one in 64; take \
+                emulation = bf16x6";
     for orders in ORDERS {
         for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
             assert_eq!(refused(computed(&desc(SplitKind::F16x3, orders), mode, [m, n, k], (&a, &b))), says, "{orders:?}");
             assert!(computed(&desc(SplitKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
         }
     }
-    let mut program = WarpSpecializedProgram::of(&desc(SplitKind::F16x3, ORDERS[0])).expect("a program");
+    let mut program = WarpSpecializedProgram::of(&desc(SplitKind::F16x3, ORDERS[0]).roles()).expect("a program");
     program.split.windowed = false;
     assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
     let zeros = vec![0.0; n * k];
     let mut infinite = a.clone();
     infinite[3 * k + 1] = f32::INFINITY;
-    let says = "row 3 of A has a number that is not finite, which split = f16x3 cannot scale; take split = bf16x6";
+    let says = "row 3 of A has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6";
     assert_eq!(refused(computed(&desc(SplitKind::F16x3, ORDERS[3]), Mode::Fast, [m, n, k], (&infinite, &zeros))), says);
     let d = computed(&desc(SplitKind::F16x3, ORDERS[0]), Mode::Checked { seed: 2 }, [m, n, k], (&a, &zeros)).expect("zeros fit");
     assert!(d.iter().all(|&x| x == 0.0));
@@ -271,7 +269,7 @@ fn requests_types_and_files_name_the_modes() {
     let resolved = |knobs: &[(&str, &str)]| request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc);
     assert_eq!(resolved(&[]).expect("a kernel"), desc(SplitKind::Bf16x6, ORDERS[0]));
     assert_eq!(resolved(&[("split", "f16x3")]).expect("a kernel"), desc(SplitKind::F16x3, ORDERS[0]));
-    let facts = format!("{:?}", desc(SplitKind::F16x3, ORDERS[0]).explain().facts());
+    let facts = format!("{:?}", falchion_lab::explain::facts(&desc(SplitKind::F16x3, ORDERS[0]).explain().expect("it checks")));
     assert!(
         facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
         "{facts}"
@@ -279,18 +277,13 @@ fn requests_types_and_files_name_the_modes() {
     type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
     assert_eq!(Product::<Auto>::new().desc(), desc(SplitKind::Bf16x6, ORDERS[0]));
     assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(SplitKind::F16x3, ORDERS[0]));
-    assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().promotion, PromotionKind::Stage);
+    assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion, PromotionKind::Stage);
     assert_eq!(default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row").check(), Ok(()));
     {
         let one = desc(SplitKind::F16x3, ORDERS[3]);
         let json = one.to_json().expect("an expression");
-        assert!(json.contains("\"split\":\"f16x3\""), "{json}");
+        assert!(json.contains("\"emulation\":\"f16x3\""), "{json}");
         assert_eq!(GemmDesc::from_json(&json).expect("its own"), one);
-        // A file that was written before there was a split.
-        let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
-        let older = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
-        let json = older.to_json().expect("an expression").replace("\"split\":\"none\",", "");
-        assert!(!json.contains("split") && GemmDesc::from_json(&json).expect("older") == older, "{json}");
     }
 }
 
@@ -300,8 +293,8 @@ fn what_cannot_be_split_is_refused() {
     let says = |d: GemmDesc| d.check().expect_err("refused").to_string();
     let f32s = desc(SplitKind::Bf16x6, ORDERS[0]);
     assert_eq!(
-        says(GemmDesc { split: SplitKind::None, ..f32s }),
-        "tensor cores multiply no f32, and split = none; split = bf16x6 keeps all of it, f16x3 does within a window of exponents, and \
+        says(but!(f32s, emulation: SplitKind::None)),
+        "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, f16x3 does within a window of exponents, and \
          elements of tf32 keep 10 bits of fraction"
     );
     let error = request(&[("split", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
@@ -309,15 +302,13 @@ fn what_cannot_be_split_is_refused() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
     let bf16 = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
     assert_eq!(
-        says(GemmDesc { split: SplitKind::F16x3, ..bf16 }),
-        "split = f16x3 makes parts of f32, and the elements are bf16 and bf16; the nearest is none"
+        says(but!(bf16, emulation: SplitKind::F16x3)),
+        "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; the nearest is none"
     );
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row");
-    assert_eq!(simt.mainloop, MainloopKind::Multistage);
-    assert_eq!(
-        says(GemmDesc { split: SplitKind::Bf16x6, ..simt }),
-        "split is no choice of the multistage main loop; the nearest is none"
-    );
+    let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
+    let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
+    assert_eq!(says(ArchKind::Sm80), "--emulation is no knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(says(ArchKind::Sm90), "emulation is no choice of the warpspecialized main loop; the nearest is none");
     let mut deep = shapes(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.leading, deep.b.leading) = (1 << 30, 1 << 30, 1 << 30);
     let refusal = deep.check(&f32s).expect_err("too deep");

@@ -1,5 +1,6 @@
 //! The fast mode gives the bits of the checked mode: element types, slices of K, edges, layouts, tiles of every form.
 
+use crate::harness::OfFamily;
 use falchion::{
     Error,
     device::{Executor, run_on_host, run_program},
@@ -117,13 +118,13 @@ macro_rules! cases {
 /// The description with other tiles, of a block and of a warp.
 fn tiles(d: GemmDesc, block: (u32, u32, u32), warp: (u32, u32, u32)) -> GemmDesc {
     let mnk = |(m, n, k)| Mnk { m, n, k };
-    GemmDesc { threadblock: mnk(block), warp: mnk(warp), ..d }
+    but!(d, threadblock: mnk(block), warp: mnk(warp))
 }
 
 fn swizzled(d: GemmDesc) -> GemmDesc {
     let smem_a = SmemLayout::Swizzled { along: Along::K, bits: 2, base: 1, shift: 0 };
     // Copies of single elements suit every layout.
-    GemmDesc { smem_a, smem_b: SmemLayout::Padded { along: Along::K, padding: 1 }, align_a: 1, align_b: 1, ..d }
+    but!(d, smem_a, smem_b: SmemLayout::Padded { along: Along::K, padding: 1 }, align_a: 1, align_b: 1)
 }
 
 cases! {
@@ -138,16 +139,12 @@ cases! {
     f32_sliced: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (32, 64, 16), (32, 32, 8));
     f32_four_slices: f32, ColMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (32, 32, 32), (16, 32, 8));
     f32_three_slices: f32, RowMajor, f32, ColMajor, f32, ColMajor, f32, |d| tiles(d, (32, 32, 24), (32, 32, 8));
-    f32_stages: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| GemmDesc { stages: 3, ..d };
-    f32_clamped: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| GemmDesc {
-        epilogue: <Clamp<LinearCombination, Constant<-1>, Constant<1>> as Node>::DESC,
-        ..d
+    f32_stages: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(d, stages: 3);
+    f32_clamped: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| {
+        but!(d, epilogue: <Clamp<LinearCombination, Constant<-1>, Constant<1>> as Node>::DESC)
     };
-    f32_horizontal: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| GemmDesc { swizzle: SwizzleKind::Horizontal, ..d };
-    f32_abreast: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| GemmDesc {
-        swizzle: SwizzleKind::Identity(4),
-        ..tiles(d, (32, 32, 8), (16, 32, 8))
-    };
+    f32_horizontal: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(d, swizzle: SwizzleKind::Horizontal);
+    f32_abreast: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(tiles(d, (32, 32, 8), (16, 32, 8)), swizzle: SwizzleKind::Identity(4));
     f32_swizzled: f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, |d| tiles(swizzled(d), (128, 128, 8), (32, 64, 8));
     f64_rows: f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, |d| d;
     f64_sliced: f64, ColMajor, f64, RowMajor, f64, ColMajor, f64, |d| tiles(d, (16, 40, 16), (16, 8, 8));
@@ -200,7 +197,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
 
 /// The program of 32 x 32 tiles, four warps each, two along M and two along N.
 fn four_warps() -> Program {
-    Program::of(&tiles(Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(), (32, 32, 8), (16, 16, 8)))
+    Program::of(&tiles(Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(), (32, 32, 8), (16, 16, 8)).one())
 }
 
 #[test]

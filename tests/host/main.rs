@@ -1,5 +1,6 @@
 //! The host executor: products, bits, faults and mutants.
 
+#[macro_use]
 #[path = "../harness/mod.rs"]
 mod harness;
 

@@ -3,6 +3,7 @@
 //! A mutant is caught by a fault, or by a product that is not the reference's. Those that survive are named here, with the
 //! reason why they compute the same product.
 
+use crate::harness::OfFamily;
 use crate::harness::{
     drawn::{cases, default_f32, legal, ring, shipped, types},
     integers::{ragged, wrong},
@@ -37,10 +38,9 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let default = |arch, ab, acc, c| default_description(OpKind::Simt, arch, types(ab, acc, c), TURNED).expect("a row");
     let classic = default_f32(ArchKind::Sm70, TURNED);
     let ring = ring(ROWS);
-    let single = GemmDesc { mainloop: MainloopKind::SingleStage, stages: 1, ..classic }.expect();
-    let sliced = |d: GemmDesc, slices: u32| {
-        GemmDesc { threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8), ..d }.expect()
-    };
+    let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
+    let sliced =
+        |d: GemmDesc, slices: u32| but!(d, threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8)).expect();
     vec![
         ("f32 sm70", classic),
         ("f32 sm80", default_f32(ArchKind::Sm80, ROWS)),
@@ -48,19 +48,19 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("4 stages", ring),
         ("f64 sm80", default(ArchKind::Sm80, ElementKind::F64, ElementKind::F64, ElementKind::F64)),
         ("i8 sm90", default(ArchKind::Sm90, ElementKind::I8, ElementKind::I32, ElementKind::I32)),
-        ("2 stages", GemmDesc { stages: 2, ..ring }.expect()),
-        ("3 stages", GemmDesc { stages: 3, ..ring }.expect()),
-        ("2 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..classic }, 2)),
-        ("3 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..classic }, 3)),
+        ("2 stages", but!(ring, stages: 2).expect()),
+        ("3 stages", but!(ring, stages: 3).expect()),
+        ("2 slices", sliced(but!(classic, align_a: 1, align_b: 1), 2)),
+        ("3 slices", sliced(but!(classic, align_a: 1, align_b: 1), 3)),
         ("1 stage", single),
-        ("1 stage, 2 slices", sliced(GemmDesc { align_a: 1, align_b: 1, ..single }, 2)),
-        ("4 slices of 3 stages", sliced(GemmDesc { stages: 3, blocks_per_sm: 1, ..ring }, 4)),
+        ("1 stage, 2 slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
+        ("4 slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
     ]
 }
 
 /// Runs a changed program, checked: what caught it.
 fn caught(program: &Program) -> Option<String> {
-    wrong(program, CHECKED, ragged(&program.desc))
+    wrong(program, CHECKED, ragged(&program.desc.sum()))
 }
 
 fn with_schedule(program: &Program, schedule: Schedule) -> Program {
@@ -76,7 +76,7 @@ fn kind(finding: &str) -> String {
 fn every_step_of_every_schedule_is_needed() {
     let (mut table, mut mutants, mut survivors) = (BTreeMap::<(String, String), u32>::new(), 0, Vec::new());
     for (name, desc) in subjects() {
-        let program = Program::of(&desc);
+        let program = Program::of(&desc.one());
         assert_eq!(caught(&program), None, "{name} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             mutants += 1;
@@ -117,7 +117,7 @@ fn commute(first: Step, second: Step) -> bool {
 fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_does() {
     let (mut mutants, mut harmless) = (0, BTreeMap::<String, u32>::new());
     for (name, desc) in subjects() {
-        let program = Program::of(&desc);
+        let program = Program::of(&desc.one());
         for section in [Section::Prologue, Section::Body, Section::Epilogue] {
             let mut schedule = program.schedule.clone();
             for i in 1..schedule.steps_mut(section).len() {
@@ -142,8 +142,8 @@ fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_do
 #[test]
 fn a_wait_that_lets_one_more_copy_fly_is_caught() {
     let mut mutants = 0;
-    for (name, desc) in subjects().into_iter().filter(|(_, d)| d.mainloop == MainloopKind::Multistage) {
-        let program = Program::of(&desc);
+    for (name, desc) in subjects().into_iter().filter(|(_, d)| d.family.mainloop() == MainloopKind::Multistage) {
+        let program = Program::of(&desc.one());
         for (section, index, step) in program.schedule.places() {
             if let Step::Wait { pending } = step {
                 let mut schedule = program.schedule.clone();
@@ -160,9 +160,9 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
 #[test]
 fn a_ring_with_fewer_stages_than_its_schedule_is_caught() {
     for stages in [3, 4, 5] {
-        let desc = GemmDesc { stages, blocks_per_sm: 1, ..ring(ROWS) }.expect();
-        let program = Program::of(&desc);
-        let fewer = Program { desc: GemmDesc { stages: stages - 1, ..desc }, ..program };
+        let desc = but!(ring(ROWS), stages, blocks_per_sm: 1).expect();
+        let program = Program::of(&desc.one());
+        let fewer = Program { desc: but!(desc, stages: stages - 1).one(), ..program };
         let finding = caught(&fewer).expect("the ring is overrun");
         println!("{stages} stages in {}: {finding}", stages - 1);
     }
@@ -173,9 +173,9 @@ type Place = fn(&mut Program) -> &mut Map;
 
 /// Wrong maps: each changes the product, in both modes. The names say what is wrong.
 fn wrong_maps() -> Vec<(&'static str, Program)> {
-    let classic = Program::of(&default_f32(ArchKind::Sm70, TURNED));
-    let ring = Program::of(&ring(ROWS));
-    let sliced = Program::of(&subjects()[9].1);
+    let classic = Program::of(&default_f32(ArchKind::Sm70, TURNED).one());
+    let ring = Program::of(&ring(ROWS).one());
+    let sliced = Program::of(&subjects()[9].1.one());
     let mut mutants = Vec::new();
     let mut add =
         |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
@@ -233,7 +233,7 @@ fn a_wrong_map_goes_wrong_in_both_modes() {
     let mutants = wrong_maps();
     let mut survivors = Vec::new();
     for (name, program) in &mutants {
-        let size = ragged(&program.desc);
+        let size = ragged(&program.desc.sum());
         for mode in [CHECKED, Mode::Fast] {
             match wrong(program, mode, size) {
                 Some(finding) => println!("{name:45} {mode:?}: {finding}"),
@@ -255,9 +255,9 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     ];
     let desc = default_f32(ArchKind::Sm70, ROWS);
     for (name, bend) in bends {
-        let mut program = Program::of(&desc);
+        let mut program = Program::of(&desc.one());
         program.maps.order = Arc::new(move |rows, columns| {
-            let order: Map = Arc::new(TileOrder { kind: desc.swizzle, rows, columns });
+            let order: Map = Arc::new(TileOrder { kind: desc.swizzle(), rows, columns });
             bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
         });
         for mode in [CHECKED, Mode::Fast] {
@@ -268,17 +268,17 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 
 #[test]
 fn a_layout_that_takes_vectors_apart_is_caught() {
-    let desc = GemmDesc { stages: 3, ..ring(ROWS) };
+    let desc = but!(ring(ROWS), stages: 3);
     // Room enough for any of these: the pitch of the description is 128 + 8.
     let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
-    let desc = GemmDesc { smem_a: padded, smem_b: padded, ..desc }.expect();
+    let desc = but!(desc, smem_a: padded, smem_b: padded).expect();
     let tile = SmemTile { padding: 8, along: Along::Mn, mn: 128, k: 16, bits: 0, base: 0, shift: 0 };
     for (name, map) in [
         ("rows that begin between vectors", SmemTile { padding: 5, ..tile }),
         ("a swizzle finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
         ("along K, where copies are vectors along MN", SmemTile { along: Along::K, padding: 0, ..tile }),
     ] {
-        let mut program = Program::of(&desc);
+        let mut program = Program::of(&desc.one());
         program.maps.smem[0] = Arc::new(map);
         println!("{name}: {}", caught(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
@@ -289,7 +289,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
 /// they cost is counted in `index_maps.rs`.
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
-    let program = Program::of(&default_f32(ArchKind::Sm70, TURNED));
+    let program = Program::of(&default_f32(ArchKind::Sm70, TURNED).one());
     let tile = program.desc.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
@@ -299,7 +299,7 @@ fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
         let mut mutant = program.clone();
         mutant.maps.smem[0] = Arc::new(map);
         assert_eq!(caught(&mutant), None, "{name}");
-        assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc)), None, "{name}");
+        assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc.sum())), None, "{name}");
         assert_ne!(fingerprint(&map), fingerprint(&tile), "{name}");
     }
 }
@@ -308,10 +308,10 @@ fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
 fn nothing_that_ships_is_accused() {
     let mut clean = HashSet::new();
     for (i, desc) in shipped().enumerate() {
-        let k = 2 * desc.threadblock.k as usize + 5;
+        let k = 2 * desc.threadblock().k as usize + 5;
         // Now and then a second tile of C.
         let m = if i % 5 == 0 { 131 } else { 125 };
-        assert_eq!(wrong(&Program::of(&desc), CHECKED, [m, 67, k]), None, "{desc:?}");
+        assert_eq!(wrong(&Program::of(&desc.one()), CHECKED, [m, 67, k]), None, "{desc:?}");
         clean.insert(desc);
     }
     println!("{} descriptions, none accused", clean.len());
@@ -323,7 +323,7 @@ proptest! {
 
     #[test]
     fn nothing_that_checks_is_accused_in_any_order_of_threads(d in legal(), seed in any::<u64>()) {
-        let program = Program::of(&d);
+        let program = Program::of(&d.one());
         prop_assert_eq!(wrong(&program, Mode::Checked { seed }, ragged(&d)), None);
         prop_assert_eq!(wrong(&program, Mode::Fast, ragged(&d)), None);
     }

@@ -1,5 +1,6 @@
 //! Sums of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
 
+use crate::harness::OfFamily;
 use crate::harness::drawn;
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -79,9 +80,9 @@ fn every_element_is_a_sum_of_promoted_stages() {
     assert!(others > m * n / 2);
 
     let tile = |m, n| Mnk { m, n, k: 128 };
-    let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..promoted() };
-    let narrow = GemmDesc { instruction: Mnk { m: 64, n: 64, k: 32 }, ..promoted() };
-    let one_part = GemmDesc { threadblock: tile(64, 128), warp: tile(64, 128), ..promoted() };
+    let turns = but!(promoted(), threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+    let narrow = but!(promoted(), instruction: Mnk { m: 64, n: 64, k: 32 });
+    let one_part = but!(promoted(), threadblock: tile(64, 128), warp: tile(64, 128));
     for desc in [promoted(), turns, narrow, one_part] {
         assert_eq!(desc.check(), Ok(()));
         let bits = |d: Vec<f32>| d.into_iter().map(f32::to_bits).collect::<Vec<_>>();
@@ -93,7 +94,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// schedule that does not promote, other bits.
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
-    let right = WarpSpecializedProgram::of(&promoted()).expect("a program");
+    let right = WarpSpecializedProgram::of(&promoted().roles()).expect("a program");
     let run = |program: &WarpSpecializedProgram| product(|shapes, matrices| run_warp_specialized(program, 3, shapes, matrices));
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
@@ -113,7 +114,7 @@ fn a_schedule_that_promotes_otherwise_is_found() {
         change(program.ring.roles.of_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
-    let never = WarpSpecializedProgram::of(&GemmDesc { promotion: PromotionKind::Never, ..promoted() }).expect("a program");
+    let never = WarpSpecializedProgram::of(&but!(promoted(), promotion: PromotionKind::Never).roles()).expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 
@@ -121,7 +122,7 @@ fn a_schedule_that_promotes_otherwise_is_found() {
 /// 2^29, without it for none above 3840.
 #[test]
 fn the_bound_of_promoted_sums_holds_for_deep_products() {
-    let never = GemmDesc { promotion: PromotionKind::Never, ..promoted() };
+    let never = but!(promoted(), promotion: PromotionKind::Never);
     for k in [128, 3840, 4096, 16384, 1 << 29] {
         let (with, without) = (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
         assert!(with < 0.5 && with > 0.01, "{k}: {with}");
@@ -137,7 +138,7 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
 fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let stage = |types: Combined, op| {
         let d = default_description(op, ArchKind::Sm90, types, ORDERS).expect("a row");
-        GemmDesc { promotion: PromotionKind::Stage, ..d }.check().expect_err("nothing to promote").to_string()
+        but!(d, promotion: PromotionKind::Stage).check().expect_err("nothing to promote").to_string()
     };
     let of = |ab, c| Combined {
         a: ab,
@@ -153,16 +154,22 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
             "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
         );
     }
-    let simt = stage(of(ElementKind::F32, ElementKind::F32), OpKind::Simt);
-    assert_eq!(simt, "promotion is no choice of the multistage main loop; the nearest is never");
+    let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+    let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
+    let request = Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
+    let says = |arch| request.resolve(arch).expect_err("nothing to promote").to_string();
+    assert_eq!(says(ArchKind::Sm80), "--promotion is no knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(
+        says(ArchKind::Sm90),
+        "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
+    );
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
-    let full = GemmDesc { threadblock: wide((128, 256)), warp: wide((64, 256)), instruction, ..promoted() };
+    let full = but!(promoted(), threadblock: wide((128, 256)), warp: wide((64, 256)), instruction);
     let full = full.check().expect_err("no room").to_string();
     assert!(full.contains("296 registers") && full.contains("240"), "{full}");
     let tile = |m, n| Mnk { m, n, k: 128 };
-    let tiny =
-        GemmDesc { threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 }, ..promoted() };
+    let tiny = but!(promoted(), threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 });
     let tiny = tiny.check().expect_err("512 parts").to_string();
     assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
 }
@@ -172,7 +179,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
 fn a_type_promotes() {
     type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row");
-    assert_eq!(Product::new().desc(), GemmDesc { promotion: PromotionKind::Stage, ..default });
+    assert_eq!(Product::new().desc(), but!(default, promotion: PromotionKind::Stage));
 }
 
 /// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.
@@ -185,9 +192,9 @@ fn a_request_for_promotion_resolves_to_its_default() {
         Request { a: matrix(Order::Row), b: matrix(Order::Col), c, op: Some(OpKind::TensorOp), knobs, ..Request::default() };
     let desc = request.resolve(ArchKind::Sm90).expect("a kernel").desc;
     assert_eq!(desc, promoted());
-    let facts = format!("{:?}", desc.explain().facts());
+    let facts = format!("{:?}", falchion_lab::explain::facts(&desc.explain().expect("it checks")));
     assert!(facts.contains("every 128 of K, from 64 registers"), "{facts}");
     let mut narrower = request;
     narrower.knobs.push(("stages".to_owned(), "3".to_owned()));
-    assert_eq!(narrower.resolve(ArchKind::Sm90).expect("a kernel").desc, GemmDesc { stages: 3, ..promoted() });
+    assert_eq!(narrower.resolve(ArchKind::Sm90).expect("a kernel").desc, but!(promoted(), stages: 3));
 }

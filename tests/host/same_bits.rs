@@ -10,10 +10,10 @@ use crate::harness::{
     same_bits::{MOST_WORK, compare, difference, roles, run, threads},
 };
 use falchion::{
-    arch::ArchKind,
+    arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    internals::{host::Mode, schedule::ScheduleKind},
-    shape::{Mn, Mnk},
+    internals::{family::default_gemm_configuration::default_gemm_configuration, host::Mode},
+    shape::Mnk,
     threadblock::MainloopKind,
 };
 use falchion_lab::verify::draw;
@@ -87,21 +87,18 @@ fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
 
 /// The same product by threads that all follow one schedule, which copy what they multiply themselves.
 fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let k = d.threadblock.k;
-    GemmDesc {
-        arch: ArchKind::Sm80,
+    let family = default_gemm_configuration(OpKind::Simt, ArchKind::Sm80, d.class.combined()).expect("a row");
+    let k = d.threadblock().k;
+    but!(
+        but!(*d, arch: ArchKind::Sm80).with_family(family),
         mainloop: MainloopKind::Pipelined,
         threadblock: Mnk::new(64, 32, k),
         warp: Mnk::new(32, 16, k),
-        instruction: Mnk::new(1, 1, 1),
         stages: 2,
-        cluster: Mn { m: 1, n: 1 },
-        schedule: ScheduleKind::Cooperative,
         align_a: 1,
         align_b: 1,
-        align_c: 1,
-        ..*d
-    }
+        align_c: 1
+    )
 }
 
 /// D of a description whose threads multiply what the copy engine brings, run through its ring, has the bits of the main loop that

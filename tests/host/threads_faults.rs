@@ -127,7 +127,7 @@ const FAULTS: &[Named<Needs>] = &[
         });
     }),
     ("neighbouring rows of D are exchanged", Needs::Nothing, |p| {
-        let n = p.desc.threadblock.n;
+        let n = p.desc.knobs.threadblock.n;
         bend(&mut maps(p).accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 1) * n + x % n));
     }),
     ("two accumulators go to one place", Needs::Nothing, |p| {
@@ -149,14 +149,14 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
     let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
-    let turns = GemmDesc { schedule: ScheduleKind::Pingpong, stages: 2, ..four([row, row, row], (64, 32, 8)) };
+    let turns = but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
     vec![
         ("along M and N", four([col, row, row], (64, 64, 8))),
         ("8 x 8 a thread", eight),
-        ("both turned, stored one by one", GemmDesc { align_c: 1, stages: 2, ..four([row, col, row], (128, 32, 16)) }),
+        ("both turned, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
         ("in turns", turns),
-        ("cluster 2x1", GemmDesc { cluster: Mn { m: 2, n: 1 }, ..four([col, col, row], (64, 64, 8)) }),
-        ("cluster 1x2, D along columns", GemmDesc { cluster: Mn { m: 1, n: 2 }, ..four([col, row, col], (64, 64, 8)) }),
+        ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
+        ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
     ]
 }
 
@@ -170,7 +170,7 @@ fn every_fault_is_found_and_what_ships_is_not_accused() {
 #[test]
 fn maps_of_threads_are_whole() {
     for (name, desc) in subjects() {
-        let components = desc.warp_specialized().expect("components");
+        let components = desc.components().expect("components");
         let program = program(&desc);
         let maps = program.threads.as_ref().expect("threads multiply");
         for operand in OperandKind::BOTH {

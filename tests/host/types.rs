@@ -3,7 +3,7 @@
 use crate::harness::drawn;
 use falchion::{
     arch::{Arch, ArchKind},
-    desc::{AlignmentA, AlignmentB, AlignmentC, Config, Instruction, Leaf, Pins, PromoteEachStage, SharedA, SharedB},
+    desc::{AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Leaf, Pins, PromoteEachStage, SharedA, SharedB, SimtDesc},
     device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
     internals::family::default_gemm_configuration::{default_description, default_gemm_configuration},
@@ -27,6 +27,7 @@ fn the_table_has_its_rows() {
     let row = |arch, ab, accumulator, c| {
         let knobs =
             default_gemm_configuration(falchion::arch::OpKind::Simt, arch, drawn::types(ab, accumulator, c)).expect("a row");
+        let FamilyDesc::Simt(knobs) = knobs else { panic!("{knobs:?} is Hopper's") };
         (knobs.threadblock, knobs.warp, knobs.mainloop, knobs.stages, [knobs.align_a, knobs.align_b, knobs.align_c])
     };
     let (classic, double) = ((Mnk::new(128, 128, 8), Mnk::new(32, 64, 8)), (Mnk::new(128, 64, 8), Mnk::new(32, 32, 8)));
@@ -80,7 +81,7 @@ fn what_is_pinned_to_its_default_changes_nothing() {
     type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
     type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
     type Shared = With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
-    type All = With<With<With<Shared, BlocksPerSm<1>>, Instruction<GemmShape<1, 1, 1>>>, EpilogueTree<LinearCombination>>;
+    type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
     assert_eq!(of_f32::<All>(), of_f32::<Auto>());
 }
 
@@ -90,13 +91,13 @@ fn a_loop_nest_is_one_leaf() {
     type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
     type Parts = With<With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>, Stages<3>>;
     assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Parts>());
-    assert_eq!(<Nest as Leaf>::PINS, <With<With<Parts, MmaMultistage>, Instruction<GemmShape<1, 1, 1>>> as Config>::PINS);
+    assert_eq!(<Nest as Leaf>::PINS, <With<Parts, MmaMultistage> as Config>::PINS);
     type TensorCores =
         MmaWarpSpecialized<GemmShape<128, 256, 64>, MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>, 3>;
     let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
-    assert_eq!(desc.desc().arch, ArchKind::Sm90);
+    assert_eq!(desc.desc().class.arch, ArchKind::Sm90);
     let nest = desc.with::<TensorCores>().with::<falchion::desc::CooperativeSchedule>().desc();
-    assert_eq!((nest.threadblock, nest.warp, nest.stages), (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3));
+    assert_eq!((nest.threadblock(), nest.warp(), nest.stages()), (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3));
     assert_eq!(<Auto as Config>::PINS, Pins::NONE);
     assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
 }
@@ -127,16 +128,19 @@ assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 
 /// Descriptions, while compiling.
 const DESC: GemmDesc = Plain::DESC;
-const_assert!(DESC.exchanged && DESC.stages == 4 && DESC.threads() == 256 && DESC.smem_bytes() == 4 * DESC.stage_bytes());
-const_assert!(matches!(DESC.mainloop, MainloopKind::Multistage) && DESC.check().is_ok() && DESC.registers() <= 255);
-const_assert!(matches!((DESC.layout_a, DESC.layout_b), (Order::Row, Order::Row)));
+const SIMT: SimtDesc = DESC.simt().unwrap();
+const_assert!(
+    DESC.frame.is_exchanged() && DESC.stages() == 4 && DESC.threads() == 256 && DESC.smem_bytes() == 4 * SIMT.stage_bytes()
+);
+const_assert!(matches!(DESC.family.mainloop(), MainloopKind::Multistage) && DESC.check().is_ok() && SIMT.registers() <= 255);
+const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, Order::Row)));
 
 #[test]
 fn a_description_of_types_is_the_description_of_their_values() {
     assert_eq!(DESC, drawn::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.exchange().exchange(), DESC);
-    let knobs = DESC.knobs();
-    assert_eq!(knobs.exchange().exchange(), knobs);
+    let pins = DESC.pins();
+    assert_eq!(pins.exchange().exchange(), pins);
 }
 
 /// A small whole number, as an element.

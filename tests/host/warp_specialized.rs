@@ -57,8 +57,8 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
 
 /// One run of a description that is all but square, D and C given.
 fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 2], c: Option<&[f32]>, d: &mut [f32]) {
-    let user = if desc.exchanged { desc.exchange() } else { *desc };
-    let order_c = if desc.exchanged { Order::Col } else { Order::Row };
+    let user = if desc.frame.is_exchanged() { desc.exchange() } else { *desc };
+    let order_c = if desc.frame.is_exchanged() { Order::Col } else { Order::Row };
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (alpha, beta);
@@ -66,8 +66,8 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
         m,
         n,
         k,
-        a: packed(user.layout_a, m, k),
-        b: packed(user.layout_b, k, n),
+        a: packed(user.class.a.layout, m, k),
+        b: packed(user.class.b.layout, k, n),
         c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(order_c, m, n))),
         d: packed(order_c, m, n),
         scalars,
@@ -86,7 +86,7 @@ fn what_is_not_read_does_not_count() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
             let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
-            let desc = GemmDesc { align_c, ..default };
+            let desc = but!(default, align_c);
             for mode in MODES {
                 let (sizes, n) = ([131, 67, 40], 131 * 67);
                 let c: Vec<f32> = (0..n).map(|i| i as f32).collect();
@@ -105,7 +105,7 @@ fn what_is_not_read_does_not_count() {
                 run(&desc, mode, [131, 67, 0], [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c));
                 let epilogue = "beta * source + 3".parse().expect("an epilogue");
-                run(&GemmDesc { epilogue, ..desc }, mode, sizes, [1.0, 2.0], Some(&c), &mut left);
+                run(&but!(desc, epilogue), mode, sizes, [1.0, 2.0], Some(&c), &mut left);
                 assert!(left.iter().zip(&c).all(|(d, c)| *d == 2.0 * c + 3.0));
                 // Nothing at all.
                 run(&desc, mode, [0, 5, 7], [1.0, 0.0], Some(&[]), &mut []);

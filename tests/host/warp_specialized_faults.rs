@@ -1,13 +1,14 @@
 //! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
 //! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
+use crate::harness::OfFamily;
 use crate::harness::{
     mutated::bend,
     subject::{Named, every_fault_is_found, program, replace, without},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SourceKind},
+    desc::{GemmDesc, Pins, SourceKind},
     internals::{
         family::default_gemm_configuration::default_description,
         host::WarpSpecializedProgram,
@@ -53,14 +54,14 @@ impl Needs {
             Self::Cluster => ring.multicast.is_some(),
             Self::SeveralConsumers => ring.consumers > 1,
             Self::SeveralSlices => program.ring.slices > 1,
-            Self::Engine => d.align_c * d.c.bytes_of(1) == 16,
+            Self::Engine => d.knobs.align_c * d.class.output.element.bytes_of(1) == 16,
             Self::Described => !d.a_from_registers(),
             Self::Fragments => d.a_from_registers(),
-            Self::Threads => d.align_c * d.c.bytes_of(1) < 16,
+            Self::Threads => d.knobs.align_c * d.class.output.element.bytes_of(1) < 16,
             Self::Fetched => ring.source,
             Self::SeveralFetched => ring.source && program.ring.slices > 1,
             Self::StoresAlone => !ring.source || program.ring.slices > ring.staging_buffers,
-            Self::AlongMn => !d.layout_a.is_row() && d.layout_b.is_row() && d.threadblock.n > 64,
+            Self::AlongMn => !d.class.a.layout.is_row() && d.class.b.layout.is_row() && d.knobs.threadblock.n > 64,
         }
     }
 }
@@ -117,7 +118,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("C comes from the first slice's place", Needs::SeveralFetched, |p| bend(&mut p.fetch.slice, |map, _| map.at(at(0, 0)))),
     ("C comes under no swizzle", Needs::Fetched, |p| p.fetch.swizzle = TensorSwizzle::None),
     ("threads find C without a swizzle", Needs::Fetched, |p| {
-        let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.c.bytes_of(1));
+        let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.class.output.element.bytes_of(1));
         bend(&mut p.fetch.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("threads find C a column on", Needs::Fetched, |p| {
@@ -147,15 +148,15 @@ const FAULTS: &[Named<Needs>] = &[
         bend(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
     }),
     ("every step loads the first 32 bytes of K", Needs::Fragments, |p| {
-        let step = p.desc.a.elements_in(16);
+        let step = p.desc.class.a.element.elements_in(16);
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column % step)));
     }),
     ("the upper and the lower rows of A are exchanged", Needs::Fragments, |p| {
-        let packed = p.desc.a.elements_in(4);
+        let packed = p.desc.class.a.element.elements_in(4);
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ packed)));
     }),
     ("k of A are exchanged two by two", Needs::Fragments, |p| {
-        let further = if p.desc.a.bytes_of(1) == 1 { 1 } else { 2 };
+        let further = if p.desc.class.a.element.bytes_of(1) == 1 { 1 } else { 2 };
         bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ further)));
     }),
     ("every warp loads the first warp's rows", Needs::Fragments, |p| {
@@ -190,7 +191,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("boxes of A have half their rows", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
     ("K advances by half a tile", Needs::Nothing, |p| p.operands[1].tile_k /= 2),
     ("rows of accumulators are eight off", Needs::Nothing, |p| {
-        let n = p.desc.instruction.n;
+        let n = p.desc.knobs.instruction.n;
         bend(&mut p.accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 8) * n + x % n));
     }),
     ("neighbouring accumulators are exchanged", Needs::Nothing, |p| {
@@ -201,7 +202,7 @@ const FAULTS: &[Named<Needs>] = &[
     }),
     ("slices are deposited without a swizzle", Needs::Nothing, |p| {
         let row = p.components.ring.staging_bytes / 64;
-        let element = p.desc.c.bytes_of(1);
+        let element = p.desc.class.output.element.bytes_of(1);
         bend(&mut p.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("all of a slice is deposited in one row", Needs::Nothing, |p| {
@@ -210,7 +211,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("slices are read under no swizzle", Needs::Engine, |p| p.store.swizzle = TensorSwizzle::None),
     ("threads find slices without a swizzle", Needs::Threads, |p| {
         let row = p.components.ring.staging_bytes / 64;
-        let element = p.desc.c.bytes_of(1);
+        let element = p.desc.class.output.element.bytes_of(1);
         bend(&mut p.store.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("slices are made of each other's accumulators", Needs::SeveralSlices, |p| {
@@ -250,37 +251,29 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let k = ab.elements_in(128);
         let mnk = |(m, n)| Mnk::new(m, n, k);
-        GemmDesc {
-            threadblock: mnk(block),
-            warp: mnk(warp),
-            instruction: Mnk { n, ..d.instruction },
-            cluster: Mn { m: cluster.0, n: cluster.1 },
-            schedule: falchion::internals::schedule::ScheduleKind::Cooperative,
-            stages: 3,
-            ..d
-        }
+        but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: falchion::internals::schedule::ScheduleKind::Cooperative, stages: 3)
     };
-    let registers = |d: GemmDesc| d.with_knobs(Knobs { source_a: SourceKind::Registers, ..d.user_knobs() });
+    let registers = |d: GemmDesc| d.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE });
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
     vec![
         ("bf16 along K", bf16),
-        ("bf16 along K, stored by threads", GemmDesc { align_c: 2, stages: 2, ..bf16 }),
+        ("bf16 along K, stored by threads", but!(bf16, align_c: 2, stages: 2)),
         ("f16 along MN, cluster 2x1", of(F16, F32, F32, [col, row, row], (128, 128), (64, 128), 128, (2, 1))),
-        ("i8, cluster 1x2", GemmDesc { align_c: 1, ..of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)) }),
+        ("i8, cluster 1x2", but!(of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)), align_c: 1)),
         (
             "e4m3 from registers",
-            GemmDesc { source_a: SourceKind::Registers, ..of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)) },
+            but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: SourceKind::Registers),
         ),
         (
             "i8 from registers, exchanged, stored by threads",
-            GemmDesc { align_c: 2, ..registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))) },
+            but!(registers(of(I8, I32, I32, [row, row, row], (128, 64), (64, 64), 64, (1, 1))), align_c: 2),
         ),
         ("e4m3 from registers, exchanged", registers(of(E4m3, F32, Bf16, [col, col, col], (128, 64), (64, 64), 64, (1, 1)))),
         ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
         (
             "tf32 from registers, cluster 2x1",
-            GemmDesc { source_a: SourceKind::Registers, ..of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)) },
+            but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: SourceKind::Registers),
         ),
         ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ]
@@ -304,6 +297,6 @@ fn a_program_spells_the_description() {
             assert_eq!(shares, program.components.ring.shares(operand), "{name}");
         }
         let slices = program.ring.slices * program.components.ring.staging_bytes;
-        assert_eq!(slices, desc.warp.m * desc.warp.n * desc.c.bytes_of(1), "{name}");
+        assert_eq!(slices, desc.warp().m * desc.warp().n * desc.class.output.element.bytes_of(1), "{name}");
     }
 }

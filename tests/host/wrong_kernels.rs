@@ -69,7 +69,7 @@ impl Case {
         // Halves add slowly on the host: small tiles waste less.
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
-        let desc = GemmDesc { threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm, ..desc };
+        let desc = but!(desc, threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm);
         let matrix = |rows, columns| MatrixShape { order: Order::Row, leading: columns, length: rows * columns };
         let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         let shapes = Shapes { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars };

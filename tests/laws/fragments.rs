@@ -1,8 +1,9 @@
 //! A in registers: the tile that is contiguous along M, what a warpgroup loads of it, and which rows its sums are of.
 
+use crate::harness::OfFamily;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SourceKind},
+    desc::{Pins, SourceKind},
     epilogue::tensor_store::StagingMap,
     internals::{
         family::default_gemm_configuration::default_description,
@@ -187,14 +188,15 @@ fn column_major_slices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
         of(ElementKind::Tf32, ElementKind::F32, ElementKind::F32),
     ] {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]).expect("a row");
-        let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock }, 128);
-        let d = GemmDesc { threadblock: tile, warp: tile, instruction: Mnk { n, ..d.instruction }, stages: 4, ..d };
-        let d = d.with_knobs(Knobs { source_a: SourceKind::Registers, schedule: ScheduleKind::Pingpong, ..d.user_knobs() });
-        assert_eq!((d.check(), d.layout_c, d.exchanged), (Ok(()), Order::Col, true));
-        let components = d.warp_specialized().expect("a kernel");
+        let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock() }, 128);
+        let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.roles().knobs.instruction }, stages: 4);
+        let d = d.with(Pins { a_operand: Some(SourceKind::Registers), schedule: Some(ScheduleKind::Pingpong), ..Pins::NONE });
+        assert_eq!((d.check(), d.class.output.layout, d.frame.is_exchanged()), (Ok(()), Order::Col, true));
+        let components = d.components().expect("a kernel");
         let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
-        laws::bijective(&Elements(map, d.c.bytes_of(1))).expect("each element has a place");
-        let (bytes, box_rows, columns) = (d.c.bytes_of(1), components.slice_box_rows(), components.slice_columns);
+        laws::bijective(&Elements(map, d.class.output.element.bytes_of(1))).expect("each element has a place");
+        let (bytes, box_rows, columns) =
+            (d.class.output.element.bytes_of(1), components.slice_box_rows(), components.slice_columns);
         let linear = |m: u32, n: u32| (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes;
         for (warp, octet, i) in (0..4).flat_map(|w| (0..columns / 8).flat_map(move |o| [0, 1].map(|i| (w, o, i)))) {
             let place = |lane: u32, lower| (rows.row(32 * warp + lane, lower), 8 * octet + lane % 4 * 2 + i);

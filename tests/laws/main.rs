@@ -1,5 +1,6 @@
 //! Laws of maps, of the algebra, of refusals, of the house: no product is multiplied.
 
+#[macro_use]
 #[path = "../harness/mod.rs"]
 mod harness;
 

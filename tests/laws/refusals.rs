@@ -4,6 +4,7 @@
 //! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
 //! read here, and the tests of the CUDA executor meet them.
 
+use crate::harness::OfFamily;
 use crate::harness::{
     advice::advised,
     drawn::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled},
@@ -11,7 +12,7 @@ use crate::harness::{
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, SimtDesc},
     device::{Arguments, Gemm, run_on_host},
     epilogue::{EpilogueDesc, NodeId, Op},
     internals::{
@@ -32,25 +33,25 @@ use proptest::prelude::*;
 const ROWS: [Order; 3] = [Order::Row; 3];
 
 /// A description of the classic configuration, changed.
-fn changed(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
-    let mut d = default_f32(ArchKind::Sm70, ROWS);
+fn changed(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
+    let mut d = default_f32(ArchKind::Sm70, ROWS).one();
     change(&mut d);
-    d
+    d.sum()
 }
 
 /// The same, with one stage.
-fn single(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
+fn single(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
     changed(|d| {
-        (d.mainloop, d.stages) = (MainloopKind::SingleStage, 1);
+        (d.knobs.mainloop, d.knobs.stages) = (MainloopKind::SingleStage, 1);
         change(d);
     })
 }
 
 /// The same, of the ring of asynchronous copies.
-fn ring(change: impl FnOnce(&mut GemmDesc)) -> GemmDesc {
-    let mut d = drawn::ring(ROWS);
+fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
+    let mut d = drawn::ring(ROWS).one();
     change(&mut d);
-    d
+    d.sum()
 }
 
 /// The default with other types, copied asynchronously.
@@ -58,7 +59,7 @@ fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     let accumulator = if kind.is_integer() { ElementKind::I32 } else { ElementKind::F32 };
     let types = drawn::types(kind, accumulator, kind);
     let d = default_description(OpKind::Simt, ArchKind::Sm80, types, orders).expect("a row");
-    GemmDesc { mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align, ..d }
+    but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
 
 /// The variant's name.
@@ -77,54 +78,54 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     let swizzle = |along, bits, base, shift| SmemLayout::Swizzled { along, bits, base, shift };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
-        (changed(|d| d.b = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "nearest combination is f32 by f32 accumulating in f32 into f32"], false),
-        (changed(|d| { d.a = ElementKind::E4m3; d.b = ElementKind::E5m2; d.c = bf16 }), "OfOtherUnits",
+        (changed(|d| d.class.b.element = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "nearest combination is f32 by f32 accumulating in f32 into f32"], false),
+        (changed(|d| { d.class.a.element = ElementKind::E4m3; d.class.b.element = ElementKind::E5m2; d.class.output.element = bf16 }), "OfOtherUnits",
             &["e4m3 by e5m2", "in f32 into bf16 on the CUDA cores", "tensor cores, op tensorop"], false),
-        (changed(|d| { d.a = ElementKind::Tf32; d.b = ElementKind::Tf32 }), "OfOtherUnits", &["tf32 by tf32", "op tensorop"], false),
-        (changed(|d| d.op = OpKind::TensorOp), "NoChoice", &["op tensorop is no choice of the pipelined main loop", "nearest is simt"], false),
-        (changed(|d| d.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "nearest is 64"], true),
-        (changed(|d| { d.threadblock.k = 512; d.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "nearest is 510"], true),
-        (changed(|d| d.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "nearest is 2"], true),
-        (ring(|d| d.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "nearest is 16"], true),
-        (changed(|d| d.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "nearest is 256"], true),
-        (changed(|d| d.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "nearest is 64"], true),
-        (changed(|d| d.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "nearest is 4"], true),
-        (changed(|d| d.unroll = UnrollKind::By(2)), "NoLoopToUnroll", &["unroll = 2", "pipelined main loop", "unroll is full"], true),
-        (single(|d| d.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "nearest is 8"], true),
-        (single(|d| d.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "nearest is 1"], true),
-        (changed(|d| d.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "nearest is 64"], true),
-        (changed(|d| d.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "nearest is 1"], true),
-        (changed(|d| d.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "nearest is 64"], true),
-        (changed(|d| d.smem_a = swizzle(Along::Mn, 0, 2, 0)), "OutOfRange", &["swizzle bits of A = 0", "1 to 5", "nearest is 1"], true),
-        (changed(|d| d.smem_a = swizzle(Along::Mn, 1, 6, 0)), "OutOfRange", &["swizzle base of A = 6", "0 to 5", "nearest is 5"], true),
-        (changed(|d| d.smem_b = swizzle(Along::Mn, 1, 2, 9)), "OutOfRange", &["swizzle shift of B = 9", "0 to 8", "nearest is 8"], true),
-        (changed(|d| { d.warp = Mnk::new(8, 8, 8); d.threadblock = Mnk::new(8, 8, 8) }), "OutOfRange", &["warp M x N = 64", "128 to 4096"], false),
-        (changed(|d| d.warp = Mnk::new(16, 16, 8)), "OutOfRange", &["warps in a block = 64", "1 to 16"], false),
-        (changed(|d| d.instruction.n = 8), "NotOneOf", &["instruction extent = 8", "1, on the CUDA cores", "nearest is 1"], true),
-        (changed(|d| d.warp.m = 65), "NotOneOf", &["warp M = 65", "8, 16, 32, 64, 128", "nearest is 64"], true),
-        (changed(|d| d.align_a = 9), "NotOneOf", &["alignment of A = 9", "1, 2, 4", "nearest is 4"], true),
-        (changed(|d| d.align_c = 0), "NotOneOf", &["alignment of C = 0", "1, 2, 4", "nearest is 1"], true),
-        (changed(|d| d.warp.k = 9), "NotEven", &["warp K = 9", "nearest is 10"], true),
-        (changed(|d| d.stages = 3), "PipelinedStages", &["stages = 3", "has 2", "2 to 16"], true),
-        (GemmDesc { arch: ArchKind::Sm75, ..ring(|_| ()) }, "NoAsynchronousCopy", &["sm75", "sm80 and newer", "2 stages"], false),
+        (changed(|d| { d.class.a.element = ElementKind::Tf32; d.class.b.element = ElementKind::Tf32 }), "OfOtherUnits", &["tf32 by tf32", "op tensorop"], false),
+        (changed(|d| d.class.op = OpKind::TensorOp), "NoChoice", &["op tensorop is no choice of the pipelined main loop", "nearest is simt"], true),
+        (changed(|d| d.knobs.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "nearest is 64"], true),
+        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "nearest is 510"], true),
+        (changed(|d| d.knobs.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "nearest is 2"], true),
+        (ring(|d| d.knobs.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "nearest is 16"], true),
+        (changed(|d| d.knobs.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "nearest is 256"], true),
+        (changed(|d| d.knobs.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "nearest is 64"], true),
+        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "nearest is 4"], true),
+        (changed(|d| d.knobs.unroll = UnrollKind::By(2)), "NoLoopToUnroll", &["unroll = 2", "pipelined main loop", "unroll is full"], true),
+        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "nearest is 8"], true),
+        (single(|d| d.knobs.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "nearest is 1"], true),
+        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "nearest is 64"], true),
+        (changed(|d| d.knobs.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "nearest is 1"], true),
+        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "nearest is 64"], true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "OutOfRange", &["swizzle bits of A = 0", "1 to 5", "nearest is 1"], true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "OutOfRange", &["swizzle base of A = 6", "0 to 5", "nearest is 5"], true),
+        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "OutOfRange", &["swizzle shift of B = 9", "0 to 8", "nearest is 8"], true),
+        (changed(|d| { d.knobs.warp = Mnk::new(8, 8, 8); d.knobs.threadblock = Mnk::new(8, 8, 8) }), "OutOfRange", &["warp M x N = 64", "128 to 4096"], false),
+        (changed(|d| d.knobs.warp = Mnk::new(16, 16, 8)), "OutOfRange", &["warps in a block = 64", "1 to 16"], false),
+        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "NoChoice", &["mainloop is no choice of the warpspecialized", "nearest is multistage"], false),
+        (changed(|d| d.knobs.warp.m = 65), "NotOneOf", &["warp M = 65", "8, 16, 32, 64, 128", "nearest is 64"], true),
+        (changed(|d| d.knobs.align_a = 9), "NotOneOf", &["alignment of A = 9", "1, 2, 4", "nearest is 4"], true),
+        (changed(|d| d.knobs.align_c = 0), "NotOneOf", &["alignment of C = 0", "1, 2, 4", "nearest is 1"], true),
+        (changed(|d| d.knobs.warp.k = 9), "NotEven", &["warp K = 9", "nearest is 10"], true),
+        (changed(|d| d.knobs.stages = 3), "PipelinedStages", &["stages = 3", "has 2", "2 to 16"], true),
+        (but!(ring(|_| ()), arch: ArchKind::Sm75), "NoAsynchronousCopy", &["sm75", "sm80 and newer", "2 stages"], false),
         (ring_of(bf16, columns, 1), "CopyWidth", &["copy of A", "2 bytes", "bf16", "4, 8 or 16", "nearest alignment is 2"], true),
         (ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8), "CopyWidth", &["copy of A", "2 bytes", "no alignment helps", "pipelined"], false),
-        (GemmDesc { smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }, ..ring_of(i8, columns, 8) }, "CopyNotWhole", &["copy of A", "8 elements", "only 4", "nearest alignment is 4"], true),
-        (GemmDesc { smem_a: odd, ..ring_of(bf16, columns, 8) }, "CopyNotWhole", &["copy of A", "8 elements", "only 1", "no alignment helps"], false),
-        (changed(|d| { d.align_a = 4; d.warp.k = 10; d.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "nearest is 2"], true),
-        (changed(|d| d.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
-        (changed(|d| d.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
-        (changed(|d| d.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
-        (changed(|d| { (d.threadblock, d.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.arch, d.blocks_per_sm) = (ArchKind::Sm75, 9) }), "OutOfRange", &["threads of a multiprocessor = 1152", "32 to 1024"], false),
-        (ring(|d| d.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "stages is 4"], true),
-        (changed(|d| (d.threadblock, d.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
-        (changed(|d| d.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),
-        (changed(|d| d.epilogue = node(&[Op::Nop])), "Epilogue", &["hole"], false),
-        (changed(|d| d.epilogue = node(&[Op::Scalar(8)])), "Epilogue", &["beyond s7"], false),
-        (changed(|d| d.epilogue = node(&[Op::Accumulator, Op::Source])), "Epilogue", &["one result"], false),
-        (changed(|d| d.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "Epilogue", &["not a scalar"], false),
-        (changed(|d| d.epilogue = node(&[Op::Accumulator; 33])), "Epilogue", &["more than 32 nodes"], false),
-        (changed(|d| d.compute = ComputeKind::I32), "Compute", &["from f32 to f32", "compute in i32", "nearest is f32"], true),
+        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "CopyNotWhole", &["copy of A", "8 elements", "only 4", "nearest alignment is 4"], true),
+        (but!(ring_of(bf16, columns, 8), smem_a: odd), "CopyNotWhole", &["copy of A", "8 elements", "only 1", "no alignment helps"], false),
+        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "nearest is 2"], true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
+        (changed(|d| d.knobs.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
+        (changed(|d| d.knobs.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
+        (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.class.arch, d.knobs.blocks_per_sm) = (ArchKind::Sm75, 9) }), "OutOfRange", &["threads of a multiprocessor = 1152", "32 to 1024"], false),
+        (ring(|d| d.knobs.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "stages is 4"], true),
+        (changed(|d| (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Nop])), "Epilogue", &["hole"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Scalar(8)])), "Epilogue", &["beyond s7"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source])), "Epilogue", &["one result"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "Epilogue", &["not a scalar"], false),
+        (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator; 33])), "Epilogue", &["more than 32 nodes"], false),
+        (changed(|d| d.class.compute = ComputeKind::I32), "Compute", &["from f32 to f32", "compute in i32", "nearest is f32"], true),
     ];
     for (desc, variant, words, nearest) in table {
         let refusal = desc.check().expect_err(variant);
@@ -158,7 +159,7 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
     assert!(small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("stages is 3"), "{small}");
     let types = drawn::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
     let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
-    let sliced = GemmDesc { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8), ..i8 };
+    let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
     let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
     assert!(sentence.contains("16384 bytes of shared memory (the slices of K hand over 16384 bytes)"), "{sentence}");
@@ -213,7 +214,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(MatrixShape { length: 7, ..s.d }); s.scalars[1] = 1.0 }), "TooShort", &["C has 7 elements", "4 x 5", "takes 20"]),
         (plain, problem([4, 5, 6], |s| s.a.leading = usize::MAX), "Overflow", &["size of A", "4 x 6", "18446744073709551615", "64 bits"]),
         (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "MissingOperand", &["reads C"]),
-        (GemmDesc { epilogue: user, ..plain }, problem([4, 5, 6], |_| ()), "UnknownNode", &["user function 77", "epilogue::register"]),
+        (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "UnknownNode", &["user function 77", "epilogue::register"]),
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "NotFinite", &["scalar alpha", "integers"]),
     ];
     for (desc, shapes, variant, words) in table {
@@ -276,17 +277,17 @@ proptest! {
     #[test]
     fn no_description_panics_or_overflows(d in garbage(), sm in number(), blocks in number(), memory in number()) {
         let machine = Machine { sm, shared_bytes_per_block: memory, shared_bytes_per_sm: memory, registers_per_sm: blocks, threads_per_sm: 2048, threads_per_block: blocks, grid_x: memory, multiprocessors: 1 };
-        for d in [d, d.exchange(), d.narrowed(1, 1, 1), GemmDesc { op: OpKind::Simt, ..d }] {
+        for d in [d, d.exchange(), d.narrowed([1, 1, 1]), but!(d, op: OpKind::Simt)] {
             for refusal in [d.check(), d.check_on(&machine)].into_iter().filter_map(Result::err) {
                 prop_assert!(refusal.to_string().len() > 20);
             }
-            let _ = (d.registers(), d.registers_available(blocks), d.smem_bytes(), d.threads(), d.accumulators(), d.store_access());
-            let text = format!("{d:?} {}", d.epilogue);
+            let _ = (d.one().registers(), d.one().registers_available(blocks), d.smem_bytes(), d.threads(), d.one().accumulators(), d.one().store_access());
+            let text = format!("{d:?} {}", d.class.output.epilogue);
             prop_assert!(text.starts_with("GemmDesc"));
             prop_assert_eq!(d.exchange().exchange(), d);
             match d.to_json() {
                 Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
-                Err(error) => prop_assert_eq!(error.to_string(), d.epilogue.check().expect_err("no text").to_string()),
+                Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().expect_err("no text").to_string()),
             }
         }
     }

@@ -1,6 +1,7 @@
 //! How operands reach a kernel: the table of routes, the law that each detour ends where the copy engine can read, and what a workspace
 //! takes. No GPU is needed.
 
+use crate::harness::OfFamily;
 use crate::harness::{Random, descriptions};
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -116,19 +117,19 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
         let given = [Some(leading(orders[0], m, k)), Some(leading(orders[1], k, n))];
         let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
         let routes = routes(&desc, (m, n, k), given, addresses);
-        let canonical = if desc.exchanged { [routes.b, routes.a] } else { [routes.a, routes.b] };
-        let of_user = |operand: OperandKind| if desc.exchanged { operand.other() } else { operand };
+        let canonical = if desc.frame.is_exchanged() { [routes.b, routes.a] } else { [routes.a, routes.b] };
+        let of_user = |operand: OperandKind| if desc.frame.is_exchanged() { operand.other() } else { operand };
         for (operand, way) in OperandKind::BOTH.into_iter().zip(canonical) {
             let user = of_user(operand).index();
-            let mn = if (operand == OperandKind::A) != desc.exchanged { m } else { n };
-            let along_k = WarpSpecialized::along(&desc, operand).is(Along::K);
+            let mn = if (operand == OperandKind::A) != desc.frame.is_exchanged() { m } else { n };
+            let along_k = WarpSpecialized::along(&desc.roles(), operand).is(Along::K);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
                 let matrix = TensorMatrix::new(Operand::A, kind, order, (mn as u64, k as u64), leading as u64);
                 let row = kind.elements_in(128);
                 matrix.map(if along_k { (8, row) } else { (row, 8) }, TensorSwizzle::Bytes128).is_ok()
             };
-            let same_order = along_k == desc.operand(operand).k_contiguous;
+            let same_order = along_k == desc.class.k_contiguous(operand);
             let can = same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));
             let wanted = if !same_order {
                 Transposed

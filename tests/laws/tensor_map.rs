@@ -2,7 +2,6 @@
 
 use crate::harness::tensors::{POISON, bytes, copies, packed};
 use falchion::{
-    arch::PORTABLE_CLUSTER,
     internals::index::{
         Coord, IndexMap, at,
         laws::{self, Violation},
@@ -10,7 +9,7 @@ use falchion::{
     },
     numeric::ElementKind,
     threadblock::{
-        Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle,
+        SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle,
         banks::{Direction, WarpAccess, wavefronts},
     },
 };
@@ -214,24 +213,6 @@ proptest! {
         let written = stored.iter().filter(|&&byte| byte != 0).count() as u64;
         prop_assert_eq!(written, elements_inside(&facts.map, facts.corner) * u64::from(facts.map.element.bytes_of(1)));
         prop_assert!(stored.iter().zip(&global).all(|(&to, &from)| to == 0 || to == from));
-    }
-
-    /// tile[r] = load if bit r of the mask, else untouched; a barrier expects the whole box or nothing.
-    #[test]
-    fn a_multicast_reaches_the_ranks_of_its_mask(copy in copies(), cluster in 1..=PORTABLE_CLUSTER, draw in any::<u16>()) {
-        let mask = draw % ((1 << cluster) - 1) + 1;
-        let to = Multicast::new(mask, cluster).expect("a mask");
-        let global = bytes(3, facts(&copy).map.reach_bytes() as usize);
-        let (one, untouched) = (loaded(&copy, &global), vec![POISON; copy.tile().footprint_bytes() as usize]);
-        let mut tiles = vec![untouched.clone(); cluster as usize];
-        let told = copy.load_multicast(to, &global, &mut tiles).expect("it fits");
-        for rank in 0..cluster {
-            let receives = mask & 1 << rank != 0;
-            prop_assert_eq!(to.reaches(rank), receives);
-            prop_assert_eq!(&tiles[rank as usize], if receives { &one } else { &untouched });
-            prop_assert_eq!(told[rank as usize], if receives { copy.transaction_bytes() } else { 0 });
-        }
-        prop_assert_eq!(to.receivers().count() as u32, mask.count_ones());
     }
 }
 

@@ -2,11 +2,10 @@
 
 use crate::harness::tensors::packed;
 use falchion::{
-    Refusal,
     layout::Order,
     numeric::ElementKind,
-    refusal::{Field, Operand},
-    threadblock::{L2Promotion, Multicast, SharedBox, TensorCopy, TensorMapDesc, TensorMatrix, TensorSwizzle},
+    refusal::Operand,
+    threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorMatrix, TensorSwizzle},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
@@ -178,16 +177,11 @@ fn strides_of_matrices_are_refused_in_elements() {
 }
 
 #[test]
-fn tiles_and_masks_are_refused() {
+fn tiles_and_copies_are_refused() {
     let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
     assert_eq!(said(1000), "shared memory address = 1000 is no multiple of 128; the nearest is 896");
     assert_eq!(said(1 << 30), "shared memory address = 1073741824 is not from 0 to 233472; the nearest is 233472");
     assert!(SharedBox::new(&changed(|d| d.rank = 0), 0).is_err());
-    let said = |mask, cluster| Multicast::new(mask, cluster).expect_err("refused").to_string();
-    assert_eq!(said(0, 2), "multicast mask = 0 is not from 1 to 3; the nearest is 1");
-    assert_eq!(said(4, 2), "multicast mask = 4 is not from 1 to 3; the nearest is 3");
-    assert_eq!(said(1, 9), "blocks of a cluster = 9 is not from 1 to 8; the nearest is 8");
-    assert_eq!(said(1, 0), "blocks of a cluster = 0 is not from 1 to 8; the nearest is 1");
 
     let tile = SharedBox::new(&MAP, 0).expect("a tile");
     let copy = TensorCopy::new(tile, [0; 5]);
@@ -222,6 +216,4 @@ fn tiles_and_masks_are_refused() {
         let below = "corner of a store = -8: the copy engine stores from no corner below 0; the nearest is 0";
         assert_eq!(said(whole, corner), Err(below.to_owned()));
     }
-    let few = copy.load_multicast(Multicast::new(2, 2).expect("a mask"), &global, &mut [shared]);
-    assert!(matches!(few, Err(Refusal::OutOfRange { field: Field::MulticastMask, .. })), "{few:?}");
 }

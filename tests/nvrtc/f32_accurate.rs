@@ -11,7 +11,6 @@ use falchion::{
         compile, detour_units,
         report::Report,
     },
-    desc::GemmDesc,
     internals::{
         codegen::{TranslationUnit, translation_unit},
         pass::SplitPassDesc,
@@ -46,8 +45,8 @@ fn the_products_compile_clean() {
     let mut compiled_clean = 0;
     for split in SplitKind::MODES {
         let default = desc(split, ORDERS[0]);
-        let turns = GemmDesc { threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong, ..default };
-        let shared = GemmDesc { cluster: Mn { m: 2, n: 1 }, ..default };
+        let turns = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
+        let shared = but!(default, cluster: Mn { m: 2, n: 1 });
         let column = desc(split, ORDERS[4]);
         for (name, d) in [("default", default), ("in turns", turns), ("cluster", shared), ("column-major D", column)] {
             let report = compiled(name, &translation_unit(&d, true));
@@ -56,7 +55,7 @@ fn the_products_compile_clean() {
             compiled_clean += 1;
         }
         // Threads store where D is not aligned.
-        let narrow = compiled("threads store", &translation_unit(&GemmDesc { align_c: 1, ..default }, true));
+        let narrow = compiled("threads store", &translation_unit(&but!(default, align_c: 1), true));
         assert!(narrow.warnings.is_empty(), "{narrow:?}");
         println!("{} threads store: {narrow:?}", split.name());
         assert_eq!(detour_units(&default).len(), 1);

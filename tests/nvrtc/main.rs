@@ -1,5 +1,6 @@
 //! Kernels under NVRTC. Each test needs the library and no GPU: `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`.
 
+#[macro_use]
 #[path = "../harness/mod.rs"]
 mod harness;
 

@@ -3,6 +3,7 @@
 mod args;
 mod report;
 
+use crate::knob_flags::note_old_names;
 use crate::{
     bench::commit,
     cuda::{self, Place},
@@ -88,10 +89,11 @@ fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, size
         Some(path) => Space::from_json(&base, &text::read("the space", Path::new(path))?)?,
         None => Space::around(&base)?,
     };
+    note_old_names(args.knobs.0.iter().map(|knob| knob.0.as_str()));
     for (name, texts) in &args.knobs.0 {
         space.narrow(name, texts)?;
     }
-    let machine = machine.copied().unwrap_or_else(|| base.arch.machine());
+    let machine = machine.copied().unwrap_or_else(|| base.class.arch.machine());
     let check = |desc: &GemmDesc| -> Result<(), Error> {
         desc.check_on(&machine)?;
         sizes.iter().try_for_each(|&size| fits(desc, size))

@@ -2,6 +2,7 @@
 
 use crate::{failure::Failure, print};
 use falchion::{desc::GemmDesc, internals::family::Resolved};
+use falchion_lab::explain::facts;
 use serde_json::{Value, json};
 
 /// The explanation as JSON.
@@ -9,7 +10,7 @@ pub fn value(resolved: &Resolved, desc: &GemmDesc) -> Result<Value, Failure> {
     let text = |error: serde_json::Error| Failure::refused(format!("the explanation cannot be written as JSON: {error}"));
     Ok(json!({
         "choices": serde_json::to_value(&resolved.choices).map_err(text)?,
-        "facts": serde_json::to_value(desc.explain()).map_err(text)?,
+        "facts": serde_json::to_value(desc.explain()?).map_err(text)?,
     }))
 }
 
@@ -20,19 +21,20 @@ pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
 }
 
 /// The explanation for people.
-pub fn print(resolved: &Resolved, desc: &GemmDesc) {
-    let explanation = desc.explain();
+pub fn print(resolved: &Resolved, desc: &GemmDesc) -> Result<(), Failure> {
+    let explanation = desc.explain()?;
     let chosen = |choice: &falchion::internals::family::Choice| {
         vec![choice.flag.to_owned(), choice.value.clone(), format!("from {}", choice.from.name())]
     };
     print::line("chosen:");
     print::table(resolved.choices.iter().map(chosen));
     print::line("\nso:");
-    print::table(explanation.facts().into_iter().map(|(what, how)| vec![what.to_owned(), how]));
+    print::table(facts(&explanation).into_iter().map(|(what, how)| vec![what.to_owned(), how]));
     print::line("\nschedule:");
     for line in explanation.schedule() {
         print::line(&format!(" {line}"));
     }
+    Ok(())
 }
 
 /// An explanation without a product.
@@ -41,7 +43,7 @@ pub fn alone(resolved: &Resolved, desc: &GemmDesc, json: bool) -> Result<(), Fai
         let object = json!({ "description": description(desc)?, "explanation": value(resolved, desc)? });
         print::line(&object.to_string());
     } else {
-        print(resolved, desc);
+        print(resolved, desc)?;
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ impl Report<'_> {
             return Ok(());
         }
         if args.explain {
-            explain::print(resolved, desc);
+            explain::print(resolved, desc)?;
             print::line("");
         }
         let types = desc.user_types();

@@ -75,8 +75,8 @@ fn every_access_of_a_description() {
             "{padded}"
         );
     }
-    // D is column-major: the user's A is the description's B, and is called A in the table.
-    assert_eq!(padded["description"]["smem_b"]["padded"]["padding"], 2, "{padded}");
+    // D is column-major: the kernel's A is the user's B; the description and the table call the user's A so.
+    assert_eq!(padded["description"]["family"]["simt"]["smem_a"], "mn+2", "{padded}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn help_names_what_exists() {
         assert!(text.contains(&format!("\n  {command} ")), "{text}");
     }
     let text = done(&["gemm", "--help"]);
-    for (_, flag, _) in falchion::desc::Knobs::TABLE {
+    for (_, flag, _) in falchion::desc::Pins::TABLE {
         assert!(text.contains(&format!("{flag} <")), "{flag} is not in {text}");
     }
     assert!(done(&["--version"]).starts_with("falchion "));

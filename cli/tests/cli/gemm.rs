@@ -60,7 +60,7 @@ fn f32_on_tensor_cores_is_verified() {
         for layouts in 0..8 {
             let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
             let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));
-            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--split", split]].concat());
+            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--emulation", split]].concat());
         }
     }
     let explained = object(&["gemm", "--explain", "--a", "f32:row", "--op", "tensorop", "--on", "host", "--json"]).to_string();
@@ -78,7 +78,7 @@ fn knobs_and_leading_dimensions_are_verified() {
         &["--swizzle", "4", "--blocks-per-sm", "1"],
         &["--smem-a", "k+4", "--smem-b", "mn^3,2,0"],
         &["--arch", "sm70"],
-        &["--arch", "sm90", "--instruction", "1x1x1"],
+        &["--cluster", "2x1"],
         &["--epilogue", "relu(alpha*acc + beta*source)"],
         &["--epilogue", "clamp(alpha*acc, -1, 1)"],
         &["--checked"],
@@ -169,8 +169,9 @@ fn an_explanation_says_where_each_knob_came_from() {
     assert_eq!(words("--c"), "--c f32:row from a flag");
     assert_eq!(words("--arch"), "--arch sm90 from the default");
     assert!(words("--threadblock").ends_with(" from the default"));
-    for (_, flag, _) in falchion::desc::Knobs::TABLE {
-        line(flag);
+    for (_, flag, _) in falchion::desc::Pins::TABLE {
+        let of_others = ["--instruction", "--cluster", "--schedule", "--promotion", "--emulation", "--a-operand"].contains(flag);
+        assert_eq!(text.lines().any(|line| line.trim_start().starts_with(flag)), !of_others, "{flag}");
     }
     for fact in ["warps", "thread tile", "registers", "shared memory", "A ", "B ", "D ", "epilogue", "prologue:", "body:"] {
         line(fact);
@@ -204,6 +205,6 @@ fn a_description_goes_out_and_comes_back() {
         }
         verified(&["--desc", &name, "--m", "70", "--n", "40", "--k", "30"]);
         let changed = object(&["gemm", "--on", "host", "--json", "--explain", "--desc", &name, "--stages", "2"]);
-        assert_eq!(changed["description"]["stages"], 2);
+        assert_eq!(changed["description"]["family"]["simt"]["stages"], 2);
     }
 }

@@ -53,10 +53,13 @@ fn what_does_not_exist_yet() {
         ),
         ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
-        ("gemm --m 1 --n 1 --k 1 --cluster 2x1", "cluster is no choice of the multistage main loop; the nearest is 1x1"),
         (
-            "gemm --m 1 --n 1 --k 1 --schedule pingpong",
-            "schedule is no choice of the multistage main loop; the nearest is cooperative",
+            "gemm --m 1 --n 1 --k 1 --arch sm80 --cluster 2x1",
+            "--cluster is no knob of the multistage main loop; the warpspecialized one has it",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --arch sm80 --schedule pingpong",
+            "--schedule is no knob of the multistage main loop; the warpspecialized one has it",
         ),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
@@ -68,12 +71,15 @@ fn what_does_not_exist_yet() {
             "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
         (
-            "gemm --m 1 --n 1 --k 1 --a f32:row --op tensorop --split none",
-            "tensor cores multiply no f32, and split = none; split = bf16x6",
+            "gemm --m 1 --n 1 --k 1 --a f32:row --op tensorop --emulation none",
+            "tensor cores multiply no f32, and emulation = none; emulation = bf16x6",
         ),
-        ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --split f16x3", "split = f16x3 makes parts of f32"),
-        ("gemm --m 1 --n 1 --k 1 --split bf16x6", "split is no choice of the multistage main loop; the nearest is none"),
-        ("gemm --explain --split bf16x9", "--split cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
+        ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --emulation f16x3", "emulation = f16x3 makes parts of f32"),
+        (
+            "gemm --m 1 --n 1 --k 1 --arch sm80 --emulation bf16x6",
+            "--emulation is no knob of the multistage main loop; the warpspecialized one has it",
+        ),
+        ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
         (
             "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80",
             "op tensorop on sm80 has no kernel; the nearest architecture is sm90",
@@ -96,7 +102,7 @@ fn kernels() {
         ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; the nearest is 64"),
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
         ("gemm --explain --threadblock 4294967295x4294967295x4294967295", "threadblock M = 4294967295"),
-        ("gemm --explain --instruction 16x8x8", "instruction extent = 16"),
+        ("gemm --explain --instruction 16x8x8", "instruction K = 8 is not from 1 to 1"),
         ("gemm --explain --stages 1", "stages = 1 is not from 2 to 16; the nearest is 2"),
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
@@ -147,11 +153,11 @@ fn descriptions() {
         crate::common::object(&["gemm", "--on", "host", "--explain", "--json", "--stages", "4"])["description"].to_string();
     let desc = |text: &str| refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", text]);
     for (from, to, part) in [
-        ("\"stages\":4", "\"stages\":4,\"depth\":1", "unknown field `depth`"),
+        ("\"stages\":4", "\"stages\":4,\"depth\":1", "depth cannot be `1`: there is no knob of this name"),
         ("\"stages\":4,", "", "missing field `stages`"),
-        ("\"stages\":4", "\"stages\":-4", "invalid value"),
+        ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
-        ("\"version\":3", "\"version\":1", "its version is 1, and this library reads 3"),
+        ("\"version\":4", "\"version\":1", "its version is 1, and this library reads 3 and 4"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
         ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop is no choice of the multistage main loop"),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),

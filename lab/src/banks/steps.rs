@@ -70,8 +70,7 @@ impl SharedStep {
 /// [`Error::Refused`] for a description that does not check, and those of [`of_program`].
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
-    let program = Program::of(desc);
-    program.check()?;
+    let program = Program::of(&desc.as_simt()?);
     of_program(&program)
 }
 
@@ -83,7 +82,7 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps: Vec<SharedStep> = Vec::new();
     of_block(program, 1, None, &mut |(purpose, operand), &access| {
-        let operand = operand.map(|operand| if program.desc.exchanged { operand.other() } else { operand });
+        let operand = operand.map(|operand| if program.desc.frame.is_exchanged() { operand.other() } else { operand });
         let place = steps.iter().position(|step| (step.purpose, step.operand) == (purpose, operand)).unwrap_or_else(|| {
             steps.push(SharedStep { purpose, operand, accesses: 0, wavefronts: 0, ideal: 0, worst: access });
             steps.len() - 1

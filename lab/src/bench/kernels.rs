@@ -39,7 +39,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         ask("promotion", PromotionKind::Stage.name());
     }
     if let Some(split) = problem.split {
-        ask("split", split.name());
+        ask("emulation", split.name());
     }
     if let Some(epilogue) = &problem.epilogue {
         ask("epilogue", epilogue);
@@ -100,7 +100,7 @@ mod tests {
             assert!(said.contains(part), "{said}");
         }
         let fine = &parse("test", &row("")).unwrap()[0];
-        assert_eq!(prepared(fine, ArchKind::Sm80, |desc| Ok(desc.stages > 0)).unwrap(), Ok(true));
+        assert_eq!(prepared(fine, ArchKind::Sm80, |desc| Ok(desc.stages() > 0)).unwrap(), Ok(true));
         let failed = prepared(fine, ArchKind::Sm80, |_| Err::<(), _>(Error::Measurement { because: "no".to_owned() }));
         assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
     }

@@ -18,7 +18,7 @@ use falchion::{
     Error,
     arch::ArchKind,
     cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
-    desc::GemmDesc,
+    desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind},
     epilogue::SCALARS,
     internals::{
         call::{HostSlice, MatrixShape, Routes, Shapes, Source},
@@ -110,8 +110,8 @@ impl Bench {
         let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
         let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
         let circumstances = Circumstances {
-            family: desc.mainloop.name().to_owned(),
-            op: desc.op.name().to_owned(),
+            family: desc.family.mainloop().name().to_owned(),
+            op: desc.class.op.name().to_owned(),
             config: configuration(&desc),
             route: routes.to_string(),
             ..self.circumstances(run)
@@ -171,10 +171,16 @@ impl Bench {
 
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted or A comes from registers.
 fn configuration(d: &GemmDesc) -> String {
-    let promoted = if d.promotes() { "_promoted" } else { "" };
-    let split = if d.split.splits() { format!("_{}", d.split.name()) } else { String::new() };
-    let registers = if d.a_from_registers() { "_registers" } else { "" };
-    format!("{}_{}_s{}_b{}_{}{promoted}{split}{registers}", d.threadblock, d.warp, d.stages, d.blocks_per_sm, d.swizzle)
+    let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
+    match d.family {
+        FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),
+        FamilyDesc::WarpSpecialized(knobs) => {
+            let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
+            let split = if knobs.emulation.splits() { format!("_{}", knobs.emulation.name()) } else { String::new() };
+            let registers = if knobs.a_operand == SourceKind::Registers { "_registers" } else { "" };
+            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{split}{registers}", knobs.warp)
+        }
+    }
 }
 
 fn measurement(because: impl ToString) -> Error {

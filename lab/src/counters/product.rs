@@ -98,7 +98,7 @@ impl Counters {
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 /// let shapes = Shapes::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
-/// let counters = count(&Program::of(&desc), &shapes)?;
+/// let counters = count(&Program::of(&desc.as_simt()?), &shapes)?;
 /// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -110,11 +110,12 @@ impl Counters {
 /// bits.
 pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
     program.check()?;
-    shapes.check(&program.desc)?;
-    let turned = shapes.canonical_for(&program.desc)?;
+    let desc = program.desc.sum();
+    shapes.check(&desc)?;
+    let turned = shapes.canonical_for(&desc)?;
     let walk = Walk::of(program, &turned)?;
     let mut counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
-    if program.desc.exchanged {
+    if program.desc.frame.is_exchanged() {
         (counters.a, counters.b) = (counters.b, counters.a);
     }
     Ok(counters)
@@ -142,9 +143,9 @@ impl Walk {
             );
             Err(Error::Measurement { because })
         };
-        let rows = whole("M", shapes.m, d.threadblock.m)?;
-        let columns = whole("N", shapes.n, d.threadblock.n)?;
-        let tiles = whole("K", shapes.k, d.threadblock.k)? as u32;
+        let rows = whole("M", shapes.m, d.knobs.threadblock.m)?;
+        let columns = whole("N", shapes.n, d.knobs.threadblock.n)?;
+        let tiles = whole("K", shapes.k, d.knobs.threadblock.k)? as u32;
         let strides = OperandKind::BOTH.map(|operand| {
             let leading = if operand == OperandKind::A { &shapes.a } else { &shapes.b }.leading as u64;
             if d.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
@@ -163,10 +164,10 @@ impl Walk {
                 return Err(Error::Measurement { because });
             }
             // A power of two, as 32 is.
-            let shift = bytes(along_k, d.threadblock.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
+            let shift = bytes(along_k, d.knobs.threadblock.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
-        let tiles = if d.epilogue.reads(&shapes.scalars).accumulator { tiles } else { 0 };
+        let tiles = if d.class.output.epilogue.reads(&shapes.scalars).accumulator { tiles } else { 0 };
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
@@ -188,8 +189,8 @@ impl Walk {
             Purpose::Fetch => {
                 let bytes = access.active() as u64 * u64::from(access.bytes());
                 let (global, kind) = match operand {
-                    Some(OperandKind::B) => (&mut counters.b, program.desc.b),
-                    _ => (&mut counters.a, program.desc.a),
+                    Some(OperandKind::B) => (&mut counters.b, program.desc.class.b.element),
+                    _ => (&mut counters.a, program.desc.class.a.element),
                 };
                 global.add(1, kind.matrix_elements(bytes), access);
             }
@@ -246,12 +247,12 @@ mod tests {
     use crate::ladder;
     use falchion::{
         arch::{ArchKind, OpKind},
-        desc::{COMBINATIONS, GemmDesc},
+        desc::{COMBINATIONS, SimtDesc},
         internals::family::default_gemm_configuration::default_description,
         layout::Order,
     };
 
-    fn descriptions() -> Vec<GemmDesc> {
+    fn descriptions() -> Vec<SimtDesc> {
         let mut descriptions: Vec<_> = ladder::rungs()
             .unwrap()
             .into_iter()
@@ -261,8 +262,11 @@ mod tests {
             })
             .collect();
         for (arch, orders) in [(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]), (ArchKind::Sm90, [Order::Col; 3])] {
-            descriptions
-                .extend(COMBINATIONS.iter().map(|&types| default_description(OpKind::Simt, arch, types, orders).unwrap()));
+            descriptions.extend(
+                COMBINATIONS
+                    .iter()
+                    .map(|&types| default_description(OpKind::Simt, arch, types, orders).unwrap().as_simt().unwrap()),
+            );
         }
         descriptions
     }
@@ -274,9 +278,10 @@ mod tests {
         for desc in descriptions() {
             let program = Program::of(&desc);
             for tiles in [1, 2, 3, 5, 8, 12] {
-                let extents = [desc.threadblock.m, desc.threadblock.n, desc.threadblock.k * tiles].map(|x| x as usize);
-                let (m, n) = if desc.exchanged { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
-                let shapes = Shapes::of(&desc, (m, n, extents[2]), [None; 3], [1.0; 8]);
+                let extents =
+                    [desc.knobs.threadblock.m, desc.knobs.threadblock.n, desc.knobs.threadblock.k * tiles].map(|x| x as usize);
+                let (m, n) = if desc.frame.is_exchanged() { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
+                let shapes = Shapes::of(&desc.sum(), (m, n, extents[2]), [None; 3], [1.0; 8]);
                 let walk = Walk::of(&program, &shapes.canonical()).unwrap();
                 assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
                 scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));

@@ -75,7 +75,7 @@ impl Census {
     /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its sentence.
     pub fn of(space: &Space, check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync)) -> Result<Self, Error> {
         let points = space.points()?;
-        let exchanged = space.base().exchanged;
+        let exchanged = space.base().frame.is_exchanged();
         let part = |task: u64| {
             let mut part = Part::default();
             space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {

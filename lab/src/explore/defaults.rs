@@ -32,7 +32,7 @@ impl Space {
     ///
     /// None of its own: those of [`Space::of_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.op).map(|(_, family)| family(base));
+        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.class.op).map(|(_, family)| family(base));
         Self::of_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
@@ -53,7 +53,7 @@ fn multistage(base: &GemmDesc) -> Lists {
 fn by_threads(base: &GemmDesc) -> Lists {
     let f32 = ElementKind::F32;
     let user = base.user_types();
-    if base.arch != ArchKind::Sm90 || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 }) {
+    if base.class.arch != ArchKind::Sm90 || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 }) {
         return Vec::new();
     }
     let deep = |tiles: &[&str]| tiles.iter().flat_map(|tile| [8, 16, 32].map(|k| format!("{tile}x{k}"))).collect::<Vec<_>>();
@@ -70,9 +70,14 @@ fn by_threads(base: &GemmDesc) -> Lists {
     ]
 }
 
+/// The elements of A that instructions multiply.
+fn multiplied(base: &GemmDesc) -> ElementKind {
+    base.warp_specialized().map_or(base.class.a.element, |desc| desc.multiplied().class.a.element)
+}
+
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    let bytes = base.multiplied().a.bytes_of(1).max(1);
+    let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
     let shapes = |rows: &[u32], columns: &[u32], depth: u32| -> Vec<String> {
         rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
     };
@@ -80,9 +85,9 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
     let some = |name: &str, values: &str| list(name, values.split(' '));
     vec![
         some("mainloop", "warpspecialized"),
-        list("threadblock", shapes(&[64, 128, 192, 256], &columns, 128 / bytes)),
-        list("warp", shapes(&[64, 128], &columns, 128 / bytes)),
-        list("instruction", shapes(&[64], &columns, 32 / bytes)),
+        list("threadblock", shapes(&[64, 128, 192, 256], &columns, stage)),
+        list("warp", shapes(&[64, 128], &columns, stage)),
+        list("instruction", shapes(&[64], &columns, step)),
         some("stages", "3 4 5 6 7 8"),
         some("swizzle", "1 grouped:4 grouped:8 hilbert"),
         some("cluster", "1x1 2x1 1x2 4x1 1x4"),
@@ -99,16 +104,16 @@ fn list<V: Into<String>>(name: &str, values: impl IntoIterator<Item = V>) -> (St
 fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
     // Accesses of one element, and of the 16 bytes that are the most.
-    let alignment = |bytes: u32| if bytes < 16 { format!("1 {}", 16 / bytes) } else { "1".to_owned() };
-    let depths = if base.a.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
+    let alignment = |element: ElementKind| format!("1 {}", element.elements_in(16));
+    let depths = if base.class.a.element.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
     let shapes = |extents: &[u32]| {
         let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
         let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
         shapes.join(" ")
     };
     // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that change places within their row.
-    let shared = |bytes: u32, k_contiguous: bool| {
-        let vector = 16 / bytes.max(1);
+    let shared = |element: ElementKind, k_contiguous: bool| {
+        let vector = element.elements_in(16);
         if k_contiguous { format!("auto k+{vector}") } else { format!("auto mn^3,{},0", vector.trailing_zeros()) }
     };
     let (user, orders) = (base.user_types(), base.orders());
@@ -117,11 +122,11 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
         list("threadblock", &shapes(&[64, 128, 256])),
         list("warp", &shapes(&[16, 32, 64, 128])),
         list("swizzle", "1 4"),
-        list("align_a", &alignment(user.a.bytes_of(1))),
-        list("align_b", &alignment(user.b.bytes_of(1))),
-        list("align_c", &alignment(user.c.bytes_of(1))),
-        list("smem_a", &shared(user.a.bytes_of(1), orders.a.is_row())),
-        list("smem_b", &shared(user.b.bytes_of(1), !orders.b.is_row())),
+        list("align_a", &alignment(user.a)),
+        list("align_b", &alignment(user.b)),
+        list("align_c", &alignment(user.c)),
+        list("smem_a", &shared(user.a, orders.a.is_row())),
+        list("smem_b", &shared(user.b, !orders.b.is_row())),
         list("blocks_per_sm", "1 2"),
         list("interleave", "vector 8"),
     ];

@@ -2,23 +2,47 @@
 
 use falchion::{
     Error,
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Pins},
+    internals::family::default_gemm_configuration::COPIED_BY_TMA,
+    refusal::{Refusal, Word},
+    threadblock::MainloopKind,
 };
 
 /// The most points of a space: more would take minutes to be looked at.
 const POINTS: u64 = 1 << 26;
 
-/// Values for every knob. What it holds is their Cartesian product.
+/// Values for every knob of one family of kernels. What it holds is their Cartesian product.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
-    /// In the order of [`Knobs::TABLE`], each in the words that [`Knobs::set`] reads; none is empty, and none holds a value twice.
+    /// Whose knobs they are.
+    desc: GemmDesc,
+    /// In the order of [`Pins::TABLE`], each in the words that [`Pins::set`] reads; none holds a value twice, and what the family has
+    /// no knob for holds an empty word.
     lists: Vec<Vec<String>>,
 }
 
 impl Family {
     /// The family of one point.
-    fn of(knobs: &Knobs) -> Self {
-        Self { lists: knobs.words().into_iter().map(|words| vec![words]).collect() }
+    fn of(desc: &GemmDesc) -> Self {
+        Self { desc: *desc, lists: desc.user_pins().words().into_iter().map(|words| vec![words.unwrap_or_default()]).collect() }
+    }
+
+    /// Gives a knob values, which are spelled as the library spells them. A main loop of another family makes the lists that family's.
+    fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
+        let of_hopper = MainloopKind::WarpSpecialized.name();
+        let is_mainloop = Pins::TABLE[at].0 == "mainloop";
+        if is_mainloop && list.iter().all(|word| word == of_hopper) && self.desc.simt().is_some() {
+            *self = Self::of(&self.desc.with_family(COPIED_BY_TMA));
+        }
+        let other = is_mainloop && list.iter().any(|word| (word == of_hopper) == self.desc.simt().is_some());
+        if other || self.lists[at].iter().all(String::is_empty) {
+            let (flag, mainloop) = (Word(Pins::TABLE[at].1), self.desc.family.mainloop());
+            let other = if mainloop.has_roles() { MainloopKind::Multistage } else { MainloopKind::WarpSpecialized };
+            let [mainloop, other] = [mainloop, other].map(MainloopKind::name);
+            return Err(Refusal::OtherFamilysKnob { flag, mainloop: Word(mainloop), other: Word(other) }.into());
+        }
+        self.lists[at] = list.to_vec();
+        Ok(())
     }
 
     /// The values of a knob, by its JSON name; none where there is no such knob.
@@ -44,7 +68,8 @@ impl Family {
 
 /// Where a knob stands in the table.
 fn place(name: &str) -> Option<usize> {
-    Knobs::TABLE.iter().position(|row| row.0 == name)
+    let name = Pins::renamed(name).unwrap_or(name);
+    Pins::TABLE.iter().position(|row| row.0 == name)
 }
 
 /// Families of descriptions of one product: the same types, layouts, operation class and architecture.
@@ -58,7 +83,7 @@ impl Space {
     /// The space of one point, `base`: what it says of types, layouts and architecture holds for all that is added.
     #[must_use]
     pub fn of(base: &GemmDesc) -> Self {
-        Self { base: *base, families: vec![Family::of(&base.user_knobs())] }
+        Self { base: *base, families: vec![Family::of(base)] }
     }
 
     /// A space of several families, each given by lists for some knobs; the other knobs are those of `base`.
@@ -98,10 +123,9 @@ impl Space {
     /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there is none.
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
-        for family in &mut self.families {
-            family.lists[at].clone_from(&list);
-        }
-        Ok(())
+        // A knob of some of the families is no matter to the others.
+        let set: Vec<_> = self.families.iter_mut().map(|family| family.set(at, &list)).collect();
+        if set.iter().any(Result::is_ok) { Ok(()) } else { set.into_iter().collect() }
     }
 
     /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family without one is left out.
@@ -145,7 +169,7 @@ impl Space {
     /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`: each goes on as far as it must to be
     /// one.
     fn parted<'t>(&self, name: &str, text: &'t str) -> Vec<&'t str> {
-        let mut knobs = self.base.user_knobs();
+        let mut knobs = Pins::NONE;
         let mut values = Vec::new();
         let mut rest = Some(text).filter(|text| !text.is_empty());
         while let Some(text) = rest {
@@ -161,7 +185,7 @@ impl Space {
 
     /// The values as the library spells them, each once.
     fn read<V: AsRef<str>>(&self, name: &str, values: &[V]) -> Result<(usize, Vec<String>), Error> {
-        let mut knobs = self.base.user_knobs();
+        let mut knobs = Pins::NONE;
         let Some(at) = place(name) else {
             let text = values.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
             let because = "there is no knob of this name".to_owned();
@@ -170,7 +194,7 @@ impl Space {
         let mut list: Vec<String> = Vec::new();
         for value in values {
             knobs.set(name, value.as_ref())?;
-            let spelled = knobs.words().swap_remove(at);
+            let spelled = knobs.words().swap_remove(at).unwrap_or_default();
             if !list.contains(&spelled) {
                 list.push(spelled);
             }
@@ -222,19 +246,16 @@ impl Space {
 
     /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the point before are read again.
     fn visit(&self, family: &Family, from: u64, to: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
-        let orders = self.base.orders();
-        let types = self.base.user_types();
-        let mut knobs = self.base.user_knobs();
+        let mut pins = family.desc.user_pins();
         let mut places = family.places(from);
         let mut changed = 0;
         for point in from..to {
             for (at, &place) in places.iter().enumerate().skip(changed) {
                 // Every value has been read when it came in.
-                let _ = knobs.set(Knobs::TABLE[at].0, &family.lists[at][place]);
+                let _ = pins.set(Pins::TABLE[at].0, &family.lists[at][place]);
             }
-            let mut desc = GemmDesc::of_values(self.base.op, self.base.arch, types, [orders.a, orders.b, orders.c], knobs);
-            desc.compute = self.base.compute;
-            visit(point, &desc);
+            let words = Pins { mainloop: pins.mainloop.filter(|kind| *kind != MainloopKind::WarpSpecialized), ..pins };
+            visit(point, &family.desc.with(words));
             changed = places.len();
             for (at, place) in places.iter_mut().enumerate().rev() {
                 changed = at;
@@ -249,5 +270,5 @@ impl Space {
 }
 
 fn refuse(at: usize, text: &str, because: String) -> Error {
-    Error::KnobText { flag: Knobs::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+    Error::KnobText { flag: Pins::TABLE[at].1.to_owned(), text: text.to_owned(), because }
 }

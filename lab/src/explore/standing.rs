@@ -2,7 +2,7 @@
 
 use super::record::{Entry, Final, Finalist, Outcome, Trial};
 use falchion::{
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Pins},
     shape::Mnk,
 };
 use serde::Serialize;
@@ -144,17 +144,20 @@ impl Summary {
     }
 }
 
-/// Knobs that a table always shows.
+/// Pins that a table always shows.
 const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
 
 /// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, microseconds, TFLOP/s, the ratio to the reference.
 /// A `~` marks what the full protocol did not measure.
 #[must_use]
 pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
-    let words: Vec<Vec<String>> = standings.iter().map(|standing| standing.desc.user_knobs().words()).collect();
+    let words: Vec<Vec<String>> = standings
+        .iter()
+        .map(|standing| standing.desc.user_pins().words().into_iter().map(Option::unwrap_or_default).collect())
+        .collect();
     let differs = |at: usize| words.iter().any(|row| row.get(at) != words.first().and_then(|first| first.get(at)));
-    let shown: Vec<usize> = (0..Knobs::TABLE.len()).filter(|&at| SHOWN.contains(&Knobs::TABLE[at].0) || differs(at)).collect();
-    let mut head: Vec<String> = shown.iter().map(|&at| Knobs::TABLE[at].0.to_owned()).collect();
+    let shown: Vec<usize> = (0..Pins::TABLE.len()).filter(|&at| SHOWN.contains(&Pins::TABLE[at].0) || differs(at)).collect();
+    let mut head: Vec<String> = shown.iter().map(|&at| Pins::TABLE[at].0.to_owned()).collect();
     head.extend(["us", "TFLOP/s", "ratio"].map(str::to_owned));
     let mut rows = vec![head];
     for (standing, words) in standings.iter().zip(&words) {

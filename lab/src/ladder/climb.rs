@@ -84,7 +84,7 @@ impl Program {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Textbook(_) => "textbook",
-            Self::Gemm(desc) => desc.mainloop.name(),
+            Self::Gemm(desc) => desc.knobs.mainloop.name(),
         }
     }
 }

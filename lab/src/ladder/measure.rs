@@ -36,7 +36,7 @@ pub fn climb(
     for (number, rung) in rungs()?.iter().enumerate() {
         let kernel = match rung.program {
             Program::Textbook(textbook) => textbook.prepare(context)?,
-            Program::Gemm(desc) => CudaKernel::prepare(context, &desc)?,
+            Program::Gemm(desc) => CudaKernel::prepare(context, &desc.sum())?,
         };
         let report = kernel.report().clone();
         let run = Run { suite: "ladder".to_owned(), with_peer: true, kernel: Some(kernel), ..Run::default() };

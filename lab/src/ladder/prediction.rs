@@ -17,7 +17,7 @@ use super::{Program, Textbook};
 use crate::counters::{Counters, SharedAccesses};
 use falchion::{
     Error,
-    desc::GemmDesc,
+    desc::SimtDesc,
     internals::operand::OperandKind,
     threadblock::{
         Along, MainloopKind,
@@ -74,7 +74,8 @@ impl Machine {
         let loads = match program {
             Program::Textbook(_) => counters.loads,
             Program::Gemm(d) => {
-                let tiles = counters.multiply_adds / (u64::from(d.threadblock.m * d.threadblock.n) * u64::from(d.threadblock.k));
+                let tiles = counters.multiply_adds
+                    / (u64::from(d.knobs.threadblock.m * d.knobs.threadblock.n) * u64::from(d.knobs.threadblock.k));
                 joined(d, tiles).map_err(|error| Error::Measurement { because: error.to_string() })?
             }
         };
@@ -109,7 +110,7 @@ impl Machine {
             Program::Textbook(Textbook::Naive) => return 0.0,
             Program::Textbook(Textbook::SharedMemory) => (Textbook::TILE, Textbook::THREADS, 32, 2048, true),
             Program::Gemm(d) => {
-                (d.threadblock, d.threads(), d.registers(), d.smem_bytes(), d.mainloop == MainloopKind::SingleStage)
+                (d.knobs.threadblock, d.threads(), d.registers(), d.smem_bytes(), d.knobs.mainloop == MainloopKind::SingleStage)
             }
         };
         if !waits {
@@ -124,17 +125,17 @@ impl Machine {
 }
 
 /// The loads of fragments from shared memory, as a compiler joins them, over so many tiles.
-fn joined(d: &GemmDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
+fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     let mut loads = SharedAccesses::default();
     for operand in OperandKind::BOTH {
-        let (facts, map) = (d.operand(operand), FragmentMap::of(*d, operand));
+        let (facts, map) = (d.operand(operand), FragmentMap::of(d.tiles(), operand));
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
-        let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.unroll, UnrollKind::Full);
+        let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
         // Elements of one load, along MN and along K.
         let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
         for warp in 0..d.threads() / WARP {
             for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
-                for k in (0..d.warp.k).step_by(of_k as usize) {
+                for k in (0..d.knobs.warp.k).step_by(of_k as usize) {
                     let address = |lane| Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes));
                     let access = WarpAccess::new(Direction::Load, of_mn * of_k * bytes, (0..WARP).map(address))?;
                     let counted = wavefronts(&access);
@@ -159,7 +160,7 @@ fn looping(program: &Program, products: f64) -> f64 {
     match program {
         // The compiler unrolls a plain loop four times.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
-        Program::Gemm(d) if matches!(d.unroll, UnrollKind::By(_)) => {
+        Program::Gemm(d) if matches!(d.knobs.unroll, UnrollKind::By(_)) => {
             products / f64::from(d.accumulators()) * LOOP / f64::from(d.groups_a_turn())
         }
         Program::Gemm(_) | Program::Textbook(Textbook::SharedMemory) => 0.0,

@@ -3,8 +3,8 @@
 use super::Textbook;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SpillKind},
-    internals::family::default_gemm_configuration::default_gemm_configuration,
+    desc::{GemmDesc, SimtDesc, SimtKnobs, SpillKind},
+    internals::family::default_gemm_configuration::default_description,
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Refusal,
@@ -20,7 +20,7 @@ pub enum Program {
     /// One of the two kernels that the parameterized one cannot be.
     Textbook(Textbook),
     /// A configuration of the parameterized kernel.
-    Gemm(GemmDesc),
+    Gemm(SimtDesc),
 }
 
 /// One rung.
@@ -37,18 +37,18 @@ pub struct Rung {
 }
 
 /// What is common to all configurations of the ladder: `f32`, all matrices row-major, any alignment, one block at least.
-fn classic() -> Result<(Combined, Knobs), Refusal> {
+fn classic() -> Result<(Combined, GemmDesc), Refusal> {
     let f32 = ElementKind::F32;
     let types = Combined { a: f32, b: f32, accumulator: f32, c: f32 };
-    Ok((types, default_gemm_configuration(OpKind::Simt, ArchKind::Sm70, types)?))
+    Ok((types, default_description(OpKind::Simt, ArchKind::Sm70, types, [Order::Row; 3])?))
 }
 
 /// A description of row-major matrices.
-fn desc(arch: ArchKind, change: impl FnOnce(&mut Knobs)) -> Result<GemmDesc, Refusal> {
-    let (types, mut knobs) = classic()?;
-    change(&mut knobs);
-    let desc = GemmDesc::of_values(OpKind::Simt, arch, types, [Order::Row; 3], knobs);
-    desc.check()?;
+fn desc(arch: ArchKind, change: impl FnOnce(&mut SimtKnobs)) -> Result<SimtDesc, Refusal> {
+    let mut desc = classic()?.1.as_simt()?;
+    desc.class.arch = arch;
+    change(&mut desc.knobs);
+    desc.sum().check()?;
     Ok(desc)
 }
 
@@ -56,8 +56,8 @@ const fn rows(along: Along, padding: u32) -> SmemLayout {
     SmemLayout::Padded { along, padding }
 }
 
-/// Knobs of a kernel as it is first written: A as `[m][k]`, B as `[k][n]`, a thread's elements in one piece, one stage.
-fn first_written(knobs: &mut Knobs, tile: Mnk, warp: Mnk) {
+/// SimtKnobs of a kernel as it is first written: A as `[m][k]`, B as `[k][n]`, a thread's elements in one piece, one stage.
+fn first_written(knobs: &mut SimtKnobs, tile: Mnk, warp: Mnk) {
     (knobs.threadblock, knobs.warp) = (tile, warp);
     (knobs.mainloop, knobs.stages) = (MainloopKind::SingleStage, 1);
     (knobs.smem_a, knobs.smem_b) = (rows(Along::K, 0), rows(Along::Mn, 0));
@@ -65,26 +65,26 @@ fn first_written(knobs: &mut Knobs, tile: Mnk, warp: Mnk) {
 }
 
 /// 2 x 2 elements a thread, 256 threads: 32 x 32 x 16.
-fn two_by_two(knobs: &mut Knobs) {
+fn two_by_two(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(32, 32, 16), Mnk::new(8, 16, 16));
 }
 
 /// 4 x 4 elements a thread, 256 threads: 64 x 64 x 16.
-fn four_by_four(knobs: &mut Knobs) {
+fn four_by_four(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(64, 64, 16), Mnk::new(16, 32, 16));
 }
 
 /// The lowest configuration of the parameterized kernel.
-pub(super) fn first_configuration() -> Result<GemmDesc, Refusal> {
+pub(super) fn first_configuration() -> Result<SimtDesc, Refusal> {
     desc(ArchKind::Sm70, two_by_two)
 }
 
-fn double_buffered(knobs: &mut Knobs) {
+fn double_buffered(knobs: &mut SimtKnobs) {
     (knobs.mainloop, knobs.stages) = (MainloopKind::Pipelined, 2);
 }
 
 /// 64 x 64 x 64, 4 x 4 a thread, elements 16 apart: what the seed on transposes ended with.
-fn four_by_four_strided(knobs: &mut Knobs) {
+fn four_by_four_strided(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(64, 64, 64), Mnk::new(8, 64, 64));
     knobs.interleave = InterleaveKind::Elements(1);
     (knobs.align_a, knobs.align_b) = (4, 4);
@@ -191,8 +191,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm("multistage", "its ring of asynchronous copies, and a tile of 256x128", {
             let (types, _) = classic()?;
-            let knobs = default_gemm_configuration(OpKind::Simt, Sm80, types)?;
-            GemmDesc::of_values(OpKind::Simt, Sm80, types, [Order::Row; 3], knobs)
+            default_description(OpKind::Simt, Sm80, types, [Order::Row; 3])?.as_simt()?
         }),
     ])
 }

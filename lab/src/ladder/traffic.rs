@@ -57,7 +57,7 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
         Program::Textbook(textbook) => {
             textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
         }
-        Program::Gemm(desc) => count(&HostProgram::of(desc), &Shapes::of(desc, (size, size, size), [None; 3], PRODUCT)),
+        Program::Gemm(desc) => count(&HostProgram::of(desc), &Shapes::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
     }
 }
 

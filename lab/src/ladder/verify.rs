@@ -21,7 +21,7 @@ const DEPTH: usize = 192;
 /// [`Error::Fault`] when the rung does what it must not.
 pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     let desc = match rung.program {
-        Program::Gemm(desc) => desc,
+        Program::Gemm(desc) => desc.sum(),
         Program::Textbook(_) => Textbook::types()?,
     };
     let rows = SIZE_STEP;
@@ -30,7 +30,7 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;
     match rung.program {
-        Program::Gemm(desc) => product.run(&desc, Mode::Checked { seed: 3 })?,
+        Program::Gemm(desc) => product.run(&desc.sum(), Mode::Checked { seed: 3 })?,
         Program::Textbook(_) => {
             let HostMatrices { a, b, d, .. } = product.matrices()?;
             Textbook::multiply(rows, DEPTH, a.of::<f32>()?, b.of::<f32>()?, d.of::<f32>()?);

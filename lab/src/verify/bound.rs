@@ -126,20 +126,30 @@ const TF32_READ: f64 = 1.0 / 1024.0;
 impl Accumulation {
     /// The accumulation of `k` products by a kernel, promoted where its description says so.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
+        let accumulator = d.class.accumulator;
         // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after the other.
-        let slices = d.warps().k.max(1) as usize;
-        let longest = k.min(k.div_ceil(d.threadblock.k.max(1) as usize).saturating_mul(d.warp.k as usize));
-        let simt = Self::chained(d.accumulator, longest + slices - 1);
-        let own = match (d.op, d.matrix_instruction()) {
-            (OpKind::TensorOp, Some(instruction)) if d.split.splits() => {
-                let whole = k.next_multiple_of(d.threadblock.k.max(1) as usize);
-                Self { split: d.split, ..Self::by(&instruction, whole.saturating_mul(d.split.products().len())) }
+        let (slices, longest) = match d.simt() {
+            Some(d) => {
+                let tiles = k.div_ceil(d.knobs.threadblock.k.max(1) as usize);
+                (d.warps().k.max(1) as usize, k.min(tiles.saturating_mul(d.knobs.warp.k as usize)))
+            }
+            None => (1, k),
+        };
+        let chained = Self::chained(accumulator, longest + slices - 1);
+        let (instruction, split) = match d.warp_specialized() {
+            Some(d) => (d.matrix_instruction(), d.knobs.emulation),
+            None => (Instruction::of(d.class.combined(), d.class.arch), SplitKind::None),
+        };
+        let own = match (d.class.op, instruction) {
+            (OpKind::TensorOp, Some(instruction)) if split.splits() => {
+                let whole = k.next_multiple_of(d.threadblock().k.max(1) as usize);
+                Self { split, ..Self::by(&instruction, whole.saturating_mul(split.products().len())) }
             }
             (OpKind::TensorOp, Some(instruction)) => {
-                Self::by(&instruction, longest).then(&Self::chained(d.accumulator, slices - 1))
+                Self::by(&instruction, longest).then(&Self::chained(accumulator, slices - 1))
             }
-            (OpKind::TensorOp, None) if !d.accumulator.is_integer() => Self { relative: f64::INFINITY, ..simt },
-            _ => simt,
+            (OpKind::TensorOp, None) if !accumulator.is_integer() => Self { relative: f64::INFINITY, ..chained },
+            _ => chained,
         };
         Self { products: k as f64, ..own }
     }

@@ -116,14 +116,14 @@ impl Claim<'_> {
         let desc = self.desc.for_scalars(&self.shapes.scalars);
         let shapes = self.measured();
         shapes.check(&desc)?;
-        let k = if desc.epilogue.reads(&shapes.scalars).accumulator { shapes.k } else { 0 };
+        let k = if desc.class.output.epilogue.reads(&shapes.scalars).accumulator { shapes.k } else { 0 };
         let job = Job {
             claim: self,
             shapes,
             k,
-            kind: desc.c,
+            kind: desc.class.output.element,
             accumulation: Accumulation::of(&desc, k),
-            evaluation: epilogue::Evaluation::new(&desc.epilogue, shapes.scalars, desc.compute),
+            evaluation: epilogue::Evaluation::new(&desc.class.output.epilogue, shapes.scalars, desc.class.compute),
         };
         let columns: Vec<usize> = (0..shapes.n).collect();
         let tasks: Vec<_> =
@@ -160,7 +160,7 @@ impl Job<'_> {
     /// Compares some rows in some columns.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { claim, shapes, .. } = self;
-        let op = claim.desc.op;
+        let op = claim.desc.class.op;
         let (a, b) = (Operand::by_rows(claim.a, &shapes.a, op), Operand::by_columns(claim.b, &shapes.b, op));
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |shape: MatrixShape| {

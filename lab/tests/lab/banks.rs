@@ -1,5 +1,6 @@
 //! The seeds' accesses at their true counts, and every access of the shipped kernels.
 
+use crate::harness::OfFamily;
 use crate::harness::drawn;
 use falchion::{
     arch::ArchKind,
@@ -127,10 +128,10 @@ fn the_rungs_collide_exactly_here() {
     for rung in ladder::rungs().expect("the ladder") {
         let ladder::Program::Gemm(desc) = rung.program else { continue };
         println!("{}", rung.name);
-        for step in of_desc(&desc).expect("a rung") {
+        for step in of_desc(&desc.sum()).expect("a rung") {
             println!("    {}", line(&step));
         }
-        found.extend(conflicts(&desc).into_iter().map(|(step, operand, ratio)| (rung.name, step, operand, ratio)));
+        found.extend(conflicts(&desc.sum()).into_iter().map(|(step, operand, ratio)| (rung.name, step, operand, ratio)));
     }
     let expected = [
         ("V3 2x2 a thread", "load", "A", 4.0),
@@ -151,7 +152,7 @@ fn the_rungs_collide_exactly_here() {
 
 /// Whether stores of one of the user's operands are turned, and it is of `f64`.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
-    let operand = desc.operand(if desc.exchanged { user.other() } else { user });
+    let operand = desc.one().operand(if desc.frame.is_exchanged() { user.other() } else { user });
     operand.element == ElementKind::F64 && operand.turns()
 }
 
@@ -166,7 +167,7 @@ fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_p
         if !of_user.is_empty() {
             let narrow = SmemLayout::Padded { along: Along::Mn, padding: 2 };
             let expected: Vec<_> = of_user.iter().map(|user| ("store", user.name(), 2.0)).collect();
-            assert_eq!(conflicts(&GemmDesc { smem_a: narrow, smem_b: narrow, ..desc }), expected, "{desc:?}");
+            assert_eq!(conflicts(&but!(desc, smem_a: narrow, smem_b: narrow)), expected, "{desc:?}");
             colliding += expected.len();
         }
     }
@@ -177,7 +178,7 @@ fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_p
 #[test]
 fn deposits_are_free_of_conflicts() {
     let classic = drawn::default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let desc = GemmDesc { threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8), ..classic }.expect();
+    let desc = but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect();
     let steps = of_desc(&desc).expect("steps");
     for purpose in [Purpose::Deposit, Purpose::Collect] {
         let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
@@ -188,15 +189,15 @@ fn deposits_are_free_of_conflicts() {
 
 /// The wavefronts of a description's loads, from the maps' formulas: every warp, k-group and vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
-    let (facts, fragment) = (desc.operand(operand), FragmentMap::of(*desc, operand));
+    let (facts, fragment) = (desc.one().operand(operand), FragmentMap::of(desc.one().tiles(), operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
-        let slice = warp / (desc.threads_per_slice() / 32);
-        for group in 0..desc.warp.k {
+        let slice = warp / (desc.one().threads_per_slice() / 32);
+        for group in 0..desc.warp().k {
             for element in (0..facts.thread_mn()).step_by(width as usize) {
                 let lanes = (warp * 32..warp * 32 + 32).map(|thread| {
-                    let offset = facts.smem.offset(fragment.mn(thread, element), slice * desc.warp.k + group);
+                    let offset = facts.smem.offset(fragment.mn(thread, element), slice * desc.warp().k + group);
                     Some(u64::from(offset) * u64::from(bytes))
                 });
                 let access = WarpAccess::new(Direction::Load, bytes * width, lanes).expect("aligned");
@@ -214,8 +215,8 @@ proptest! {
     /// the access and the number of threads, in the layout that a description chooses by itself.
     #[test]
     fn turned_stores_are_free_of_conflicts(desc in drawn::legal()) {
-        let desc = GemmDesc { smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto, ..desc };
-        prop_assume!(desc.check().is_ok() && desc.a.bytes_of(1) >= 4);
+        let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
+        prop_assume!(desc.check().is_ok() && desc.class.a.element.bytes_of(1) >= 4);
         for (step, operand, ratio) in conflicts(&desc) {
             prop_assert!(step != "store", "{operand}: {ratio} times the wavefronts");
         }
@@ -226,7 +227,7 @@ proptest! {
     fn loads_are_those_of_the_maps(desc in drawn::legal()) {
         let steps = of_desc(&desc).unwrap();
         for operand in OperandKind::BOTH {
-            let user = if desc.exchanged { operand.other() } else { operand };
+            let user = if desc.frame.is_exchanged() { operand.other() } else { operand };
             let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(user))).unwrap();
             prop_assert_eq!(step.wavefronts, loads(&desc, operand));
         }

@@ -23,7 +23,7 @@ fn tile(rung: &Rung) -> (u64, u64) {
     match rung.program {
         Program::Textbook(Textbook::Naive) => (1, 1),
         Program::Textbook(Textbook::SharedMemory) => (u64::from(Textbook::SIDE), u64::from(Textbook::SIDE)),
-        Program::Gemm(d) => (u64::from(d.threadblock.m), u64::from(d.threadblock.n)),
+        Program::Gemm(d) => (u64::from(d.knobs.threadblock.m), u64::from(d.knobs.threadblock.n)),
     }
 }
 
@@ -56,8 +56,8 @@ fn configurations_are_the_seeds() {
     ] {
         let Program::Gemm(d) = named(name).program else { panic!("{name} is a configuration") };
         let lanes = d.lanes();
-        assert_eq!((d.threads(), d.threadblock, d.stages), (threads, tile, stages), "{name}");
-        assert_eq!((d.warp.m / lanes.m, d.warp.n / lanes.n), thread, "{name}");
+        assert_eq!((d.threads(), d.knobs.threadblock, d.knobs.stages), (threads, tile, stages), "{name}");
+        assert_eq!((d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n), thread, "{name}");
         assert!(d.smem_bytes() <= 48 * 1024, "{name}");
     }
     // Seed 3: two arrays of 64 x 64 floats; padded, of 64 x 65.
@@ -180,7 +180,7 @@ fn the_chart_has_every_rung() {
 fn one_stage_means_one_stage() {
     for rung in all() {
         if let Program::Gemm(d) = rung.program {
-            assert_eq!(d.mainloop == MainloopKind::SingleStage, d.stages == 1, "{}", rung.name);
+            assert_eq!(d.knobs.mainloop == MainloopKind::SingleStage, d.knobs.stages == 1, "{}", rung.name);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder, figures in prose.
 
+#[macro_use]
 #[path = "../../../tests/harness/mod.rs"]
 mod harness;
 

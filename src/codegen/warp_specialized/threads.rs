@@ -2,14 +2,22 @@
 
 use super::{Mirrored, Own};
 use crate::{
-    codegen::facts_of_threads, desc::GemmDesc, operand::OperandKind, threadblock::WarpSpecialized, warp::mma_simt::FragmentMap,
+    codegen::facts_of_threads,
+    desc::WarpSpecializedDesc,
+    operand::OperandKind,
+    threadblock::WarpSpecialized,
+    warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 use core::fmt::Write;
 use std::sync::Arc;
 
 /// One operand's facts: a box, and the fragments that are read from it.
-fn operand(d: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> String {
-    let (facts, tile) = (d.operand(operand), components.boxed_tile(operand));
+fn operand(d: &WarpSpecializedDesc, (components, tiles): (&WarpSpecialized, &ThreadTiles), operand: OperandKind) -> String {
+    let (tile, index) = (components.boxed_tile(operand), operand.index());
+    let (interleave, warp_mn, lanes) = match operand {
+        OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
+        OperandKind::B => (tiles.interleave[index], tiles.warp.n, tiles.lanes.n),
+    };
     let all: [(&str, u32); 12] = [
         ("kMn", tile.mn),
         ("kTileMn", tile.one.mn),
@@ -18,13 +26,13 @@ fn operand(d: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> 
         ("kSwizzleBits", tile.one.bits),
         ("kSwizzleBase", tile.one.base),
         ("kSwizzleShift", tile.one.shift),
-        ("kWarpMn", facts.warp_mn),
-        ("kLanes", facts.lanes),
-        ("kThreadMn", facts.thread_mn()),
-        ("kInterleave", facts.interleave()),
-        ("kFragmentAccess", tile.one.vector(facts.interleave())),
+        ("kWarpMn", warp_mn),
+        ("kLanes", lanes),
+        ("kThreadMn", tiles.thread()[index]),
+        ("kInterleave", interleave),
+        ("kFragmentAccess", tile.one.vector(interleave)),
     ];
-    let mut text = format!("  using Element = {};\n", facts.element.cuda());
+    let mut text = format!("  using Element = {};\n", d.class.operand(operand).element.cuda());
     for (fact, value) in all {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -32,23 +40,23 @@ fn operand(d: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> 
 }
 
 /// What they add to `config.cuh`.
-pub(super) fn own(d: &GemmDesc, components: &WarpSpecialized) -> Own {
+pub(super) fn own(d: &WarpSpecializedDesc, components: &WarpSpecialized, tiles: &ThreadTiles) -> Own {
     Own {
         twin: "warp/mma_simt.cuh",
         structs: String::new(),
-        operands: OperandKind::BOTH.map(|which| operand(d, components, which)),
+        operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
         aliases: String::new(),
-        facts: facts_of_threads(d).to_vec(),
+        facts: facts_of_threads(tiles, d.knobs.align_c.min(tiles.interleave[1])).to_vec(),
     }
 }
 
 /// The maps that have a twin.
-pub(super) fn mirrored(d: &GemmDesc, components: &WarpSpecialized) -> Vec<Mirrored> {
+pub(super) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec<Mirrored> {
     let (a, b) = (OperandKind::A, OperandKind::B);
     vec![
         ("smem_a", "threadblock::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
         ("smem_b", "threadblock::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
-        ("fragment_a", "warp::FragmentMap<Config, Config::A, true>", Arc::new(FragmentMap::of(*d, a))),
-        ("fragment_b", "warp::FragmentMap<Config, Config::B, false>", Arc::new(FragmentMap::of(*d, b))),
+        ("fragment_a", "warp::FragmentMap<Config, Config::A, true>", Arc::new(FragmentMap::of(*tiles, a))),
+        ("fragment_b", "warp::FragmentMap<Config, Config::B, false>", Arc::new(FragmentMap::of(*tiles, b))),
     ]
 }

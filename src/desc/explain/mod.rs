@@ -1,4 +1,4 @@
-//! What follows from a description, gathered for people: `falchion gemm --explain`.
+//! What follows from a description, gathered. The laboratory says it in words, for `falchion gemm --explain`.
 
 mod roles;
 mod simt;
@@ -6,8 +6,8 @@ mod simt;
 pub use roles::{BoxesExplanation, RolesExplanation};
 pub use simt::{OperandExplanation, SimtExplanation};
 
-use super::knobs::GemmDesc;
-use crate::layout::Order;
+use super::gemm_desc::{Described, FamilyDesc, GemmDesc};
+use crate::{refusal::Refusal, threadblock::WarpSpecialized};
 
 /// The facts that follow from a description, by what its threads do. As JSON, the facts themselves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,24 +20,25 @@ pub enum Explanation {
 }
 
 impl GemmDesc {
-    /// What follows from a description that checks.
-    pub fn explain(&self) -> Explanation {
-        match self.warp_specialized() {
-            Some(components) => Explanation::Roles(RolesExplanation::of(self, &components)),
-            None => Explanation::Simt(SimtExplanation::of(self)),
+    /// What follows from a description.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check): of what is refused nothing follows.
+    pub fn explain(&self) -> Result<Explanation, Refusal> {
+        self.check()?;
+        let class = (self.class, self.frame);
+        match self.family {
+            FamilyDesc::Simt(knobs) => Ok(Explanation::Simt(SimtExplanation::of(&Described::of(class, knobs)))),
+            FamilyDesc::WarpSpecialized(knobs) => {
+                let desc = Described::of(class, knobs);
+                Ok(Explanation::Roles(RolesExplanation::of(&desc, &WarpSpecialized::of(&desc)?)))
+            }
         }
     }
 }
 
 impl Explanation {
-    /// The facts in words: what, and how much.
-    pub fn facts(&self) -> Vec<(&'static str, String)> {
-        match self {
-            Self::Simt(facts) => facts.facts(),
-            Self::Roles(facts) => facts.facts(),
-        }
-    }
-
     /// The order of steps, a line for each section.
     pub fn schedule(&self) -> &[String] {
         match self {
@@ -45,15 +46,6 @@ impl Explanation {
             Self::Roles(facts) => &facts.schedule,
         }
     }
-}
-
-/// Says that operands have changed places, where they have.
-fn exchanged_fact(exchanged: bool, d: Order) -> Option<(&'static str, String)> {
-    let why = match d {
-        Order::Col => "A and B, transposed, for a column-major D",
-        Order::Row => "A and B, transposed, so that A comes from registers",
-    };
-    exchanged.then(|| ("exchanged", why.to_owned()))
 }
 
 /// The lines of schedules.

@@ -1,8 +1,8 @@
 //! What follows from a description whose warpgroups have roles.
 
-use super::{exchanged_fact, lines};
+use super::lines;
 use crate::{
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     layout::Order,
     numeric::{ComputeKind, SplitKind},
     operand::OperandKind,
@@ -10,7 +10,6 @@ use crate::{
     threadblock::{Along, Region, WarpSpecialized},
     warp::mma_warpgroup::ROWS,
 };
-use core::fmt;
 
 /// The facts that follow from a description whose warpgroups have roles. Counts are in elements unless they say bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,10 +100,10 @@ pub struct BoxesExplanation {
 }
 
 impl RolesExplanation {
-    pub(super) fn of(d: &GemmDesc, components: &WarpSpecialized) -> Self {
+    pub(super) fn of(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> Self {
         let (ring, repeats) = (components.ring, components.repeats);
         let pair = |shape: Mn| [shape.m, shape.n];
-        let (by_threads, lanes) = (components.options.by_threads, d.lanes());
+        let (by_threads, tiles) = (components.options.by_threads, components.threads());
         let operands = OperandKind::BOTH.map(|operand| {
             let tile = components.tile(operand);
             let (box_mn, bytes) = (components.box_mn(operand), tile.row_bytes());
@@ -118,140 +117,41 @@ impl RolesExplanation {
             }
         });
         Self {
-            exchanged: d.exchanged,
-            layout_c: d.layout_c,
+            exchanged: d.frame.is_exchanged(),
+            layout_c: d.class.output.layout,
             fragment_sets: components.options.fragment_sets(),
             threads: ring.threads(),
             consumers: pair(components.consumers),
-            consumer_tile: [d.warp.m, d.warp.n],
-            lanes: by_threads.then_some([lanes.m, lanes.n]),
-            instruction: d.instruction,
+            consumer_tile: [d.knobs.warp.m, d.knobs.warp.n],
+            lanes: tiles.map(|tiles| [tiles.lanes.m, tiles.lanes.n]),
+            instruction: d.knobs.instruction,
             repeats: pair(repeats),
             accumulators: components.accumulators(),
             partial_sums: components.partial_sums(),
-            promoted_every: d.promotes().then_some(d.threadblock.k),
+            promoted_every: d.promotes().then_some(d.knobs.threadblock.k),
             registers: components.registers_needed(),
             registers_available: components.registers_available(),
             registers_at_launch: ring.launch_registers(),
             registers_kept_and_taken: components.options.registers,
-            split: d.split,
+            split: d.knobs.emulation,
             stages: ring.stages,
             stage_bytes: ring.expect_bytes(),
             staging_buffers: ring.staging_buffers,
             staging_bytes: ring.staging_bytes,
             barrier_bytes: ring.shared_bytes() - ring.first_byte(Region::Full),
             smem_bytes: ring.shared_bytes(),
-            smem_bytes_available: d.arch.machine().shared_bytes_each_of(1),
-            cluster: pair(d.cluster),
+            smem_bytes_available: d.class.arch.machine().shared_bytes_each_of(1),
+            cluster: pair(d.knobs.cluster),
             operands,
             slices: u32::from(components.options.slices),
             slice: if by_threads { [0, 0] } else { [ROWS, components.slice_columns] },
-            store_access: match by_threads {
-                true => Some(d.store_access()),
-                false => (d.c.bytes_of(d.align_c) < 16).then_some(d.align_c),
+            store_access: match tiles {
+                Some(tiles) => Some(d.knobs.align_c.min(tiles.interleave[1])),
+                None => (d.class.output.element.bytes_of(d.knobs.align_c) < 16).then_some(d.knobs.align_c),
             },
-            compute: d.compute,
-            epilogue: d.epilogue.to_string(),
+            compute: d.class.compute,
+            epilogue: d.class.output.epilogue.to_string(),
             schedule: lines(&components.roles()),
         }
-    }
-
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        let [a, b] = self.operands;
-        let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) =
-            (self.consumers, self.consumer_tile, self.repeats);
-        let Mnk { m, n, k } = self.instruction;
-        let Self { threads, accumulators, registers, registers_available, registers_at_launch, .. } = self;
-        let given = match self.registers_kept_and_taken {
-            Some([kept, taken]) => {
-                format!("launched with {registers_at_launch}, the producer keeps {kept} and consumers take {taken}")
-            }
-            None => format!("launched with {registers_at_launch}, which all keep"),
-        };
-        let mut facts = vec![
-            ("warpgroups", format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads")),
-            match self.lanes {
-                None => {
-                    ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}"))
-                }
-                Some([down, across]) => (
-                    "warp tile",
-                    format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"),
-                ),
-            },
-            ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
-            ("shared memory", self.shared_memory()),
-            ("A", a.to_string()),
-            ("B", b.to_string()),
-            ("D", self.stored()),
-            ("epilogue", format!("{} in {}", self.epilogue, self.compute.name())),
-        ];
-        let [cluster_m, cluster_n] = self.cluster;
-        if cluster_m * cluster_n > 1 {
-            facts.insert(1, ("cluster", format!("{cluster_m} x {cluster_n} blocks")));
-        }
-        if let Some(every) = self.promoted_every {
-            let partial = self.partial_sums;
-            facts.insert(
-                3,
-                (
-                    "promotion",
-                    format!("sums are added to those in f32 every {every} of K, from {partial} registers of partial sums"),
-                ),
-            );
-        }
-        if self.fragment_sets > 0 {
-            facts.push(("A in registers", format!("{} sets in turn", self.fragment_sets)));
-        }
-        if let Some(part) = self.split.part() {
-            let (parts, products, all) = (self.split.parts(), self.split.products().len(), self.split.parts().pow(2));
-            let scaled = if self.split.scales() { ", rows of A and columns of B scaled" } else { "" };
-            facts.insert(
-                0,
-                ("split", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
-            );
-        }
-        facts.splice(0..0, exchanged_fact(self.exchanged, self.layout_c.transposed()));
-        facts
-    }
-
-    fn shared_memory(&self) -> String {
-        let Self { smem_bytes, smem_bytes_available, stages, stage_bytes, staging_buffers, staging_bytes, barrier_bytes, .. } =
-            self;
-        let staging = match staging_buffers * self.consumers[0] * self.consumers[1] {
-            0 => String::new(),
-            buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
-        };
-        format!(
-            "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}, {barrier_bytes} of barriers"
-        )
-    }
-
-    fn stored(&self) -> String {
-        let [rows, columns] = self.slice;
-        if let (0, Some(access)) = (self.slices, self.store_access) {
-            return format!("stored by threads from registers, {access} at a time");
-        }
-        let by = match self.store_access {
-            None => "by the copy engine".to_owned(),
-            Some(access) => format!("by threads, {access} at a time"),
-        };
-        format!("stored {by}, in {} slices of {rows} x {columns} a consumer", self.slices)
-    }
-}
-
-impl fmt::Display for BoxesExplanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [mn, k] = self.extents;
-        let along = match (self.along_k, self.name) {
-            (true, _) => "K",
-            (false, "A") => "M",
-            (false, _) => "N",
-        };
-        write!(f, "{} boxes of {mn} x {k} ({} bytes) a stage, rows along {along}", self.copies, self.bytes)?;
-        if self.shares > 1 {
-            write!(f, ", each copied to all {} blocks of the cluster", self.shares)?;
-        }
-        Ok(())
     }
 }

@@ -1,8 +1,7 @@
 //! What follows from a description whose threads all follow one schedule.
 
-use super::{exchanged_fact, lines};
-use crate::{desc::GemmDesc, layout::Order, numeric::ComputeKind, operand::OperandKind, schedule::Schedule, shape::Mnk};
-use core::fmt;
+use super::lines;
+use crate::{desc::SimtDesc, numeric::ComputeKind, operand::OperandKind, schedule::Schedule, shape::Mnk};
 
 /// The facts that follow from a description on the CUDA cores. Counts are in elements unless they say bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,8 +62,8 @@ pub struct OperandExplanation {
 }
 
 impl SimtExplanation {
-    pub(super) fn of(d: &GemmDesc) -> Self {
-        let (lanes, machine) = (d.lanes(), d.arch.machine());
+    pub(super) fn of(d: &SimtDesc) -> Self {
+        let (lanes, machine) = (d.lanes(), d.class.arch.machine());
         let operands = OperandKind::BOTH.map(|kind| {
             let operand = d.operand(kind);
             OperandExplanation {
@@ -78,57 +77,22 @@ impl SimtExplanation {
             }
         });
         Self {
-            exchanged: d.exchanged,
+            exchanged: d.frame.is_exchanged(),
             threads: d.threads(),
             warps: d.warps(),
             lanes: [lanes.m, lanes.n],
-            thread_tile: [d.warp.m / lanes.m, d.warp.n / lanes.n],
+            thread_tile: [d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n],
             registers: d.registers(),
             registers_available: d.registers_available(machine.registers_per_sm),
             smem_bytes: d.smem_bytes(),
-            smem_bytes_available: machine.shared_bytes_each_of(d.blocks_per_sm),
+            smem_bytes_available: machine.shared_bytes_each_of(d.knobs.blocks_per_sm),
             stage_bytes: d.stage_bytes(),
             deposit_bytes: d.deposit_bytes(),
             operands,
             store_access: d.store_access(),
-            compute: d.compute,
-            epilogue: d.epilogue.to_string(),
+            compute: d.class.compute,
+            epilogue: d.class.output.epilogue.to_string(),
             schedule: lines(&Schedule::of(d)),
         }
-    }
-
-    /// The facts in words: what, and how much.
-    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
-        let [a, b] = self.operands;
-        let [lanes_m, lanes_n] = self.lanes;
-        let [tile_m, tile_n] = self.thread_tile;
-        let mut facts = vec![
-            ("warps", format!("{} of 32 lanes, {lanes_m} x {lanes_n}: {} threads", self.warps, self.threads)),
-            ("thread tile", format!("{tile_m} x {tile_n}")),
-            ("registers", format!("about {} of {} a thread", self.registers, self.registers_available)),
-            ("shared memory", self.shared_memory()),
-            ("A", a.to_string()),
-            ("B", b.to_string()),
-            ("D", format!("stored {} at a time", self.store_access)),
-            ("epilogue", format!("{} in {}", self.epilogue, self.compute.name())),
-        ];
-        facts.splice(0..0, exchanged_fact(self.exchanged, Order::Col));
-        facts
-    }
-
-    fn shared_memory(&self) -> String {
-        let Self { smem_bytes, smem_bytes_available, stage_bytes, deposit_bytes, .. } = self;
-        let deposit = if *deposit_bytes > 0 { format!(", {deposit_bytes} to add up slices of K") } else { String::new() };
-        format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{deposit}")
-    }
-}
-
-impl fmt::Display for OperandExplanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} x {} ({} bytes) a thread from global memory, {} at a time into rows of {} in shared memory, {} at a time out",
-            self.accesses, self.access, self.access_bytes, self.shared_access, self.pitch, self.fragment_access
-        )
     }
 }

@@ -29,8 +29,11 @@ pub(super) fn product(
 ) -> Result<(), Error> {
     let Product { operands: matrices, source, d } = product;
     let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
-    let tiles = (problem.m.div_ceil(desc.threadblock.m as usize) as u32, problem.n.div_ceil(desc.threadblock.n as usize) as u32);
-    let one = TileScheduler::new(desc.swizzle, desc.cluster, tiles, 1);
+    let tiles = (
+        problem.m.div_ceil(desc.knobs.threadblock.m as usize) as u32,
+        problem.n.div_ceil(desc.knobs.threadblock.n as usize) as u32,
+    );
+    let one = TileScheduler::new(desc.knobs.swizzle, desc.knobs.cluster, tiles, 1);
     let clusters = program.clusters.clamp(1, one.count(0).max(1));
     let scheduler = TileScheduler { clusters, ..one };
     let operands = match matrices.tiles {
@@ -44,7 +47,7 @@ pub(super) fn product(
             program,
             matrices: *matrices,
             // Promotion is the schedule's.
-            instruction: Instruction::of(desc.combined(), desc.arch),
+            instruction: Instruction::of(desc.class.combined(), desc.class.arch),
             scheduler,
             cluster,
             operands: operands.as_ref(),
@@ -78,7 +81,7 @@ fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand
     let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
     let maps = &program.operands[operand.index()];
     let along_k = program.components.tile(operand).along().is(Along::K);
-    let turned = along_k != desc.operand(operand).k_contiguous;
+    let turned = along_k != desc.class.k_contiguous(operand);
     let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
     let (map, bytes) = match map(if turned { row } else { leading }) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),

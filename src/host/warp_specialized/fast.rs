@@ -42,8 +42,8 @@ impl<'a> Steps<'a> {
     /// Rows of an operand over some tiles along K, zeros behind its end: whole tiles are steps, too.
     fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
         let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
-        let (tile_k, depth) = (self.operands.desc.threadblock.k as usize, self.depth(&tiles));
-        let blocks = self.operands.desc.blocks(self.operands.problem.k);
+        let (tile_k, depth) = (self.operands.tiling.block.k as usize, self.depth(&tiles));
+        let blocks = self.operands.tiling.blocks;
         let mut values = vec![0.0; mn.len() * depth];
         let mut line = vec![0.0; mn.len()];
         for (number, tile) in tiles.enumerate() {
@@ -66,7 +66,7 @@ impl<'a> Steps<'a> {
 
     /// K of some tiles.
     fn depth(&self, tiles: &Range<u32>) -> usize {
-        tiles.len() * self.operands.desc.threadblock.k as usize
+        tiles.len() * self.operands.tiling.block.k as usize
     }
 }
 
@@ -89,7 +89,7 @@ impl Arithmetic for Steps<'_> {
 
     fn tiles(&self) -> (u32, u32) {
         let all = self.operands.tiles;
-        ((CHUNK / self.operands.desc.threadblock.k).clamp(1, all.max(1)), all)
+        ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
     fn strip_bytes(&self) -> [usize; 2] {

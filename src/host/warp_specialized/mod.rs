@@ -21,11 +21,17 @@ mod slices;
 mod split;
 mod threads;
 
-use super::{Mode, chains::Chains, fast::compute, operands::Product, plan::Plan};
+use super::{
+    Mode,
+    chains::Chains,
+    fast::compute,
+    operands::{Product, Tiling},
+    plan::Plan,
+};
 use crate::{
     arch::OpKind,
     call::{HostMatrices, Shapes},
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number},
 };
@@ -41,11 +47,12 @@ pub use threads::ThreadMaps;
 ///
 /// [`Error::Refused`] when there is no such combination of types, or factors cannot be split; in the checked mode [`Error::Fault`] and
 /// [`Error::Ring`].
-pub(crate) fn execute(desc: &GemmDesc, mode: Mode, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
+pub(crate) fn execute(desc: &WarpSpecializedDesc, mode: Mode, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
     match mode {
         Mode::Fast => in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
             let desc = desc.multiplied();
-            Product::of(&desc, problem, inputs)?.map_or(Ok(()), |mut product| fast_product(&mut product, scales))
+            let product = Product::of(&desc.class, tiling(&desc, &problem), problem, inputs)?;
+            product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
         }),
         Mode::Checked { seed } => execute_program(&WarpSpecializedProgram::of(desc)?, seed, problem, inputs),
     }
@@ -63,7 +70,8 @@ pub(crate) fn execute_program(
     inputs: HostMatrices<'_>,
 ) -> Result<(), Error> {
     in_parts(&program.split, &program.desc, problem, inputs, |scales, problem, inputs| {
-        let product = Product::of(&program.multiplied, problem, inputs)?;
+        let desc = &program.multiplied;
+        let product = Product::of(&desc.class, tiling(desc, &problem), problem, inputs)?;
         product.map_or(Ok(()), |mut product| checked::product(program, (seed, scales), &mut product))
     })
 }
@@ -71,12 +79,12 @@ pub(crate) fn execute_program(
 /// Does `compute` with the problem as the kernel has it: of the operands' parts where they are split.
 fn in_parts(
     program: &SplitProgram,
-    desc: &GemmDesc,
+    desc: &WarpSpecializedDesc,
     problem: Shapes,
     inputs: HostMatrices<'_>,
     compute: impl FnOnce(Scales<'_>, Shapes, HostMatrices<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    if !desc.split.splits() {
+    if !desc.knobs.emulation.splits() {
         let shifts = Default::default();
         return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, problem, inputs);
     }
@@ -85,16 +93,20 @@ fn in_parts(
     compute(scales, operands.problem(problem), operands.inputs(inputs))
 }
 
+/// How its kernel walks a product.
+const fn tiling(desc: &WarpSpecializedDesc, problem: &Shapes) -> Tiling {
+    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(problem.k) }
+}
+
 /// D of the fast mode.
-fn fast_product(product: &mut Product<'_>, scales: Scales<'_>) -> Result<(), Error> {
-    let desc = product.operands.desc;
-    let instruction = desc.matrix_instruction().filter(|_| matches!(desc.op, OpKind::TensorOp));
+fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: Scales<'_>) -> Result<(), Error> {
+    let instruction = desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
     if let Some(instruction) = instruction {
         let steps = Steps::of(product.operands, scales, instruction)?;
         let grid @ (_, columns) = steps.grid();
         return compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product);
     }
-    match desc.accumulator {
+    match desc.class.accumulator {
         ElementKind::F64 => chains::<f64>(product),
         ElementKind::I32 => chains::<i32>(product),
         ElementKind::F16 => chains::<F16>(product),
@@ -104,7 +116,7 @@ fn fast_product(product: &mut Product<'_>, scales: Scales<'_>) -> Result<(), Err
 
 /// Every accumulator is one chain of multiply-adds along K, whoever makes it.
 fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Error> {
-    let (problem, block) = (product.operands.problem, product.operands.desc.threadblock);
+    let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let plan = Plan::of_one_product(block);
     let chains = Chains::<T>::of(product.operands, &plan)?;

@@ -69,7 +69,7 @@ impl Numbers<'_> {
     pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
         let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
-        Ok((offset / self.program.multiplied.threadblock.n, offset % self.program.multiplied.threadblock.n))
+        Ok((offset / self.program.multiplied.knobs.threadblock.n, offset % self.program.multiplied.knobs.threadblock.n))
     }
 
     /// The boxes of a share.
@@ -81,7 +81,7 @@ impl Numbers<'_> {
         let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
         // Whoever copies a shared operand copies the share of its rank.
         let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
-        let block = self.program.multiplied.threadblock;
+        let block = self.program.multiplied.knobs.threadblock;
         let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
         let blocks = self.program.multiplied.blocks(self.matrices.problem.k);
@@ -114,7 +114,7 @@ impl Numbers<'_> {
 
     /// Sums of a warp in one instruction's tile.
     pub(super) fn piece(&self) -> usize {
-        (WARP_ROWS * self.program.multiplied.instruction.n) as usize
+        (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
     }
 
     fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {

@@ -56,7 +56,7 @@ impl Numbers<'_> {
                 Ok(Rows::Apart(Panel::of(instruction, operand, reading.depth(), numbers)))
             }
             (Some(Accumulators::I32(numbers)), None) => Ok(Rows::Whole(reading.depth(), numbers)),
-            _ => Err(unknown(self.matrices.desc)),
+            _ => Err(unknown(self.matrices.class)),
         }
     }
 
@@ -68,7 +68,7 @@ impl Numbers<'_> {
         sums: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
-        let (repeats, n) = (self.program.components.repeats, self.program.multiplied.instruction.n);
+        let (repeats, n) = (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
         let piece = self.piece();
         let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
@@ -98,7 +98,7 @@ impl Numbers<'_> {
     /// Makes room for all sums of a warp of an instruction.
     pub(super) fn grow(&self, sums: &mut Accumulators) {
         let repeats = self.program.components.repeats;
-        let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.desc.accumulator };
+        let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.class.accumulator };
         sums.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{split::SplitProgram, threads::ThreadMaps};
 use crate::{
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     epilogue::tensor_store::StagingMap,
     host::roles::RingProgram,
     index::{IndexMap, Map, Tabled, at},
@@ -57,9 +57,9 @@ pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, 
 #[derive(Clone)]
 pub struct WarpSpecializedProgram {
     /// The description.
-    pub desc: GemmDesc,
-    /// The same of what is multiplied: [`GemmDesc::multiplied`].
-    pub multiplied: GemmDesc,
+    pub desc: WarpSpecializedDesc,
+    /// The same of what is multiplied: [`WarpSpecializedDesc::multiplied`].
+    pub multiplied: WarpSpecializedDesc,
     /// How factors are split, where they are, and which block of K a tile reads.
     pub split: SplitProgram,
     /// Its components.
@@ -107,10 +107,10 @@ impl WarpSpecializedProgram {
     /// # Errors
     ///
     /// Those of [`WarpSpecialized::of`].
-    pub fn of(desc: &GemmDesc) -> Result<Self, Refusal> {
+    pub fn of(desc: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let components = WarpSpecialized::of(desc)?;
         let multiplied = desc.multiplied();
-        let [block, warp] = [desc.threadblock, desc.warp];
+        let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
         let consumers = components.consumers;
         let threads = ThreadMaps::of(desc, &components);
         let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
@@ -144,7 +144,7 @@ impl WarpSpecializedProgram {
 }
 
 impl OperandMaps {
-    fn of(desc: &GemmDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
+    fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
         let tile = components.tile(operand);
         let (shares, copies, box_mn) = (components.ring.shares(operand), components.copies(operand), components.box_mn(operand));
         let corner = |share, copy| Some(share * (tile.mn() / shares) + copy * box_mn);
@@ -152,7 +152,7 @@ impl OperandMaps {
         let boxes = Self {
             box_mn,
             copy_swizzle: tile.swizzle(),
-            tile_k: desc.threadblock.k,
+            tile_k: desc.knobs.threadblock.k,
             corner: table(shares, copies, tile.mn(), corner),
             landing: table(shares, copies, tile.bytes(), landing),
             start: nowhere(),
@@ -183,9 +183,9 @@ impl OperandMaps {
 }
 
 /// Rows of A, or columns of B, that an instruction reads.
-pub(super) const fn instruction_mn(desc: &GemmDesc, operand: OperandKind) -> u32 {
+pub(super) const fn instruction_mn(desc: &WarpSpecializedDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,
-        OperandKind::B => desc.instruction.n,
+        OperandKind::B => desc.knobs.instruction.n,
     }
 }

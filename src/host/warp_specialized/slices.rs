@@ -46,7 +46,7 @@ pub(super) struct Place {
 impl Numbers<'_> {
     /// Where the consumer's tile begins in D.
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
-        let block = self.program.multiplied.threadblock;
+        let block = self.program.multiplied.knobs.threadblock;
         let (row, column) = self.part(place.consumer)?;
         Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
     }
@@ -54,12 +54,12 @@ impl Numbers<'_> {
     /// Where a slice begins in the consumer's tile.
     fn slice(&self, map: &dyn IndexMap, slice: u32) -> Result<(u32, u32), Fault> {
         let offset = map.at(at(0, slice)).ok_or(Fault::LeftOut { map: "slice", row: 0, column: slice })?;
-        Ok((offset / self.program.multiplied.warp.n, offset % self.program.multiplied.warp.n))
+        Ok((offset / self.program.multiplied.knobs.warp.n, offset % self.program.multiplied.knobs.warp.n))
     }
 
     /// A warp's part of a slice, through the epilogue; with C from its buffer, where it comes through that.
     pub(super) fn slice_of(&self, place: Place, sums: Option<&Accumulators>, fetched: Option<&[u8]>) -> Result<Deposit, Error> {
-        let (program, n) = (self.program, self.program.multiplied.instruction.n);
+        let (program, n) = (self.program, self.program.multiplied.knobs.instruction.n);
         let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
@@ -91,12 +91,12 @@ impl Numbers<'_> {
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             places.push(byte);
         }
-        let kind = sums.map_or(program.multiplied.accumulator, Accumulators::kind);
+        let kind = sums.map_or(program.multiplied.class.accumulator, Accumulators::kind);
         let mut taken = Accumulators::taken(kind, sums, &numbers);
         if let Accumulators::F32(sums) = &mut taken {
             sums.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
-        Ok(Deposit { places, elements: finished(&program.multiplied, &self.matrices.problem.scalars, &taken, &source)? })
+        Ok(Deposit { places, elements: finished(&program.multiplied.class, &self.matrices.problem.scalars, &taken, &source)? })
     }
 
     /// The element of a staging buffer that begins at a byte.
@@ -107,7 +107,7 @@ impl Numbers<'_> {
 
     /// Bytes of an element of C and D.
     pub(super) fn element_bytes(&self) -> usize {
-        self.matrices.desc.c.bytes_of(1) as usize
+        self.matrices.class.output.element.bytes_of(1) as usize
     }
 
     /// A staging buffer with a slice of C, as the copy engine leaves it: zeros outside.
@@ -122,7 +122,7 @@ impl Numbers<'_> {
         let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
         let map = program.components.slice_map(
             crate::refusal::Operand::C,
-            program.desc.c,
+            program.desc.class.output.element,
             (problem.m as u64, problem.n as u64),
             leading as u64,
         );
@@ -140,7 +140,7 @@ impl Numbers<'_> {
         };
         map.swizzle = program.fetch.swizzle;
         for (row, at) in self.boxes_of_a_slice() {
-            let corner = corner(program.desc.layout_c, origin.0 + first.0 + row, origin.1 + first.1);
+            let corner = corner(program.desc.class.output.layout, origin.0 + first.0 + row, origin.1 + first.1);
             TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
         }
         Ok(buffer)
@@ -155,7 +155,7 @@ impl Numbers<'_> {
 
     /// An element of C; `None` outside.
     pub(super) fn source_at(&self, row: usize, column: usize) -> Option<&[u8]> {
-        let (problem, order) = (&self.matrices.problem, self.program.desc.layout_c);
+        let (problem, order) = (&self.matrices.problem, self.program.desc.class.output.layout);
         let (elements, leading) = match self.source {
             _ if row >= problem.m || column >= problem.n => return None,
             Source::None => return None,
@@ -169,7 +169,7 @@ impl Numbers<'_> {
     /// Sets an element of D; what becomes of it where there is none.
     pub(super) fn put(&mut self, row: usize, column: usize, element: &[u8]) -> Result<(), Fault> {
         let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
-        let at = self.program.desc.layout_c.offset(row, column, self.matrices.problem.d.leading) * element.len();
+        let at = self.program.desc.class.output.layout.offset(row, column, self.matrices.problem.d.leading) * element.len();
         let to = self.d.get_mut(at..).and_then(|d| d.get_mut(..element.len()));
         to.ok_or(outside)?.copy_from_slice(element);
         Ok(())
@@ -208,19 +208,19 @@ impl Numbers<'_> {
         let whole = desc.by_copy_engine();
         let map = program.components.slice_map(
             crate::refusal::Operand::D,
-            desc.c,
+            desc.class.output.element,
             (problem.m as u64, problem.n as u64),
             problem.d.leading as u64,
         );
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
             for (further, at) in self.boxes_of_a_slice() {
-                let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.layout_c, row + further, column));
+                let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.class.output.layout, row + further, column));
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
-                        let element = desc.c.matrix_elements(byte);
+                        let element = desc.class.output.element.matrix_elements(byte);
                         let (line, within) = (element / problem.d.leading as u64, element % problem.d.leading as u64);
-                        if desc.layout_c.is_row() { self.count(line, within)? } else { self.count(within, line)? }
+                        if desc.class.output.layout.is_row() { self.count(line, within)? } else { self.count(within, line)? }
                     }
                 }
                 copy.store(&buffer[at as usize..], self.d)?;

@@ -2,7 +2,7 @@
 
 use crate::{
     call::{HostMatrices, HostSlice, MatrixShape, Shapes, SplitLayout},
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
     numeric::{
@@ -71,10 +71,15 @@ impl SplitOperands {
     ///
     /// [`SplitRefusal`] where a row or column cannot be scaled, with the names that the user has for it; [`Refusal::ElementType`] of
     /// operands that are not of `f32`.
-    pub fn of(program: &SplitProgram, desc: &GemmDesc, problem: &Shapes, inputs: &HostMatrices<'_>) -> Result<Self, Error> {
-        let mut this = Self { split: desc.split, parts: Default::default(), shifts: Default::default(), length: 0 };
+    pub fn of(
+        program: &SplitProgram,
+        desc: &WarpSpecializedDesc,
+        problem: &Shapes,
+        inputs: &HostMatrices<'_>,
+    ) -> Result<Self, Error> {
+        let mut this = Self { split: desc.knobs.emulation, parts: Default::default(), shifts: Default::default(), length: 0 };
         let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
-        if nothing || !desc.epilogue.reads(&problem.scalars).accumulator {
+        if nothing || !desc.class.output.epilogue.reads(&problem.scalars).accumulator {
             return Ok(this);
         }
         for operand in OperandKind::BOTH {
@@ -82,17 +87,20 @@ impl SplitOperands {
                 OperandKind::A => (inputs.a.of::<f32>()?, problem.m, problem.a.leading),
                 OperandKind::B => (inputs.b.of::<f32>()?, problem.n, problem.b.leading),
             };
-            let strides = if desc.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) };
+            let strides = if desc.class.k_contiguous(operand) { (leading, 1) } else { (1, leading) };
             let element = |mn: usize, k: usize| matrix.get(mn * strides.0 + k * strides.1).copied().unwrap_or_default();
-            let layout = SplitLayout { split: desc.split, mn, k: problem.k };
-            let shifts =
-                if desc.split.scales() { shifts(program, desc, (operand, mn, problem.k), &element)? } else { Vec::new() };
+            let layout = SplitLayout { split: desc.knobs.emulation, mn, k: problem.k };
+            let shifts = if desc.knobs.emulation.scales() {
+                shifts(program, desc, (operand, mn, problem.k), &element)?
+            } else {
+                Vec::new()
+            };
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
             let mut parts = vec![program.padding; mn * length];
             parallel_pieces(&mut parts, length, |mn, row| {
                 let shift = shifts.get(mn).copied().unwrap_or(0);
                 for k in 0..problem.k {
-                    let each = (program.parts)(desc.split, element(mn, k), shift);
+                    let each = (program.parts)(desc.knobs.emulation, element(mn, k), shift);
                     row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
                 }
             });
@@ -123,7 +131,7 @@ impl SplitOperands {
 /// What each row or column is scaled by.
 fn shifts(
     program: &SplitProgram,
-    desc: &GemmDesc,
+    desc: &WarpSpecializedDesc,
     (operand, mn, k): (OperandKind, usize, usize),
     element: &(impl Fn(usize, usize) -> f32 + Sync),
 ) -> Result<Vec<i32>, Refusal> {
@@ -131,7 +139,7 @@ fn shifts(
     let facts: Vec<LineFacts> = parallel_map(mn, facts);
     if let Some(line) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
         let refused = SplitRefusal::of(operand, line as u32, &facts[line]);
-        return Err(Refusal::Split(if desc.exchanged { refused.exchanged() } else { refused }));
+        return Err(Refusal::Split(if desc.frame.is_exchanged() { refused.exchanged() } else { refused }));
     }
     Ok(facts.iter().map(|facts| (program.shift)(facts.largest)).collect())
 }

@@ -3,7 +3,7 @@
 use super::{numbers::Numbers, program::WarpSpecializedProgram, slices::ZERO};
 use crate::{
     call::Source,
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     epilogue::tile_store::AccumulatorMap,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown, roles::WarpName},
@@ -46,15 +46,15 @@ impl IndexMap for InBytes {
 
 impl ThreadMaps {
     /// Those of a description; none where warpgroups multiply.
-    pub(super) fn of(desc: &GemmDesc, components: &WarpSpecialized) -> Option<Self> {
-        components.threads()?;
+    pub(super) fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
+        let tiles = *components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
-        let stage = |operand| InBytes(components.boxed_tile(operand), desc.operand(operand).element.bytes_of(1));
+        let stage = |operand| InBytes(components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
         Some(Self {
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(*desc, operand))),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),
             stage: OperandKind::BOTH.map(|operand| tabled(&stage(operand))),
-            depth: tabled(&DepthMap(*desc)),
-            accumulator: tabled(&AccumulatorMap(*desc)),
+            depth: tabled(&DepthMap(tiles)),
+            accumulator: tabled(&AccumulatorMap(tiles)),
         })
     }
 }
@@ -76,7 +76,7 @@ impl Numbers<'_> {
         shares: &[Arc<Vec<u8>>],
     ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
-        let (desc, kind) = (self.matrices.desc, self.matrices.matrix(operand).kind);
+        let (class, kind) = (self.matrices.class, self.matrices.matrix(operand).kind);
         let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
         let element = |i| {
             let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut { map: "fragment", row: thread, column: i })?;
@@ -87,7 +87,7 @@ impl Numbers<'_> {
         };
         let places: Vec<u32> = (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
         let bytes = self.gathered(kind, shares, &places);
-        Accumulators::widened(desc.accumulator, kind, &bytes).ok_or_else(|| unknown(desc))
+        Accumulators::widened(class.accumulator, kind, &bytes).ok_or_else(|| unknown(class))
     }
 
     /// Adds a stage's products to the sums of a warp, thread by thread.
@@ -99,7 +99,7 @@ impl Numbers<'_> {
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
         let [rows, columns] = [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
-        sums.grow(self.matrices.desc.accumulator, WARP as usize * rows * columns);
+        sums.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
             for group in 0..maps.depth.domain().column {
                 let left_out = Fault::LeftOut { map: "depth", row: thread, column: group };
@@ -119,7 +119,7 @@ impl Numbers<'_> {
         (warp, tile): (WarpName, u32),
         sums: Option<&Accumulators>,
     ) -> Result<(), Error> {
-        let (block, problem) = (self.program.desc.threadblock, self.matrices.problem);
+        let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
         let (tile_row, tile_column) = self.tile(warp.block, tile)?;
         let (mut places, mut numbers, mut source) = (Vec::new(), Vec::new(), Vec::new());
         let each = maps.accumulator.domain().column;
@@ -140,8 +140,8 @@ impl Numbers<'_> {
                 places.push((row, column));
             }
         }
-        let taken = Accumulators::taken(self.matrices.desc.accumulator, sums, &numbers);
-        let results = finished(&self.program.desc, &problem.scalars, &taken, &source)?;
+        let taken = Accumulators::taken(self.matrices.class.accumulator, sums, &numbers);
+        let results = finished(&self.program.desc.class, &problem.scalars, &taken, &source)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(row as u64, column as u64)?;
             self.put(row, column, element)?;

@@ -57,24 +57,23 @@ pub use parts::{PartsMap, shift_of, unscaled};
 pub use window::LineFacts;
 
 use super::ElementKind;
+use crate::words::words;
 
-/// How factors of `f32` are split for tensor cores, as a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum SplitKind {
-    /// Not at all: the elements are multiplied as they are.
-    #[default]
-    None,
-    /// Into three parts of bf16, of whose products six are summed: all of `f32`'s range.
-    Bf16x6,
-    /// Into two parts of f16, rows and columns scaled, of whose products three are summed.
-    F16x3,
+words! {
+    /// How factors of `f32` are split for tensor cores, as a value.
+    #[derive(Default)]
+    pub enum SplitKind {
+        /// Not at all: the elements are multiplied as they are.
+        #[default]
+        None = "none",
+        /// Into three parts of bf16, of whose products six are summed: all of `f32`'s range.
+        Bf16x6 = "bf16x6",
+        /// Into two parts of f16, rows and columns scaled, of whose products three are summed.
+        F16x3 = "f16x3",
+    }
 }
 
 impl SplitKind {
-    /// Every one.
-    pub const ALL: [Self; 3] = [Self::None, Self::Bf16x6, Self::F16x3];
-
     /// Those that split.
     pub const MODES: [Self; 2] = [Self::Bf16x6, Self::F16x3];
 
@@ -87,15 +86,6 @@ impl SplitKind {
 
     /// See [`WINDOW`](Self::WINDOW).
     pub const FEW: u32 = 64;
-
-    /// The name, as the command line spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Bf16x6 => "bf16x6",
-            Self::F16x3 => "f16x3",
-        }
-    }
 
     /// Whether anything is split.
     pub const fn splits(self) -> bool {

@@ -20,6 +20,7 @@ mod program;
 
 pub use program::SplitPassProgram;
 
+use crate::words::words;
 use crate::{
     call::{DEPTH, SplitLayout},
     codegen::{SplitLine, SplitParams, TranslationUnit, fingerprint_assertion, split_fingerprints, split_header},
@@ -53,34 +54,24 @@ pub struct PieceMap {
     pub along_k: bool,
 }
 
-/// What a launch of the kernel does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SplitPass {
-    /// Clears facts of rows.
-    Clear,
-    /// Finds each row's largest magnitude.
-    Measure,
-    /// Writes parts, and counts numbers outside of the window.
-    Write,
-    /// Judges rows, and writes their shifts.
-    Judge,
+words! {
+    /// What a launch of the kernel does.
+    pub enum SplitPass {
+        /// Clears facts of rows.
+        Clear = "Clear",
+        /// Finds each row's largest magnitude.
+        Measure = "Measure",
+        /// Writes parts, and counts numbers outside of the window.
+        Write = "Write",
+        /// Judges rows, and writes their shifts.
+        Judge = "Judge",
+    }
 }
 
 impl SplitPass {
     /// The passes of a split, in order.
     pub const fn of(split: SplitKind) -> &'static [Self] {
         if split.scales() { &Self::ALL } else { &[Self::Write] }
-    }
-
-    const ALL: [Self; 4] = [Self::Clear, Self::Measure, Self::Write, Self::Judge];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Clear => "Clear",
-            Self::Measure => "Measure",
-            Self::Write => "Write",
-            Self::Judge => "Judge",
-        }
     }
 
     /// All of them, as a C++ enumeration.

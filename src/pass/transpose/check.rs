@@ -4,7 +4,7 @@ use super::desc::{Lanes, Staging, TransposeDesc};
 use crate::{
     arch::{ArchKind, Machine},
     desc::check::{check_alignment, nearest_power_of_two, within},
-    refusal::{Field, Legal, Operand, Part, Refusal, Ungathered},
+    refusal::{Field, Legal, Operand, Part, Refusal, Ungathered, hold},
 };
 
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
@@ -32,15 +32,9 @@ impl TransposeDesc {
     ///
     /// Those of [`check`](Self::check).
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        if let Err(refusal) = self.check_accesses() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_tile() {
-            return Err(refusal);
-        }
-        if let Err(refusal) = self.check_staging() {
-            return Err(refusal);
-        }
+        hold!(self.check_accesses());
+        hold!(self.check_tile());
+        hold!(self.check_staging());
         self.check_budgets(machine)
     }
 
@@ -72,9 +66,7 @@ impl TransposeDesc {
         let (mut i, fields) =
             (0, [(Field::AccessToA, self.access_a), (Field::Turn, self.turn), (Field::AccessToD, self.access_d)]);
         while i < fields.len() {
-            if let Err(refusal) = check_alignment(fields[i].0, fields[i].1, 16 / bytes) {
-                return Err(refusal);
-            }
+            hold!(check_alignment(fields[i].0, fields[i].1, 16 / bytes));
             i += 1;
         }
         Ok(())
@@ -109,9 +101,7 @@ impl TransposeDesc {
         let mut i = 0;
         while i < fields.len() {
             let (field, value, most) = fields[i];
-            if let Err(refusal) = within(field, value, if i == 2 { 32 } else { 1 }, most) {
-                return Err(refusal);
-            }
+            hold!(within(field, value, if i == 2 { 32 } else { 1 }, most));
             i += 1;
         }
         if let Some(abreast) = self.order.abreast()
@@ -184,9 +174,7 @@ impl TransposeDesc {
             }
             Staging::Gathered => return self.check_gathered(),
             Staging::Padded(padding) => {
-                if let Err(refusal) = within(Field::PaddingOfTile, padding, 0, 64) {
-                    return Err(refusal);
-                }
+                hold!(within(Field::PaddingOfTile, padding, 0, 64));
             }
             Staging::Swizzled { bits, base, shift } => {
                 let fields = [
@@ -197,9 +185,7 @@ impl TransposeDesc {
                 let mut i = 0;
                 while i < fields.len() {
                     let (field, value, least, most) = fields[i];
-                    if let Err(refusal) = within(field, value, least, most) {
-                        return Err(refusal);
-                    }
+                    hold!(within(field, value, least, most));
                     i += 1;
                 }
                 let chunk = 1 << (bits + base);
@@ -222,19 +208,11 @@ impl TransposeDesc {
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
-        if let Err(refusal) = within(Field::ReadsOfAThread, self.reads(), 1, MOST_READS) {
-            return Err(refusal);
-        }
+        hold!(within(Field::ReadsOfAThread, self.reads(), 1, MOST_READS));
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
-        if let Err(refusal) = within(Field::BlocksPerSm, blocks, 1, MOST_BLOCKS) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block) {
-            return Err(refusal);
-        }
-        if let Err(refusal) = within(Field::ThreadsOfAMultiprocessor, threads * blocks, 32, machine.threads_per_sm) {
-            return Err(refusal);
-        }
+        hold!(within(Field::BlocksPerSm, blocks, 1, MOST_BLOCKS));
+        hold!(within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block));
+        hold!(within(Field::ThreadsOfAMultiprocessor, threads * blocks, 32, machine.threads_per_sm));
         // The hardware gives registers to warps in eights.
         let share = machine.registers_per_sm / (threads * blocks) / 8 * 8;
         let available = if share < 255 { share } else { 255 };

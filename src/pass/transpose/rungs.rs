@@ -14,6 +14,7 @@ use super::{
     desc::{Combine, Lanes, Staging, TransposeDesc},
     resolve::{Choice, auto, gathered},
 };
+use crate::words::words;
 use crate::{desc::Auto, threadblock::SwizzleKind};
 
 /// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or a rung of the ladder.
@@ -32,20 +33,10 @@ impl Configuration for Auto {
 
 macro_rules! rungs {
     ($($(#[doc = $doc:literal])* $Rung:ident = $name:literal;)*) => {
-        /// A rung, as a value.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-        pub enum Rung {
-            $($(#[doc = $doc])* $Rung,)*
-        }
-
-        impl Rung {
-            /// Every rung, from the lowest.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$Rung),*];
-
-            /// The name.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$Rung => $name,)* }
+        words! {
+            /// A rung, as a value. From the lowest.
+            pub enum Rung {
+                $($(#[doc = $doc])* $Rung = $name,)*
             }
         }
 

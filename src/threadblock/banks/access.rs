@@ -1,6 +1,7 @@
 //! One access of one warp, lane by lane.
 
 use crate::threadblock::thread_map::WARP;
+use crate::words::words;
 use core::fmt;
 
 /// Lanes of a warp, as a length.
@@ -15,23 +16,13 @@ pub const WORD_BYTES: u64 = 4;
 /// Bytes of a wavefront: a word of each bank.
 pub const WAVEFRONT_BYTES: u32 = (BANKS as u64 * WORD_BYTES) as u32;
 
-/// Which way the data goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
-pub enum Direction {
-    /// From memory to registers.
-    Load,
-    /// From registers to memory.
-    Store,
-}
-
-impl Direction {
-    /// `load` or `store`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-        }
+words! {
+    /// Which way the data goes.
+    pub enum Direction {
+        /// From memory to registers.
+        Load = "load",
+        /// From registers to memory.
+        Store = "store",
     }
 }
 

@@ -3,16 +3,16 @@
 use super::WarpSpecialized;
 use crate::{
     arch::PORTABLE_CLUSTER,
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     operand::Axis,
-    refusal::{Field, Refusal},
+    refusal::{Field, Refusal, hold},
     schedule::ScheduleKind,
     threadblock::{
         SharedOperand,
         pipeline::MOST_CONSUMERS,
         tensor_map::{
             CHUNK_BYTES,
-            check::{hold, multiple, within},
+            check::{multiple, within},
         },
     },
     warp::mma_warpgroup::{ROWS, STAGE_BYTES, STEP_BYTES},
@@ -29,11 +29,11 @@ pub(super) const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
     /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
-    pub(super) const fn shapes(d: &GemmDesc) -> Result<(), Refusal> {
-        let (tb, warp, instruction) = (d.threadblock, d.warp, d.instruction);
-        let depth = d.a.elements_in(STAGE_BYTES) as u64;
-        let step = d.a.elements_in(STEP_BYTES) as u64;
-        let of_n = if d.a.is_integer() && instruction.n > 32 { 16 } else { 8 };
+    pub(super) const fn shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
+        let (tb, warp, instruction) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
+        let depth = d.class.a.element.elements_in(STAGE_BYTES) as u64;
+        let step = d.class.a.element.elements_in(STEP_BYTES) as u64;
+        let of_n = if d.class.a.element.is_integer() && instruction.n > 32 { 16 } else { 8 };
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
             (Field::Instruction(Axis::K), instruction.k as u64, step, step),
@@ -55,13 +55,13 @@ impl WarpSpecialized {
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
         let mut columns = instruction.n;
-        while !d.c.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
+        while !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
             columns += instruction.n;
         }
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
         hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, MOST_TILE as u64));
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, MOST_TILE as u64));
-        let (field, most) = match d.schedule {
+        let (field, most) = match d.knobs.schedule {
             ScheduleKind::Cooperative => (Field::ConsumerWarpgroups, MOST_CONSUMERS as u64),
             ScheduleKind::Pingpong => (Field::PingpongWarpgroups, 1),
         };
@@ -69,17 +69,17 @@ impl WarpSpecialized {
     }
 
     /// Whether there are such clusters.
-    pub(super) const fn cluster_shape(d: &GemmDesc) -> Result<(), Refusal> {
+    pub(super) const fn cluster_shape(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
-        hold!(within(Field::Cluster(Axis::M), d.cluster.m as u64, 1, most));
-        within(Field::Cluster(Axis::N), d.cluster.n as u64, 1, if d.cluster.m > 1 { 1 } else { most })
+        hold!(within(Field::Cluster(Axis::M), d.knobs.cluster.m as u64, 1, most));
+        within(Field::Cluster(Axis::N), d.knobs.cluster.n as u64, 1, if d.knobs.cluster.m > 1 { 1 } else { most })
     }
 
     /// A part of a stage is a step of the schedule.
-    pub(super) const fn too_many_parts(d: &GemmDesc, repeats_m: u32) -> Refusal {
-        let least = (repeats_m * d.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
+    pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
+        let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
         let field = Field::InstructionNPromoted;
-        Refusal::OutOfRange { field, value: d.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
+        Refusal::OutOfRange { field, value: d.knobs.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.

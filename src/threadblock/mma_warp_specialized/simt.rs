@@ -20,19 +20,23 @@
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized/simt.cuh`.
 
-use super::{ConsumerMma, PARTNERS, ThreadTiles, WarpSpecialized, shapes::MOST_TILE};
+use super::{ConsumerMma, PARTNERS, WarpSpecialized, shapes::MOST_TILE};
 use crate::{
-    desc::GemmDesc,
+    desc::WarpSpecializedDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, Legal, Refusal, Word},
+    refusal::{Field, Legal, Refusal, Word, hold},
     schedule::{RoleOptions, ScheduleKind},
     shape::Mn,
     threadblock::{
-        BoxedTile, Pipeline, SmemTile, TensorSwizzle,
+        BoxedTile, MainloopKind, Pipeline, SmemTile, TensorSwizzle,
         pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
-        tensor_map::check::{hold, multiple, within},
+        tensor_map::check::{multiple, within},
         thread_map::WARP,
+    },
+    warp::{
+        InterleaveKind, LaneArrangement,
+        mma_simt::{ThreadTiles, interleave},
     },
 };
 
@@ -50,21 +54,31 @@ const DEPTHS: (u64, u64) = (8, 64);
 
 impl WarpSpecialized {
     /// The components of a description on the CUDA cores.
-    pub(super) const fn of_threads(d: &GemmDesc) -> Result<Self, Refusal> {
+    pub(super) const fn of_threads(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let f32 = ElementKind::F32;
-        if !(d.a.is(f32) && d.b.is(f32) && d.accumulator.is(f32) && d.c.is(f32)) {
-            return Err(Refusal::OnTensorCores { mainloop: Word(d.mainloop.name()), op: d.op });
+        if !(d.class.a.element.is(f32)
+            && d.class.b.element.is(f32)
+            && d.class.accumulator.is(f32)
+            && d.class.output.element.is(f32))
+        {
+            return Err(Refusal::OnTensorCores { mainloop: Word(MainloopKind::WarpSpecialized.name()), op: d.class.op });
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
-        let (block, warps) = (d.threadblock, d.warps());
-        let in_turns = matches!(d.schedule, ScheduleKind::Pingpong);
+        let block = d.knobs.threadblock;
+        let in_turns = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
+        let (warp, thread) = (d.knobs.warp, d.knobs.instruction);
+        let tiles = ThreadTiles {
+            block,
+            warp,
+            lanes: LaneArrangement { m: warp.m / thread.m, n: warp.n / thread.n },
+            interleave: [interleave(InterleaveKind::Vector, f32, thread.m), interleave(InterleaveKind::Vector, f32, thread.n)],
+        };
+        let warps = tiles.warps();
         let count = warps.m * warps.n / WARPS;
-        let tiles =
-            ThreadTiles { block, warp: Mn { m: d.warp.m, n: d.warp.n }, thread: Mn { m: d.instruction.m, n: d.instruction.n } };
         let mma = ConsumerMma::Threads(tiles);
         let ring = Pipeline {
-            stages: d.stages,
+            stages: d.knobs.stages,
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
             consumers: if in_turns { PARTNERS } else { count },
             in_turns,
@@ -82,7 +96,7 @@ impl WarpSpecialized {
             repeats: Mn { m: 1, n: 1 },
             mma,
             options,
-            layout_c: d.layout_c,
+            layout_c: d.class.output.layout,
             slice_columns: 0,
             slice_swizzle: TensorSwizzle::None,
         };
@@ -100,8 +114,8 @@ impl WarpSpecialized {
     }
 
     /// Whether the tiles of threads fill those of warps, and those the block's, with whole warpgroups.
-    const fn thread_shapes(d: &GemmDesc) -> Result<(), Refusal> {
-        let (tb, warp, thread) = (d.threadblock, d.warp, d.instruction);
+    const fn thread_shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
+        let (tb, warp, thread) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
         hold!(within(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
         hold!(multiple(Field::Instruction(Axis::M), thread.m as u64, vector, MOST_THREAD));
@@ -123,7 +137,7 @@ impl WarpSpecialized {
         hold!(multiple(Field::Threadblock(Axis::M), tb.m as u64, warp.m as u64, most_tile));
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
         let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
-        match d.schedule {
+        match d.knobs.schedule {
             ScheduleKind::Pingpong => within(Field::PingpongWarps, warps, WARPS as u64, WARPS as u64),
             ScheduleKind::Cooperative => {
                 let field = Field::ConsumerWarps;

@@ -3,8 +3,8 @@
 use crate::{
     numeric::ElementKind,
     operand::OperandKind,
-    shape::{Mn, Mnk},
     threadblock::{Along, TensorSwizzle},
+    warp::mma_simt::ThreadTiles,
     warp::mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},
 };
 
@@ -17,17 +17,6 @@ pub enum ConsumerMma {
     Registers(MmaWarpgroup, FragmentLoad),
     /// CUDA cores: what threads do with a stage.
     Threads(ThreadTiles),
-}
-
-/// Tiles on the CUDA cores. Elements are of `f32`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ThreadTiles {
-    /// The block's, as deep as a stage.
-    pub block: Mnk,
-    /// A warp's.
-    pub warp: Mn,
-    /// A thread's.
-    pub thread: Mn,
 }
 
 /// An operand's tile of one stage.

@@ -3,7 +3,7 @@
 use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
     arch::ArchKind,
-    refusal::{Field, Refusal},
+    refusal::{Field, Refusal, hold},
 };
 
 /// The address of a tensor is a multiple of so many bytes.
@@ -52,16 +52,6 @@ pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Re
     let nearest = if value > most - of { most } else { (value / of + 1) * of };
     Err(Refusal::NotMultiple { field, value, of, nearest })
 }
-
-/// `?` for `const fn`s.
-macro_rules! hold {
-    ($rule:expr) => {
-        if let Err(refusal) = $rule {
-            return Err(refusal);
-        }
-    };
-}
-pub(crate) use hold;
 
 impl TensorMapDesc {
     /// Whether the copy engine takes the description.

@@ -2,12 +2,12 @@
 
 use super::{
     L2Promotion, TensorMapDesc, TensorSwizzle,
-    check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT, hold},
+    check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
 use crate::{
     layout::Order,
     numeric::ElementKind,
-    refusal::{Field, Operand, Refusal},
+    refusal::{Field, Operand, Refusal, hold},
 };
 
 /// A matrix in global memory, or a batch of them at equal distances.

@@ -12,6 +12,7 @@
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 
 use super::{NotWgmma, refusal::nearest_multiple};
+use crate::refusal::hold;
 use core::fmt;
 
 /// Addresses, and distances, are below this: 14 bits of units of 16 bytes.
@@ -107,9 +108,7 @@ impl MatrixDescriptor {
         let mut i = 0;
         while i < fields.len() {
             let (field, value) = fields[i];
-            if let Err(refusal) = encodable(field, value) {
-                return Err(refusal);
-            }
+            hold!(encodable(field, value));
             i += 1;
         }
         Ok(Self { start, leading, stride, base_offset: 0, swizzle })

@@ -15,8 +15,8 @@
 //! Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async".
 
 use super::{NotWgmma, refusal::nearest_multiple};
+use crate::words::words;
 use crate::{numeric::ElementKind, threadblock::Along};
-use core::fmt;
 
 /// Bytes of one instruction's row of K, whatever the type.
 pub const STEP_BYTES: u32 = 32;
@@ -30,29 +30,27 @@ pub const THREADS: u32 = 128;
 /// The most columns of an instruction.
 pub(super) const MOST_COLUMNS: u32 = 256;
 
-/// An input type of `wgmma`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum WgmmaInput {
-    /// IEEE binary16.
-    F16,
-    /// bfloat16.
-    Bf16,
-    /// The tensor cores' f32 mode; the low 13 bits of an f32 are not read.
-    Tf32,
-    /// 8 bits: 4 of exponent, 3 of fraction.
-    E4m3,
-    /// 8 bits: 5 of exponent, 2 of fraction.
-    E5m2,
-    /// Two's complement, 8 bits.
-    S8,
-    /// Unsigned, 8 bits.
-    U8,
+words! {
+    /// An input type of `wgmma`.
+    pub enum WgmmaInput {
+        /// IEEE binary16.
+        F16 = "f16",
+        /// bfloat16.
+        Bf16 = "bf16",
+        /// The tensor cores' f32 mode; the low 13 bits of an f32 are not read.
+        Tf32 = "tf32",
+        /// 8 bits: 4 of exponent, 3 of fraction.
+        E4m3 = "e4m3",
+        /// 8 bits: 5 of exponent, 2 of fraction.
+        E5m2 = "e5m2",
+        /// Two's complement, 8 bits.
+        S8 = "s8",
+        /// Unsigned, 8 bits.
+        U8 = "u8",
+    }
 }
 
 impl WgmmaInput {
-    /// Every input type.
-    pub const ALL: [Self; 7] = [Self::F16, Self::Bf16, Self::Tf32, Self::E4m3, Self::E5m2, Self::S8, Self::U8];
-
     /// The input type that elements of a kind are multiplied as; f64, f32 and i32 have none.
     pub const fn of(kind: ElementKind) -> Option<Self> {
         match kind {
@@ -64,19 +62,6 @@ impl WgmmaInput {
             ElementKind::I8 => Some(Self::S8),
             ElementKind::U8 => Some(Self::U8),
             ElementKind::F64 | ElementKind::F32 | ElementKind::I32 => None,
-        }
-    }
-
-    /// PTX's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::Tf32 => "tf32",
-            Self::E4m3 => "e4m3",
-            Self::E5m2 => "e5m2",
-            Self::S8 => "s8",
-            Self::U8 => "u8",
         }
     }
 
@@ -134,33 +119,19 @@ impl WgmmaInput {
     }
 }
 
-impl fmt::Display for WgmmaInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+words! {
+    /// What `wgmma` adds in.
+    pub enum WgmmaAccumulator {
+        /// IEEE binary32.
+        F32 = "f32",
+        /// IEEE binary16, two in a register.
+        F16 = "f16",
+        /// Two's complement, 32 bits.
+        S32 = "s32",
     }
-}
-
-/// What `wgmma` adds in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum WgmmaAccumulator {
-    /// IEEE binary32.
-    F32,
-    /// IEEE binary16, two in a register.
-    F16,
-    /// Two's complement, 32 bits.
-    S32,
 }
 
 impl WgmmaAccumulator {
-    /// PTX's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F16 => "f16",
-            Self::S32 => "s32",
-        }
-    }
-
     /// Width in bytes.
     pub const fn bytes(self) -> u32 {
         match self {

@@ -24,6 +24,8 @@
 //!
 //! Twin: `kernels/warp/mma_warpgroup.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
 
+use crate::refusal::hold;
+
 mod descriptor;
 mod fragment;
 mod instruction;
@@ -69,10 +71,7 @@ impl MmaWarpgroup {
             OperandA::Shared(tile) => (tile.input(), SourceA::Shared(tile.along())),
             OperandA::Registers(input) => (input, SourceA::Registers),
         };
-        let instruction = match Instruction::new((input, b.input()), accumulator, n, source, b.along()) {
-            Ok(instruction) => instruction,
-            Err(refusal) => return Err(refusal),
-        };
+        let instruction = hold!(Instruction::new((input, b.input()), accumulator, n, source, b.along()));
         if let OperandA::Shared(tile) = a
             && tile.mn() < ROWS
         {

@@ -1,5 +1,6 @@
 //! What a suite's descriptions have in them.
 
+use crate::harness::OfFamily;
 use falchion::{
     arch::ArchKind,
     desc::{COMBINATIONS, GemmDesc},
@@ -16,22 +17,26 @@ impl Coverage {
     pub fn of<'d>(descriptions: impl IntoIterator<Item = &'d GemmDesc>) -> Self {
         let mut seen = BTreeSet::new();
         for d in descriptions {
-            let (a, b, c) = (d.a, d.accumulator, d.c);
+            let (a, b, c) = (d.class.a.element, d.class.accumulator, d.class.output.element);
             seen.insert(format!("{a} {b} {c}"));
-            seen.insert(format!("{:?}", d.mainloop));
-            seen.insert(d.arch.to_string());
-            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
-            seen.insert(format!("warp M {}", d.warp.m));
-            seen.insert(format!("warp N {}", d.warp.n));
-            seen.insert(format!("warp K {}", d.warp.k));
-            seen.insert(format!("slices {}", if d.warps().k > 1 { "many" } else { "one" }));
-            seen.insert(format!("stages {}", d.stages));
-            seen.insert(format!("{:?}", d.swizzle));
-            seen.insert(format!("blocks {}", d.blocks_per_sm));
-            seen.insert(format!("{:?}", d.interleave));
-            seen.insert(format!("{:?}", d.unroll));
-            seen.insert(format!("spills {:?}", d.spills));
-            for (operand, choice, align) in [("A", d.smem_a, d.align_a), ("B", d.smem_b, d.align_b), ("C", d.smem_a, d.align_c)] {
+            seen.insert(format!("{:?}", d.family.mainloop()));
+            seen.insert(d.class.arch.to_string());
+            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
+            seen.insert(format!("warp M {}", d.warp().m));
+            seen.insert(format!("warp N {}", d.warp().n));
+            seen.insert(format!("warp K {}", d.warp().k));
+            seen.insert(format!("slices {}", if d.one().warps().k > 1 { "many" } else { "one" }));
+            seen.insert(format!("stages {}", d.stages()));
+            seen.insert(format!("{:?}", d.swizzle()));
+            seen.insert(format!("blocks {}", d.one().knobs.blocks_per_sm));
+            seen.insert(format!("{:?}", d.one().knobs.interleave));
+            seen.insert(format!("{:?}", d.one().knobs.unroll));
+            seen.insert(format!("spills {:?}", d.one().knobs.spills));
+            for (operand, choice, align) in [
+                ("A", d.one().knobs.smem_a, d.alignments()[0]),
+                ("B", d.one().knobs.smem_b, d.alignments()[1]),
+                ("C", d.one().knobs.smem_a, d.alignments()[2]),
+            ] {
                 seen.insert(format!("align {operand} {align}"));
                 seen.insert(match choice {
                     SmemLayout::Auto => format!("smem {operand} auto"),
@@ -52,26 +57,26 @@ impl Coverage {
     pub fn missing_roles(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
-            let Some(components) = d.warp_specialized() else { continue };
-            seen.insert(format!("{} {} {}", d.a, d.accumulator, d.c));
-            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
-            seen.insert(format!("cluster {}x{}", d.cluster.m, d.cluster.n));
+            let Some(components) = d.components() else { continue };
+            seen.insert(format!("{} {} {}", d.class.a.element, d.class.accumulator, d.class.output.element));
+            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
+            seen.insert(format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n));
             seen.insert(format!("consumers {}x{}", components.consumers.m, components.consumers.n));
             seen.insert(format!("repeats along N {}", components.repeats.n > 1));
             seen.insert(format!("repeats along M {}", components.repeats.m > 1));
-            seen.insert(format!("stages {}", d.stages));
+            seen.insert(format!("stages {}", d.stages()));
             let buffers = if components.ring.staging_buffers > 1 { "several" } else { "one" };
             seen.insert(format!("staging {buffers} {:?}", components.slice_swizzle));
-            seen.insert(format!("promoted {}", d.promotes()));
+            seen.insert(format!("promoted {}", d.roles().promotes()));
             seen.insert(format!(
                 "D {} {} bytes by the engine {}",
-                d.layout_c,
-                d.c.bytes_of(1),
-                d.align_c * d.c.bytes_of(1) == 16
+                d.class.output.layout,
+                d.class.output.element.bytes_of(1),
+                d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
-            seen.insert(format!("{} from {} sets", d.a, components.options.fragment_sets()));
-            seen.insert(format!("by the engine {}", d.align_c * d.c.bytes_of(1) == 16));
-            seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle)));
+            seen.insert(format!("{} from {} sets", d.class.a.element, components.options.fragment_sets()));
+            seen.insert(format!("by the engine {}", d.alignments()[2] * d.class.output.element.bytes_of(1) == 16));
+            seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
         let mut wanted: Vec<String> = super::warp_specialized::types()
             .iter()
@@ -105,17 +110,17 @@ impl Coverage {
     pub fn missing_threads(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
-            let Some(components) = d.warp_specialized() else { continue };
-            let (thread, lanes) = (d.instruction, d.lanes());
-            seen.insert(format!("A {} B {} exchanged {}", d.layout_a, d.layout_b, d.exchanged));
+            let Some(components) = d.components() else { continue };
+            let (thread, lanes) = (d.roles().knobs.instruction, components.threads().expect("threads multiply").lanes);
+            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
             seen.insert(format!("thread M {}", thread.m));
             seen.insert(format!("thread N {}", thread.n));
             seen.insert(format!("lanes {}x{}", lanes.m, lanes.n));
-            seen.insert(format!("K {}", d.threadblock.k));
-            seen.insert(format!("cluster {}x{}", d.cluster.m, d.cluster.n));
-            seen.insert(format!("{:?} {}", d.schedule, components.ring.consumers));
-            seen.insert(format!("stages {}", d.stages));
-            seen.insert(format!("align C {}", d.align_c));
+            seen.insert(format!("K {}", d.threadblock().k));
+            seen.insert(format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n));
+            seen.insert(format!("{:?} {}", d.roles().knobs.schedule, components.ring.consumers));
+            seen.insert(format!("stages {}", d.stages()));
+            seen.insert(format!("align C {}", d.alignments()[2]));
         }
         let mut wanted = Vec::new();
         for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {

@@ -6,6 +6,7 @@ pub mod threads;
 pub mod warp_specialized;
 
 use super::random::Random;
+use crate::harness::OfFamily;
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
@@ -87,9 +88,9 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 
 /// A legal description that would be refused if it needed `spare` registers more.
 pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
-    let fits = |d: &GemmDesc| match d.warp_specialized() {
+    let fits = |d: &GemmDesc| match d.components() {
         Some(components) => components.registers_needed() + spare > components.registers_available(),
-        None => d.registers() + spare > d.registers_available(d.arch.machine().registers_per_sm),
+        None => d.one().registers() + spare > d.one().registers_available(d.class.arch.machine().registers_per_sm),
     };
     (0..).map(|i| description(draw(seed, i), wanted)).find(fits).expect("a description that just fits")
 }

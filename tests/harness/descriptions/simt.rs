@@ -3,11 +3,10 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, GemmDesc, Knobs, PromotionKind, SpillKind},
-    internals::schedule::ScheduleKind,
+    desc::{COMBINATIONS, FamilyDesc, GemmDesc, SimtKnobs, SpillKind},
     layout::Order,
-    numeric::{Combined, ComputeKind, SplitKind},
-    shape::{Mn, Mnk},
+    numeric::{Combined, ComputeKind},
+    shape::Mnk,
     threadblock::{Along, MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -24,7 +23,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mainloop = random.pick(&ONE_SCHEDULE);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, types, arch, mainloop, wanted.plain);
-        if desc.check().is_ok() && desc.threadblock.m * desc.threadblock.n * desc.threadblock.k <= wanted.largest_tile {
+        if desc.check().is_ok() && desc.threadblock().m * desc.threadblock().n * desc.threadblock().k <= wanted.largest_tile {
             return desc;
         }
         if mainloop == MainloopKind::Multistage && !arch.copies_asynchronously() {
@@ -47,10 +46,9 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
     let threadblock = Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let epilogue = epilogue(random, plain);
-    let knobs = Knobs {
+    let knobs = SimtKnobs {
         threadblock,
         warp,
-        instruction: Mnk::new(1, 1, 1),
         mainloop,
         stages: match mainloop {
             MainloopKind::SingleStage => 1,
@@ -64,11 +62,6 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         smem_a: shared(random),
         smem_b: shared(random),
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 2, 3, 4, 8]),
-        cluster: Mn { m: 1, n: 1 },
-        schedule: ScheduleKind::Cooperative,
-        promotion: PromotionKind::Never,
-        split: SplitKind::None,
-        source_a: falchion::desc::SourceKind::Shared,
         interleave: match random.below(3) {
             0 => InterleaveKind::Vector,
             _ => InterleaveKind::Elements(1 << random.below(7)),
@@ -78,11 +71,10 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
             _ => UnrollKind::Full,
         },
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
-        epilogue,
     };
-    let desc = GemmDesc::of_values(OpKind::Simt, arch, types, orders, knobs);
-    let scaled = desc.compute == ComputeKind::I32 && random.once_in(2);
-    if scaled { GemmDesc { compute: ComputeKind::F32, ..desc } } else { desc }
+    let desc = but!(GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)), epilogue);
+    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }
 
 fn shared(random: &mut Random) -> SmemLayout {

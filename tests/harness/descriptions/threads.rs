@@ -3,43 +3,34 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SpillKind},
+    desc::{FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
     internals::schedule::ScheduleKind,
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
 };
 
 const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
 
 /// A description of a block's tile, a warp's and a thread's: one that the copy engine feeds, of three stages, all else plain.
 pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), thread: (u32, u32)) -> GemmDesc {
-    let knobs = Knobs {
+    let knobs = WarpSpecializedKnobs {
         threadblock: Mnk::new(block.0, block.1, block.2),
         warp: Mnk::new(warp.0, warp.1, block.2),
         instruction: Mnk::new(thread.0, thread.1, 1),
-        mainloop: MainloopKind::WarpSpecialized,
         stages: 3,
         swizzle: falchion::threadblock::SwizzleKind::Grouped(8),
         align_a: 4,
         align_b: 4,
         align_c: 4,
-        smem_a: SmemLayout::Auto,
-        smem_b: SmemLayout::Auto,
-        blocks_per_sm: 1,
         cluster: Mn { m: 1, n: 1 },
         schedule: ScheduleKind::Cooperative,
         promotion: PromotionKind::Never,
-        split: falchion::numeric::SplitKind::None,
-        source_a: falchion::desc::SourceKind::Shared,
-        interleave: InterleaveKind::Vector,
-        unroll: UnrollKind::Full,
+        emulation: falchion::numeric::SplitKind::None,
+        a_operand: falchion::desc::SourceKind::Shared,
         spills: SpillKind::Refused,
-        epilogue: <falchion::epilogue::LinearCombination as falchion::epilogue::Node>::DESC,
     };
-    GemmDesc::of_values(OpKind::Simt, ArchKind::Sm90, F32, orders, knobs)
+    GemmDesc::of_values(OpKind::Simt, ArchKind::Sm90, F32, orders, FamilyDesc::WarpSpecialized(knobs))
 }
 
 /// A legal description.
@@ -50,7 +41,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, orders, cluster, wanted.plain);
-        let tile = desc.threadblock;
+        let tile = desc.threadblock();
         if tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
             return desc;
         }
@@ -71,14 +62,5 @@ fn attempt(random: &mut Random, orders: [Order; 3], (m, n): (u32, u32), plain_ep
     };
     let k = 8 * (1 + random.below(5) as u32);
     let desc = plain(orders, (warp.0 * down, warp.1 * across, k), warp, thread);
-    GemmDesc {
-        stages: 2 + random.below(6) as u32,
-        swizzle: order(random),
-        align_c: random.pick(&[4, 4, 2, 1]),
-        cluster: Mn { m, n },
-        schedule: if in_turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
-        spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
-        epilogue: epilogue(random, plain_epilogue),
-        ..desc
-    }
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if in_turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
 }

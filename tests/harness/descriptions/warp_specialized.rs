@@ -3,13 +3,11 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, PromotionKind, SourceKind, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs},
     internals::{family::default_gemm_configuration::default_gemm_configuration, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, SplitKind},
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
 };
 
 /// The types that there is a default for.
@@ -47,7 +45,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, (types, source), orders, cluster, wanted.plain);
-        let tile = desc.threadblock;
+        let tile = desc.threadblock();
         let inside = (64..=256).contains(&tile.m) && (8..=320).contains(&tile.n);
         if inside && tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
             return desc;
@@ -75,20 +73,16 @@ fn attempt(
     let instruction = Mnk::new(64, columns, step);
     let warp = Mnk::new(64 * random.pick(&[1, 1, 1, 2, 3, 4]), columns * random.pick(&[1, 1, 1, 2]), 4 * step);
     let consumers = random.pick(&[(1, 1), (2, 1), (2, 1), (1, 2), (3, 1), (1, 3)]);
-    let knobs = Knobs {
+    let knobs = WarpSpecializedKnobs {
         threadblock: Mnk::new(warp.m * consumers.0, warp.n * consumers.1, 4 * step),
         warp,
         instruction,
-        mainloop: MainloopKind::WarpSpecialized,
         stages: 2 + random.below(6) as u32,
         swizzle: order(random),
         align_a: types.a.elements_in(16),
         align_b: types.b.elements_in(16),
         // Half of all D are stored by the copy engine.
         align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
-        smem_a: SmemLayout::Auto,
-        smem_b: SmemLayout::Auto,
-        blocks_per_sm: 1,
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
         promotion: if source_a == SourceKind::Shared && (types.a.is_fp8() || split.splits()) && random.once_in(2) {
@@ -96,14 +90,11 @@ fn attempt(
         } else {
             PromotionKind::Never
         },
-        split,
-        source_a,
-        interleave: InterleaveKind::Vector,
-        unroll: UnrollKind::Full,
+        emulation: split,
+        a_operand: source_a,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
-        epilogue: epilogue(random, plain),
     };
-    let desc = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, knobs);
-    let scaled = desc.compute == ComputeKind::I32 && random.once_in(2);
-    if scaled { GemmDesc { compute: ComputeKind::F32, ..desc } } else { desc }
+    let desc = but!(GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
+    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The floors, from the ground up. Rooms of one floor may know each other.
 const FLOORS: [&[&str]; 16] = [
-    &["arch", "index", "layout", "numeric", "operand", "sentence", "shape"],
+    &["arch", "index", "layout", "numeric", "operand", "sentence", "shape", "words"],
     &["refusal"],
     &["schedule"],
     &["thread"],

@@ -46,7 +46,7 @@ const TWICE: [&str; 32] = [
     "Word",
 ];
 
-/// The types and traits that a text defines outside of functions.
+/// The types and traits that a text defines outside of functions; where a macro like `words!` makes them, inside of its braces.
 fn defined(code: &str) -> BTreeSet<String> {
     let name = |line: &str| {
         let line = line.strip_prefix("pub").map_or(line, |rest| {
@@ -56,7 +56,12 @@ fn defined(code: &str) -> BTreeSet<String> {
         let after = ["struct ", "enum ", "trait ", "type "].iter().find_map(|word| line.strip_prefix(word))?;
         Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
     };
-    code.lines().filter_map(name).filter(|name| !name.is_empty()).collect()
+    let mut made = false;
+    let lines = code.lines().map(|line| {
+        made = (made || line.ends_with("! {") && !line.starts_with(' ')) && line != "}";
+        if made { line.strip_prefix("    ").unwrap_or(line) } else { line }
+    });
+    lines.filter_map(name).filter(|name| !name.is_empty()).collect()
 }
 
 /// Names by the files that define them.
@@ -90,7 +95,7 @@ fn no_name_is_empty() {
 
 #[test]
 fn definitions_are_found() {
-    let code =
-        "pub struct A<T>;\npub(crate) enum B {}\n    struct Inner;\ntrait C {}\npub type D = u8;\nfn f() {}\nimpl A<u8> {}";
-    assert_eq!(defined(code), ["A", "B", "C", "D"].map(str::to_owned).into());
+    let code = "pub struct A<T>;\npub(crate) enum B {}\n    struct Inner;\ntrait C {}\npub type D = u8;\nfn f() {}\nimpl A<u8> {}\n\
+         words! {\n    pub enum E {\n        F,\n    }\n}\n    struct Inner;";
+    assert_eq!(defined(code), ["A", "B", "C", "D", "E"].map(str::to_owned).into());
 }

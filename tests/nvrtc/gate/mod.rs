@@ -22,7 +22,7 @@ use falchion::{
     desc::{COMBINATIONS, GemmDesc, TENSOR_OP_COMBINATIONS},
     internals::{
         codegen::translation_unit,
-        family::default_gemm_configuration::{copied_by_tma, default_description, default_gemm_configurations},
+        family::default_gemm_configuration::{COPIED_BY_TMA, default_description, default_gemm_configurations},
     },
     layout::Order,
     numeric::Combined,
@@ -41,10 +41,10 @@ fn orders() -> impl Iterator<Item = [Order; 3]> {
 fn defaults(op: OpKind, arch: ArchKind, types: &'static [Combined]) -> impl Iterator<Item = GemmDesc> {
     types.iter().flat_map(move |&types| orders().map(move |orders| (types, orders))).flat_map(move |(types, orders)| {
         let base = default_description(op, arch, types, orders).ok();
-        let others = default_gemm_configurations(op, arch, types).map_or(&[][..], |known| known.1);
-        let others = others.iter().filter_map(move |knobs| base.map(|base| base.with_knobs(*knobs)));
+        let others = default_gemm_configurations(op, arch, types).map_or(&[][..], |families| &families[1..]);
+        let others = others.iter().filter_map(move |family| base.map(|base| base.with_family(*family)));
         let fed_by_tma =
-            base.filter(|d| op == OpKind::Simt && d.arch == ArchKind::Sm90).map(|d| d.with_knobs(copied_by_tma(d.knobs())));
+            base.filter(|d| op == OpKind::Simt && d.class.arch == ArchKind::Sm90).map(|d| d.with_family(COPIED_BY_TMA));
         base.into_iter().chain(others).chain(fed_by_tma).filter(|d| d.check().is_ok())
     })
 }
@@ -59,7 +59,7 @@ fn kernels() -> Vec<Line> {
     });
     let mut known = HashSet::new();
     let all = simt.chain(tensor).chain(drawn).filter(|d| known.insert(*d));
-    all.map(|d| Line::new("kernel", &d).with(json!({ "sm": d.arch.machine().sm }))).collect()
+    all.map(|d| Line::new("kernel", &d).with(json!({ "sm": d.class.arch.machine().sm }))).collect()
 }
 
 /// The line, with what became of its kernel.
@@ -70,7 +70,7 @@ fn compiled(cache: &Cache, line: &Line) -> Line {
         Err(error) => panic!("{error}\n{}", line.text()),
     };
     let report = Report::read(&entry.log).unwrap_or_else(|| panic!("no kernel in: {}", entry.log));
-    let dynamic = desc.warp_specialized().map_or_else(|| desc.smem_bytes(), |components| components.ring.shared_bytes());
+    let dynamic = desc.components().map_or_else(|| desc.smem_bytes(), |components| components.ring.shared_bytes());
     line.clone().with(json!({
         "code": digest(cubin::text_sections(&entry.cubin)),
         "registers": report.registers,

@@ -6,6 +6,7 @@
 mod registers;
 mod threads;
 
+use crate::harness::OfFamily;
 use crate::harness::{
     descriptions::{self, Family, Wanted, description, that_just_fits},
     drawn, sample,
@@ -18,7 +19,7 @@ use falchion::{
         compile,
         report::Report,
     },
-    desc::{COMBINATIONS, GemmDesc, SpillKind},
+    desc::{COMBINATIONS, FamilyDesc, GemmDesc, SpillKind},
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
     internals::{
         codegen::{TranslationUnit, translation_unit},
@@ -77,9 +78,15 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     let Some(report) = Report::read(&entry.log) else {
         return Some(format!("no kernel in: {}", entry.log));
     };
-    let available = d.registers_available(machine.registers_per_sm);
+    let (wanted, available) = match d.as_simt() {
+        Ok(one) => (one.registers(), one.registers_available(machine.registers_per_sm)),
+        Err(_) => {
+            let components = d.components().expect("it checks");
+            (components.instruction_registers(), components.ring.launch_registers())
+        }
+    };
     if !report.is_clean() || report.registers == 0 || report.registers > available || entry.log.contains("warning") {
-        return Some(format!("{available} registers available, {} wanted: {report:?}\n{}", d.registers(), entry.log));
+        return Some(format!("{available} registers available, {wanted} wanted: {report:?}\n{}", entry.log));
     }
     None
 }
@@ -130,7 +137,7 @@ fn every_default_configuration_compiles_clean() {
     let mut kernels: Vec<_> = MACHINES.into_iter().flat_map(|arch| defaults(arch, arch)).collect();
     // The oldest tag runs on newer machines: on Turing as Turing's own, on Hopper as nothing else does.
     kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm75));
-    kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm90).into_iter().filter(|(_, d, _)| d.combined() == F32));
+    kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm90).into_iter().filter(|(_, d, _)| d.class.combined() == F32));
     all_clean("defaults", kernels);
 }
 
@@ -183,7 +190,7 @@ fn kernels_whose_warpgroups_have_roles_compile_clean() {
     let mut kernels: Vec<_> = (7_000..7_040).map(|seed| with_roles(seed, true, description)).collect();
     // Other epilogues need what they need, and where they may spill they may.
     kernels.extend((8_000..8_030).map(|seed| with_roles(seed, false, description)));
-    kernels.retain(|(_, d, _)| d.spills == SpillKind::Refused);
+    kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions with roles", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
     let fits: Vec<_> = (9_000..9_016).map(|seed| with_roles(seed, true, just_fits)).collect();
@@ -202,11 +209,11 @@ fn kernels_that_promote_compile_clean() {
         .map(promoted)
         .flat_map(|d| {
             let tile = |m, n, k| Mnk { m, n, k };
-            let turns = GemmDesc { threadblock: tile(128, 128, 128), schedule: ScheduleKind::Pingpong, ..d };
-            let narrow = GemmDesc { instruction: tile(64, 64, 32), ..d };
-            let one = GemmDesc { threadblock: tile(64, 128, 128), warp: tile(64, 128, 128), ..d };
-            let (_, [wide]) = promoted_configurations(d.knobs());
-            let wide = d.with_knobs(wide);
+            let turns = but!(d, threadblock: tile(128, 128, 128), schedule: ScheduleKind::Pingpong);
+            let narrow = but!(d, instruction: tile(64, 64, 32));
+            let one = but!(d, threadblock: tile(64, 128, 128), warp: tile(64, 128, 128));
+            let [_, wide] = promoted_configurations(d.roles().knobs);
+            let wide = d.with_family(FamilyDesc::WarpSpecialized(wide));
             [("cooperative", d), ("wide", wide), ("in turns", turns), ("narrow", narrow), ("one part", one)]
         })
         .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))
@@ -218,7 +225,7 @@ fn kernels_that_promote_compile_clean() {
 /// A description of a seed whose D the copy engine stores.
 fn with_roles(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
-    (format!("seed {seed}"), GemmDesc { align_c: d.c.elements_in(16), ..d }, ArchKind::Sm90)
+    (format!("seed {seed}"), but!(d, align_c: d.class.output.element.elements_in(16)), ArchKind::Sm90)
 }
 
 /// Where C and D are not aligned for the copy engine, threads read and store them.
@@ -228,8 +235,8 @@ fn kernels_whose_threads_store_compile_clean() {
     let kernels: Vec<_> = (10_000..10_024)
         .map(|seed| {
             let (name, d, arch) = with_roles(seed, true, description);
-            let align_c = [1, 2, d.align_c / 2][seed as usize % 3];
-            (name, GemmDesc { align_c, ..d }, arch)
+            let align_c = [1, 2, d.alignments()[2] / 2][seed as usize % 3];
+            (name, but!(d, align_c), arch)
         })
         .collect();
     all_clean("descriptions whose threads store", kernels);
@@ -245,9 +252,9 @@ fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
-    let mut d = default_f32(ArchKind::Sm90);
     // With slices of K, so that there is a map of deposits.
-    (d.threadblock.n, d.threadblock.k) = (64, 16);
+    let d = default_f32(ArchKind::Sm90);
+    let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
     assert_eq!(d.check(), Ok(()));
     let unit = translation_unit(&d, true);
     let asserted: Vec<_> = unit.source.lines().filter(|line| line.contains("index::fingerprint<")).collect();
@@ -332,7 +339,7 @@ fn a_user_s_node_that_is_no_cuda_is_named() {
         (<Apply<Softsign, Activated<Misspelled>> as Node>::DESC, "mis spelled", "identifier \"absolute\" is undefined"),
         (<Activated<Unbalanced> as Node>::DESC, "unbalanced", "error"),
     ] {
-        let d = GemmDesc { epilogue, ..default_f32(ArchKind::Sm90) };
+        let d = but!(default_f32(ArchKind::Sm90), epilogue);
         let error = compile(&cache(), &translation_unit(&d, false), 90).expect_err(name);
         assert!(error.to_string().contains(&format!("(epilogue node `{name}`)")), "{error}");
         let Error::Compile { log, node } = error else { panic!("{error:?}") };
@@ -363,7 +370,7 @@ fn epilogues_compile_clean() {
         let firsts = COMBINATIONS.iter().find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));
         if firsts == Some(types) {
             let d = default(ArchKind::Sm80, *types, [Order::Row; 3]);
-            kernels.extend(epilogues.iter().map(|e| (e.to_string(), GemmDesc { epilogue: *e, ..d }, ArchKind::Sm80)));
+            kernels.extend(epilogues.iter().map(|e| (e.to_string(), but!(d, epilogue: *e), ArchKind::Sm80)));
         }
     }
     all_clean("epilogues", kernels);

@@ -1,9 +1,10 @@
 //! Kernels whose A comes from registers.
 
 use super::{all_clean, descriptions};
+use crate::harness::OfFamily;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs, SourceKind},
+    desc::{Pins, SourceKind},
     internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
     numeric::ElementKind,
@@ -21,7 +22,7 @@ fn kernels_with_a_in_registers_compile_clean() {
     let mut kernels = Vec::new();
     for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders))) {
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-        let (k, cooperative) = (default.threadblock.k, ScheduleKind::Cooperative);
+        let (k, cooperative) = (default.threadblock().k, ScheduleKind::Cooperative);
         for (tile, warp, schedule) in [
             ((128, 128), (128, 128), ScheduleKind::Pingpong),
             ((128, 128), (64, 128), cooperative),
@@ -30,10 +31,10 @@ fn kernels_with_a_in_registers_compile_clean() {
             ((128, 160), (128, 160), ScheduleKind::Pingpong),
         ] {
             let of = |(m, n)| Mnk { m, n, k };
-            let instruction = Mnk { n: warp.1, ..default.instruction };
+            let instruction = Mnk { n: warp.1, ..default.roles().knobs.instruction };
             let (threadblock, warp) = (of(tile), of(warp));
-            let knobs = GemmDesc { threadblock, warp, instruction, schedule, stages: 3, ..default }.user_knobs();
-            let d = default.with_knobs(Knobs { source_a: SourceKind::Registers, ..knobs });
+            let knobs = but!(default, threadblock, warp, instruction, schedule, stages: 3).user_pins();
+            let d = default.with(Pins { a_operand: Some(SourceKind::Registers), ..knobs });
             kernels.push((format!("{orders:?}"), d, ArchKind::Sm90));
         }
     }

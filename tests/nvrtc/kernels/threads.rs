@@ -27,7 +27,7 @@ fn kernels_whose_threads_multiply_compile_clean() {
     };
     let mut kernels: Vec<_> = (11_000..11_030).map(|seed| drawn(seed, true, &description)).collect();
     kernels.extend((12_000..12_020).map(|seed| drawn(seed, false, &description)));
-    kernels.retain(|(_, d, _)| d.spills == SpillKind::Refused);
+    kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions of threads", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 33);
     let fits: Vec<_> = (13_000..13_012).map(|seed| drawn(seed, true, &just_fits)).collect();

@@ -126,7 +126,7 @@ mod tests {
                     other.set(GUARD + place, unwritten)?;
                     let why = judge.wrong(&desc, known, &other)?.expect("an element that is not written");
                     let unwritten = format!("not write all of D: not element {place} from");
-                    assert!(why.contains(if desc.c.is_integer() { "1 of 960" } else { &unwritten }), "{why}");
+                    assert!(why.contains(if desc.class.output.element.is_integer() { "1 of 960" } else { &unwritten }), "{why}");
                 }
                 for (place, away) in [(0, -1024), (GUARD - 1, -1), (GUARD + 960, 960), (GUARD + 960 + GUARD - 1, 1983)] {
                     let mut stray = right.clone();
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn whole_numbers_decide_where_random_ones_cannot() -> Result<(), Error> {
         let mut desc = described("f16:row", "f16:row", "f16:row");
-        desc.accumulator = falchion::numeric::ElementKind::F16;
+        desc.class.accumulator = falchion::numeric::ElementKind::F16;
         let judge = Judge::new(&desc, &problem(&desc, Mnk::new(8, 8, 4096)))?;
         assert_eq!(judge.known().each_ref().map(|known| judge.decides(&desc, known)), [true, false]);
         Ok(())

@@ -44,7 +44,7 @@ pub struct Nvrtc {
 
 impl Compiler for Nvrtc {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
-        desc.epilogue.check_functions()?;
+        desc.class.output.epilogue.check_functions()?;
         let entry = compile(Cache::global(), &kernel_unit(desc), self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
@@ -55,11 +55,11 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     let (types, orders) = (base.user_types(), base.orders());
     let matrix = |element, order| MatrixType { element, order };
     let extents = (size.m as usize, size.n as usize, size.k as usize);
-    let plain = base.epilogue == <LinearCombination as Node>::DESC;
+    let plain = base.class.output.epilogue == <LinearCombination as Node>::DESC;
     SuiteProblem {
-        op: Some(base.op.to_string()),
+        op: Some(base.class.op.to_string()),
         acc: Some(types.accumulator.to_string()),
-        epilogue: (!plain).then(|| base.epilogue.to_string()),
+        epilogue: (!plain).then(|| base.class.output.epilogue.to_string()),
         ..SuiteProblem::new(extents, [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)])
     }
 }
@@ -79,16 +79,14 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let canonical = shapes.canonical_for(desc)?;
     let fitting = fitting(desc, &canonical, canonical.k, [0; 4], 0);
     let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
-    let [a, b] = OperandKind::BOTH.map(|operand| desc.operand(operand).k_contiguous);
-    let names = if desc.exchanged { [Operand::B, Operand::A, Operand::C] } else { [Operand::A, Operand::B, Operand::C] };
-    let rows = [
-        (fitting.align_a, desc.align_a, along(a, canonical.m)),
-        (fitting.align_b, desc.align_b, along(b, canonical.n)),
-        (fitting.align_c, desc.align_c, desc.layout_c.packed(canonical.m, canonical.n)),
-    ];
-    for (operand, (fits, wanted, extent)) in names.into_iter().zip(rows) {
+    let [a, b] = OperandKind::BOTH.map(|operand| desc.class.k_contiguous(operand));
+    let names =
+        if desc.frame.is_exchanged() { [Operand::B, Operand::A, Operand::C] } else { [Operand::A, Operand::B, Operand::C] };
+    let extents = [along(a, canonical.m), along(b, canonical.n), desc.class.output.layout.packed(canonical.m, canonical.n)];
+    let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
+    for (operand, ((fits, wanted), extent)) in names.into_iter().zip(rows) {
         // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
-        let refused = desc.mainloop.has_roles() && !(extent as u64).is_multiple_of(u64::from(wanted));
+        let refused = desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
             return Err(

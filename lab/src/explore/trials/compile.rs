@@ -33,7 +33,7 @@ pub(super) fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Opti
     match built {
         Ok(report) => {
             let bytes = report.spill_store_bytes.saturating_add(report.spill_load_bytes);
-            Ok((bytes > 0 && desc.spills == SpillKind::Refused).then_some(Outcome::Spilled { bytes }))
+            Ok((bytes > 0 && desc.pins().spills == Some(SpillKind::Refused)).then_some(Outcome::Spilled { bytes }))
         }
         Err(Error::Compile { mut log, .. }) => {
             let end = (0..=LOG_BYTES.min(log.len())).rev().find(|&end| log.is_char_boundary(end)).unwrap_or(0);

@@ -4,7 +4,7 @@ use super::base;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Knobs},
+    desc::{GemmDesc, Pins},
     internals::family::Request,
     threadblock::MainloopKind,
 };
@@ -41,15 +41,14 @@ fn the_census_is_brute_force() {
     {
         let space = small(&base);
         let census = census(&space);
-        let (orders, types) = (base.orders(), base.user_types());
         let mut looped: Vec<GemmDesc> = Vec::new();
         let mut places = [0; LISTS.len()];
         'all: loop {
-            let mut knobs = base.user_knobs();
+            let mut knobs = base.user_pins();
             for ((name, values), place) in LISTS.iter().zip(places) {
                 knobs.set(name, values[place]).expect("a value");
             }
-            looped.push(GemmDesc::of_values(base.op, base.arch, types, [orders.a, orders.b, orders.c], knobs));
+            looped.push(base.with(knobs));
             for (place, (_, values)) in places.iter_mut().zip(LISTS) {
                 *place += 1;
                 if *place < values.len() {
@@ -84,7 +83,7 @@ fn the_counts_add_up() {
         assert!(census.refused.windows(2).all(|pair| pair[0].count >= pair[1].count));
         for reason in &census.refused {
             let refusal = space.at(reason.point).check().expect_err("a refusal");
-            let refusal = if base.exchanged { refusal.exchanged() } else { refusal };
+            let refusal = if base.frame.is_exchanged() { refusal.exchanged() } else { refusal };
             assert_eq!(refusal.to_string(), reason.first);
             let before = reason.form.split('#').next().unwrap();
             assert!(reason.first.starts_with(before), "{reason:?}");
@@ -116,18 +115,18 @@ fn every_main_loop_has_a_family() {
             assert_eq!(space.families().len(), 1);
             let census = census(&space);
             assert!(census.legal.len() > 10, "{name}: {census:?}");
-            assert!(census.legal.iter().all(|&point| space.at(point).op == base.op));
+            assert!(census.legal.iter().all(|&point| space.at(point).class.op == base.class.op));
             all.push(name);
         }
     }
     assert_eq!(all, MainloopKind::ALL.map(MainloopKind::name));
     // On Hopper the last is one of both operation classes.
-    let mut fed = Space::around(&GemmDesc { arch: ArchKind::Sm90, ..simt }).unwrap();
+    let mut fed = Space::around(&but!(simt, arch: ArchKind::Sm90)).unwrap();
     assert_eq!(fed.families().len(), 4);
     fed.narrow("mainloop", &["warpspecialized"]).unwrap();
     let found = census(&fed);
-    assert!(found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).op == simt.op), "{found:?}");
-    let mut old = Space::of(&GemmDesc { arch: ArchKind::Sm75, ..simt });
+    assert!(found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).class.op == simt.class.op), "{found:?}");
+    let mut old = Space::of(&but!(simt, arch: ArchKind::Sm75));
     old.narrow("threadblock", &["128x128x8"]).unwrap();
     assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");
     for (a, c) in
@@ -137,7 +136,7 @@ fn every_main_loop_has_a_family() {
         space.narrow("threadblock", &["64x64x16"]).unwrap();
         space.narrow("blocks_per_sm", &["1"]).unwrap();
         let census = census(&space);
-        let loops: BTreeSet<&str> = census.legal.iter().map(|&point| space.at(point).mainloop.name()).collect();
+        let loops: BTreeSet<&str> = census.legal.iter().map(|&point| space.at(point).family.mainloop().name()).collect();
         assert_eq!(loops.len(), 3, "{a}: {loops:?}");
     }
 }
@@ -201,7 +200,7 @@ fn a_space_in_json() {
         Space::from_json(&default, r#"[{"stages": [2, "3"], "warp": "32x32x8"}, {"mainloop": ["pipelined"], "stages": 2}]"#)
             .unwrap();
     assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
-    assert_eq!(space.at(2).mainloop.name(), "pipelined");
+    assert_eq!(space.at(2).family.mainloop().name(), "pipelined");
     assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::of(&default));
     for (text, part) in [
         ("", "the space cannot be read: EOF"),
@@ -219,16 +218,16 @@ fn a_space_in_json() {
     }
 }
 
-/// A description's point: every knob of [`Knobs::TABLE`] counts in the order of the table, the last the fastest.
+/// A description's point: every knob of [`Pins::TABLE`] counts in the order of the table, the last the fastest.
 #[test]
 fn points_are_in_the_order_of_the_table() {
     let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
     space.set("stages", &["2", "3"]).unwrap();
     space.set("align_c", &["1", "2", "4"]).unwrap();
-    let point = |stages, align_c| GemmDesc { stages, align_c, ..space.at(0) };
+    let point = |stages, align_c| but!(space.at(0), stages, align_c);
     let wanted = [point(2, 1), point(2, 2), point(2, 4), point(3, 1), point(3, 2), point(3, 4)];
     assert_eq!((0..6).map(|at| space.at(at)).collect::<Vec<_>>(), wanted);
-    assert!(Knobs::TABLE.iter().position(|row| row.0 == "stages") < Knobs::TABLE.iter().position(|row| row.0 == "align_c"));
+    assert!(Pins::TABLE.iter().position(|row| row.0 == "stages") < Pins::TABLE.iter().position(|row| row.0 == "align_c"));
 }
 
 proptest! {

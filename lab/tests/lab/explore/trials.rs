@@ -4,6 +4,7 @@ use super::{
     base,
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
+use crate::harness::OfFamily;
 use falchion::{Error, cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
     bench::Launch,
@@ -35,7 +36,7 @@ pub fn candidates(count: usize) -> Vec<GemmDesc> {
 
 /// Columns of tiles abreast.
 fn abreast(desc: &GemmDesc) -> u32 {
-    match desc.swizzle {
+    match desc.swizzle() {
         SwizzleKind::Identity(abreast) => abreast,
         other => panic!("{other:?}"),
     }
@@ -44,7 +45,7 @@ fn abreast(desc: &GemmDesc) -> u32 {
 /// 5 stages are fast, and wrong; the more columns abreast, the faster.
 pub fn fate(desc: &GemmDesc) -> Fate {
     let abreast = abreast(desc);
-    match (desc.stages, abreast) {
+    match (desc.stages(), abreast) {
         (5, _) => Fate::Wrong,
         (4, 1..=3) => Fate::Fails,
         (4, 4..=6) => Fate::Spills,
@@ -129,14 +130,14 @@ fn nothing_is_timed_before_it_is_verified() {
 #[test]
 fn what_is_wrong_never_wins() {
     fn tempting(desc: &GemmDesc) -> Fate {
-        if desc.stages == 5 { Fate::Wrong } else { fate(desc) }
+        if desc.stages() == 5 { Fate::Wrong } else { fate(desc) }
     }
     let fake = Fake::new(tempting);
     let (_, all) = explored(&fake, &plan(40), Vec::new()).unwrap();
     let standings = standings(&all, SIZE);
     assert!(standings.iter().all(|standing| matches!(fate(&standing.desc), Fate::Takes(_))));
     assert_eq!(standings.len(), 24);
-    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (abreast(&s.desc), s.desc.stages)).collect();
+    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (abreast(&s.desc), s.desc.stages())).collect();
     assert_eq!(first, [(10, 4), (10, 3), (10, 2), (9, 4)]);
     assert_eq!(standings.iter().map(|standing| standing.is_final).collect::<Vec<_>>()[..4], [true, true, true, false]);
     let last = last_final(&all, SIZE).unwrap();
@@ -210,7 +211,7 @@ fn a_run_goes_on_where_another_ended() {
 #[test]
 fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     fn killing(desc: &GemmDesc) -> Fate {
-        if desc.stages == 5 { Fate::Kills } else { fate(desc) }
+        if desc.stages() == 5 { Fate::Kills } else { fate(desc) }
     }
     let plan = plan(20);
     let mut entries = Vec::new();
@@ -231,7 +232,7 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
         }
         deaths += 1;
     }
-    let killers = plan.candidates.iter().filter(|desc| desc.stages == 5).count();
+    let killers = plan.candidates.iter().filter(|desc| desc.stages() == 5).count();
     assert!(killers > 2 && deaths == killers);
     let wrong = |trial: &&&Trial| matches!(&trial.outcome, Outcome::Wrong { why } if why.contains("CUDA_ERROR_ILLEGAL_ADDRESS"));
     assert_eq!(trials(&entries).iter().filter(wrong).count(), killers);
@@ -319,12 +320,12 @@ fn compilations_go_on_side_by_side() {
 #[test]
 fn spills_that_are_allowed_are_timed() {
     fn spilling(desc: &GemmDesc) -> Fate {
-        if desc.stages == 2 { Fate::Takes(50.0) } else { Fate::Spills }
+        if desc.stages() == 2 { Fate::Takes(50.0) } else { Fate::Spills }
     }
     let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
     space.set("spills", &["allowed"]).unwrap();
     let allowed = space.at(0);
-    let descs = [allowed, GemmDesc { spills: base("f32:row", "f32:row", "f32:row").spills, ..allowed }];
+    let descs = [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").one().knobs.spills)];
     let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
     assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0 });
 }

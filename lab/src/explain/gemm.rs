@@ -1,0 +1,153 @@
+//! What follows from a description, in words: `falchion gemm --explain`.
+
+use falchion::{
+    desc::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation},
+    layout::Order,
+    shape::Mnk,
+};
+
+/// The facts in words: what, and how much.
+pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
+    match explanation {
+        Explanation::Simt(facts) => simt(facts),
+        Explanation::Roles(facts) => roles(facts),
+    }
+}
+
+/// Says that operands have changed places, where they have.
+fn exchanged_fact(exchanged: bool, d: Order) -> Option<(&'static str, String)> {
+    let why = match d {
+        Order::Col => "A and B, transposed, for a column-major D",
+        Order::Row => "A and B, transposed, so that A comes from registers",
+    };
+    exchanged.then(|| ("exchanged", why.to_owned()))
+}
+
+fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
+    let [a, b] = of.operands;
+    let [lanes_m, lanes_n] = of.lanes;
+    let [tile_m, tile_n] = of.thread_tile;
+    let mut facts = vec![
+        ("warps", format!("{} of 32 lanes, {lanes_m} x {lanes_n}: {} threads", of.warps, of.threads)),
+        ("thread tile", format!("{tile_m} x {tile_n}")),
+        ("registers", format!("about {} of {} a thread", of.registers, of.registers_available)),
+        ("shared memory", simt_shared_memory(of)),
+        ("A", operand(&a)),
+        ("B", operand(&b)),
+        ("D", format!("stored {} at a time", of.store_access)),
+        ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
+    ];
+    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col));
+    facts
+}
+
+fn simt_shared_memory(of: &SimtExplanation) -> String {
+    let SimtExplanation { smem_bytes, smem_bytes_available, stage_bytes, deposit_bytes, .. } = of;
+    let deposit = if *deposit_bytes > 0 { format!(", {deposit_bytes} to add up slices of K") } else { String::new() };
+    format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{deposit}")
+}
+
+fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
+    let [a, b] = of.operands;
+    let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) = (of.consumers, of.consumer_tile, of.repeats);
+    let Mnk { m, n, k } = of.instruction;
+    let RolesExplanation { threads, accumulators, registers, registers_available, registers_at_launch, .. } = of;
+    let given = match of.registers_kept_and_taken {
+        Some([kept, taken]) => {
+            format!("launched with {registers_at_launch}, the producer keeps {kept} and consumers take {taken}")
+        }
+        None => format!("launched with {registers_at_launch}, which all keep"),
+    };
+    let mut facts = vec![
+        ("warpgroups", format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads")),
+        match of.lanes {
+            None => ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}")),
+            Some([down, across]) => {
+                ("warp tile", format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"))
+            }
+        },
+        ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
+        ("shared memory", roles_shared_memory(of)),
+        ("A", boxes(&a)),
+        ("B", boxes(&b)),
+        ("D", roles_stored(of)),
+        ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
+    ];
+    let [cluster_m, cluster_n] = of.cluster;
+    if cluster_m * cluster_n > 1 {
+        facts.insert(1, ("cluster", format!("{cluster_m} x {cluster_n} blocks")));
+    }
+    if let Some(every) = of.promoted_every {
+        let partial = of.partial_sums;
+        facts.insert(
+            3,
+            ("promotion", format!("sums are added to those in f32 every {every} of K, from {partial} registers of partial sums")),
+        );
+    }
+    if of.fragment_sets > 0 {
+        facts.push(("A in registers", format!("{} sets in turn", of.fragment_sets)));
+    }
+    if let Some(part) = of.split.part() {
+        let (parts, products, all) = (of.split.parts(), of.split.products().len(), of.split.parts().pow(2));
+        let scaled = if of.split.scales() { ", rows of A and columns of B scaled" } else { "" };
+        facts.insert(
+            0,
+            ("split", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
+        );
+    }
+    facts.splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed()));
+    facts
+}
+
+fn roles_shared_memory(of: &RolesExplanation) -> String {
+    let RolesExplanation {
+        smem_bytes,
+        smem_bytes_available,
+        stages,
+        stage_bytes,
+        staging_buffers,
+        staging_bytes,
+        barrier_bytes,
+        ..
+    } = of;
+    let staging = match staging_buffers * of.consumers[0] * of.consumers[1] {
+        0 => String::new(),
+        buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
+    };
+    format!(
+        "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}, {barrier_bytes} of barriers"
+    )
+}
+
+fn roles_stored(of: &RolesExplanation) -> String {
+    let [rows, columns] = of.slice;
+    if let (0, Some(access)) = (of.slices, of.store_access) {
+        return format!("stored by threads from registers, {access} at a time");
+    }
+    let by = match of.store_access {
+        None => "by the copy engine".to_owned(),
+        Some(access) => format!("by threads, {access} at a time"),
+    };
+    format!("stored {by}, in {} slices of {rows} x {columns} a consumer", of.slices)
+}
+
+fn operand(of: &OperandExplanation) -> String {
+    format!(
+        "{} x {} ({} bytes) a thread from global memory, {} at a time into rows of {} in shared memory, {} at a time out",
+        of.accesses, of.access, of.access_bytes, of.shared_access, of.pitch, of.fragment_access
+    )
+}
+
+fn boxes(of: &BoxesExplanation) -> String {
+    let [mn, k] = of.extents;
+    let along = match (of.along_k, of.name) {
+        (true, _) => "K",
+        (false, "A") => "M",
+        (false, _) => "N",
+    };
+    let shared = match of.shares {
+        0 | 1 => String::new(),
+        blocks => format!(", each copied to all {blocks} blocks of the cluster"),
+    };
+    format!("{} boxes of {mn} x {k} ({} bytes) a stage, rows along {along}{shared}", of.copies, of.bytes)
+}

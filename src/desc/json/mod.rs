@@ -1,0 +1,163 @@
+//! A description as JSON, in the user's terms: A, B and C as the user has them, the family by its name, and its knobs in the words
+//! of their flags. Version 3, which was flat, is read, too.
+//!
+//! ```
+//! use falchion::prelude::*;
+//!
+//! let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::DESC;
+//! let text = desc.to_json()?;
+//! assert!(text.starts_with(r#"{"version":4,"a":"f32:row","b":"f32:row","c":"f32:col","accumulator":"f32""#));
+//! assert!(text.contains(r#""family":{"simt":{"threadblock":"256x128x8","#));
+//! assert_eq!(GemmDesc::from_json(&text)?, desc);
+//! # Ok::<(), falchion::Error>(())
+//! ```
+
+mod flat;
+mod words;
+
+use self::{flat::Flat, words::KnobWords};
+use super::{
+    class::{Class, Frame},
+    gemm_desc::{FamilyDesc, GemmDesc},
+    knobs::{SimtKnobs, WarpSpecializedKnobs},
+};
+use crate::{
+    arch::{ArchKind, OpKind},
+    epilogue::EpilogueDesc,
+    error::Error,
+    layout::MatrixType,
+    numeric::{Combined, ComputeKind, ElementKind},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// The version of the form that is written.
+const VERSION: u64 = 4;
+
+/// What JSON says of a description.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u64,
+    a: MatrixType,
+    b: MatrixType,
+    c: MatrixType,
+    accumulator: ElementKind,
+    compute: ComputeKind,
+    op: OpKind,
+    arch: ArchKind,
+    epilogue: EpilogueDesc,
+    /// Whether the kernel has A and B in each other's place.
+    exchanged: bool,
+    family: Family,
+}
+
+/// A family and its knobs, in words.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Family {
+    Simt(KnobWords),
+    WarpSpecialized(KnobWords),
+}
+
+impl From<GemmDesc> for Document {
+    fn from(desc: GemmDesc) -> Self {
+        let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
+        let words = KnobWords::of(&desc.family_of_user().pins());
+        Self {
+            version: VERSION,
+            a: MatrixType { element: types.a, order: orders.a },
+            b: MatrixType { element: types.b, order: orders.b },
+            c: MatrixType { element: types.c, order: orders.c },
+            accumulator: class.accumulator,
+            compute: class.compute,
+            op: class.op,
+            arch: class.arch,
+            epilogue: class.output.epilogue,
+            exchanged: desc.frame.is_exchanged(),
+            family: match desc.family {
+                FamilyDesc::Simt(_) => Family::Simt(words),
+                FamilyDesc::WarpSpecialized(_) => Family::WarpSpecialized(words),
+            },
+        }
+    }
+}
+
+impl TryFrom<Document> for GemmDesc {
+    type Error = String;
+
+    fn try_from(document: Document) -> Result<Self, String> {
+        let Document { version, a, b, c, accumulator, compute, op, arch, epilogue, exchanged, family } = document;
+        if version != VERSION {
+            return Err(format!("its version is {version}, and this library reads 3 and {VERSION}"));
+        }
+        let family = match family {
+            Family::Simt(words) => FamilyDesc::Simt(words.read(SimtKnobs::NAMES, SimtKnobs::foreign, SimtKnobs::all)?),
+            Family::WarpSpecialized(words) => FamilyDesc::WarpSpecialized(words.read(
+                WarpSpecializedKnobs::NAMES,
+                WarpSpecializedKnobs::foreign,
+                WarpSpecializedKnobs::all,
+            )?),
+        };
+        let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
+        let mut class = Class::new(op, arch, types, [a.order, b.order]);
+        (class.compute, class.output.epilogue) = (compute, epilogue);
+        class.output.layout = if exchanged { c.order.transposed() } else { c.order };
+        let desc = Self { class, frame: Frame::AsGiven, family };
+        Ok(if exchanged { desc.exchange() } else { desc })
+    }
+}
+
+impl Serialize for GemmDesc {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Document::from(*self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for GemmDesc {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Document::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+    }
+}
+
+fn refuse(because: impl ToString) -> Error {
+    Error::Description { because: because.to_string() }
+}
+
+impl GemmDesc {
+    /// The description as one line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Refused`] when the epilogue is no expression and so has no text.
+    pub fn to_json(&self) -> Result<String, Error> {
+        self.class.output.epilogue.check()?;
+        serde_json::to_string(self).map_err(refuse)
+    }
+
+    /// The description that JSON states, in version 4 or 3. It is still to be checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Description`] when the text is not JSON, lacks a field, has one too many or one twice, or is of another version.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        /// The version, whatever else there is.
+        #[derive(Deserialize)]
+        struct Version {
+            version: Option<serde_json::Value>,
+        }
+        if !text.trim_start().starts_with('{') {
+            return Err(refuse("it is not an object of fields"));
+        }
+        let Version { version } = serde_json::from_str(text).map_err(refuse)?;
+        match version {
+            Some(version) if version == VERSION => serde_json::from_str(text).map_err(refuse),
+            Some(version) if version == flat::VERSION => {
+                serde_json::from_str::<Flat>(text).map_err(refuse)?.try_into().map_err(|because: String| refuse(because))
+            }
+            Some(version) => Err(refuse(format!(
+                "its version is {version}, and this library reads 3 and {VERSION}; write it anew with `falchion gemm --explain --json`"
+            ))),
+            None => Err(refuse(format!("it has no field `version`, which is {VERSION}"))),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Knobs as JSON: an object of words, and of numbers where a word is one.
+
+use crate::desc::Pins;
+use core::fmt;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+    ser::SerializeMap,
+};
+
+/// Knobs by their names, in words.
+pub(super) struct KnobWords(Vec<(String, String)>);
+
+impl KnobWords {
+    /// Those that are pinned.
+    pub fn of(pins: &Pins) -> Self {
+        let words = Pins::TABLE.iter().zip(pins.words());
+        Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
+    }
+
+    /// A family's knobs: all that it has `names` of, and none that are `foreign` to it.
+    pub fn read<K>(&self, names: &[&str], foreign: fn(Pins) -> Pins, all: fn(Pins) -> Option<K>) -> Result<K, String> {
+        let mut pins = Pins::NONE;
+        for (name, text) in &self.0 {
+            pins.set(name, text).map_err(|error| error.to_string())?;
+            if pins.epilogue.is_some() || !foreign(pins).is_none() {
+                return Err(format!("unknown field `{name}`: its family has the knobs {}", names.join(", ")));
+            }
+        }
+        let missing = names.iter().find(|name| !self.0.iter().any(|(given, _)| given == *name));
+        all(pins).ok_or_else(|| format!("missing field `{}` of its family's knobs", missing.unwrap_or(&"knobs")))
+    }
+}
+
+impl Serialize for KnobWords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, text) in &self.0 {
+            match text.parse::<u64>() {
+                Ok(number) => map.serialize_entry(name, &number)?,
+                Err(_) => map.serialize_entry(name, text)?,
+            }
+        }
+        map.end()
+    }
+}
+
+/// A word, whichever way it stands in JSON.
+struct Word(String);
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfWord;
+        impl Visitor<'_> for OfWord {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a knob's value, in words or as a number")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Word, E> {
+                Ok(Word(text.to_owned()))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Word, E> {
+                Ok(Word(number.to_string()))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Word, E> {
+                Ok(Word(number.to_string()))
+            }
+        }
+        deserializer.deserialize_any(OfWord)
+    }
+}
+
+impl<'de> Deserialize<'de> for KnobWords {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfKnobs;
+        impl<'de> Visitor<'de> for OfKnobs {
+            type Value = KnobWords;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("knobs by their names")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<KnobWords, M::Error> {
+                let mut words: Vec<(String, String)> = Vec::new();
+                while let Some((name, Word(text))) = map.next_entry::<String, Word>()? {
+                    if words.iter().any(|(known, _)| *known == name) {
+                        return Err(M::Error::custom(format!("duplicate field `{name}`")));
+                    }
+                    words.push((name, text));
+                }
+                Ok(KnobWords(words))
+            }
+        }
+        deserializer.deserialize_map(OfKnobs)
+    }
+}

@@ -1,0 +1,53 @@
+//! Values that are words: an enum and its words, each said once.
+
+/// A value that is one of some words.
+pub(crate) trait Named: Copy + 'static {
+    /// All words, as a flag's help has them: `a|b`.
+    const FORM: &'static str;
+    /// Every value.
+    const VALUES: &'static [Self];
+    /// Its word.
+    fn word(self) -> &'static str;
+}
+
+/// Declares an enum whose values are words: `ALL` of them, the `name` of each, and how flags and files spell it.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $Kind:ident { $($(#[$doc:meta])* $Variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub enum $Kind {
+            $($(#[$doc])* #[cfg_attr(feature = "serde", serde(rename = $word))] $Variant),+
+        }
+
+        impl $Kind {
+            /// Every one.
+            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$Variant),+];
+
+            /// The name, as flags and files spell it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Variant => $word),+
+                }
+            }
+        }
+
+        impl core::fmt::Display for $Kind {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl $crate::words::Named for $Kind {
+            const FORM: &'static str = $crate::words::words!(@form $($word),+);
+            const VALUES: &'static [Self] = &Self::ALL;
+
+            fn word(self) -> &'static str {
+                self.name()
+            }
+        }
+    };
+    (@form $first:literal $(, $word:literal)*) => { concat!($first $(, "|", $word)*) };
+}
+
+pub(crate) use words;

@@ -1,0 +1,57 @@
+//! Descriptions, changed in some things.
+
+use falchion::desc::{GemmDesc, Pins, SimtDesc, WarpSpecializedDesc};
+
+/// A description whose family a test knows.
+pub trait OfFamily {
+    /// That of a kernel whose threads all follow one schedule.
+    fn one(&self) -> SimtDesc;
+    /// That of one whose warpgroups have roles.
+    fn roles(&self) -> WarpSpecializedDesc;
+}
+
+impl OfFamily for GemmDesc {
+    fn one(&self) -> SimtDesc {
+        self.as_simt().expect("a kernel whose threads all follow one schedule")
+    }
+
+    fn roles(&self) -> WarpSpecializedDesc {
+        self.warp_specialized().expect("a kernel whose warpgroups have roles")
+    }
+}
+
+/// The description with some knobs of its family changed, which are the kernel's.
+pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
+    let foreign = desc.family.foreign(pins);
+    assert!(foreign.is_none(), "{:?} is no knob of {:?}", foreign.first(), desc.family.mainloop());
+    desc.pinned(pins)
+}
+
+/// A description but for some fields of its class, and some knobs of its family: `but!(desc, a: ElementKind::F16, stages: 3)`.
+macro_rules! but {
+    ($desc:expr $(, $field:ident $(: $value:expr)?)* $(,)?) => {{
+        #[allow(unused_mut)]
+        let mut desc = falchion::desc::GemmDesc::from($desc);
+        $(but!(@given desc, $field $(, $value)?);)*
+        desc
+    }};
+    (@given $d:ident, $field:ident) => { but!(@set $d, $field, $field) };
+    (@given $d:ident, $field:ident, $value:expr) => { but!(@set $d, $field, $value) };
+    (@set $d:ident, a, $value:expr) => { $d.class.a.element = $value };
+    (@set $d:ident, b, $value:expr) => { $d.class.b.element = $value };
+    (@set $d:ident, c, $value:expr) => { $d.class.output.element = $value };
+    (@set $d:ident, accumulator, $value:expr) => { $d.class.accumulator = $value };
+    (@set $d:ident, compute, $value:expr) => { $d.class.compute = $value };
+    (@set $d:ident, layout_a, $value:expr) => { $d.class.a.layout = $value };
+    (@set $d:ident, layout_b, $value:expr) => { $d.class.b.layout = $value };
+    (@set $d:ident, layout_c, $value:expr) => { $d.class.output.layout = $value };
+    (@set $d:ident, op, $value:expr) => { $d.class.op = $value };
+    (@set $d:ident, arch, $value:expr) => { $d.class.arch = $value };
+    (@set $d:ident, epilogue, $value:expr) => { $d.class.output.epilogue = $value };
+    (@set $d:ident, exchanged, $value:expr) => {
+        $d.frame = if $value { falchion::desc::Frame::Exchanged } else { falchion::desc::Frame::AsGiven }
+    };
+    (@set $d:ident, $knob:ident, $value:expr) => {
+        $d = $crate::harness::pinned($d, falchion::desc::Pins { $knob: Some($value), ..falchion::desc::Pins::NONE })
+    };
+}
