@@ -28,6 +28,7 @@ use crate::{
     layout::MatrixType,
     numeric::{Combined, ComputeKind, ElementKind},
 };
+use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The version of the form that is written.
@@ -88,7 +89,7 @@ impl TryFrom<Document> for GemmDesc {
     fn try_from(document: Document) -> Result<Self, String> {
         let Document { version, a, b, c, accumulator, compute, op, arch, epilogue, exchanged, family } = document;
         if version != VERSION {
-            return Err(format!("its version is {version}, and this library reads 3 and {VERSION}"));
+            return Err(other_version(version));
         }
         let family = match family {
             Family::Simt(words) => FamilyDesc::Simt(words.read(SimtKnobs::NAMES, SimtKnobs::foreign, SimtKnobs::all)?),
@@ -117,6 +118,13 @@ impl<'de> Deserialize<'de> for GemmDesc {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Document::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
     }
+}
+
+fn other_version(version: impl fmt::Display) -> String {
+    let read = flat::VERSION;
+    format!(
+        "its version is {version}, and this library reads {read} and {VERSION}; write it anew with `falchion gemm --explain --json`"
+    )
 }
 
 fn refuse(because: impl ToString) -> Error {
@@ -154,9 +162,7 @@ impl GemmDesc {
             Some(version) if version == flat::VERSION => {
                 serde_json::from_str::<Flat>(text).map_err(refuse)?.try_into().map_err(|because: String| refuse(because))
             }
-            Some(version) => Err(refuse(format!(
-                "its version is {version}, and this library reads 3 and {VERSION}; write it anew with `falchion gemm --explain --json`"
-            ))),
+            Some(version) => Err(refuse(other_version(version))),
             None => Err(refuse(format!("it has no field `version`, which is {VERSION}"))),
         }
     }
