@@ -3,7 +3,12 @@
 //! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
-use crate::{host::roles::RingFault, layout::algebra::LayoutError, refusal::Refusal, schedule::Fault};
+use crate::{
+    host::roles::RingFault,
+    layout::algebra::LayoutError,
+    refusal::{Refusal, Unresolved},
+    schedule::Fault,
+};
 use std::path::PathBuf;
 
 /// Why a call did not do what it was asked.
@@ -13,6 +18,9 @@ pub enum Error {
     /// The request asks for what cannot be.
     #[error("{0}")]
     Refused(#[from] Refusal),
+    /// No kernel was found that has what is pinned.
+    #[error("{0}")]
+    Unresolved(#[from] Unresolved),
     /// A layout, or the result of an operation on layouts, does not exist.
     #[error("{0}")]
     Layout(#[from] LayoutError),

@@ -60,7 +60,7 @@ macro_rules! of_every_family {
 
 impl<K: Copy> Described<K> {
     /// A class, seen from a frame, and knobs.
-    pub(super) const fn of((class, frame): (Class, Frame), knobs: K) -> Self {
+    pub(crate) const fn of((class, frame): (Class, Frame), knobs: K) -> Self {
         Self { class, frame, knobs }
     }
 }
@@ -69,8 +69,9 @@ impl FamilyDesc {
     /// The pins that this family has no knobs for.
     pub const fn foreign(&self, pins: Pins) -> Pins {
         match (self, pins.mainloop) {
+            // The main loop is what makes a family, and a knob of one of them.
+            (Self::Simt(_), Some(MainloopKind::WarpSpecialized)) => Pins { mainloop: pins.mainloop, ..SimtKnobs::foreign(pins) },
             (Self::Simt(_), _) => SimtKnobs::foreign(pins),
-            // The main loop is what makes the family, and no knob of it.
             (Self::WarpSpecialized(_), Some(MainloopKind::WarpSpecialized)) => {
                 WarpSpecializedKnobs::foreign(Pins { mainloop: None, ..pins })
             }

@@ -9,6 +9,7 @@ use crate::{
     epilogue::EpilogueDesc,
     error::Error,
     numeric::SplitKind,
+    refusal::Word,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     threadblock::{MainloopKind, SmemLayout, SwizzleKind},
@@ -86,6 +87,14 @@ macro_rules! knobs {
             /// The name of a knob that had another: of that name.
             pub fn renamed(old: &str) -> Option<&'static str> {
                 Self::RENAMED.iter().find(|row| row.0 == old).map(|row| row.2)
+            }
+
+            /// The first that is pinned, and the others.
+            pub const fn split_first(self) -> Option<(Self, Self)> {
+                $(if self.$field.is_some() {
+                    return Some((Self { $field: self.$field, ..Self::NONE }, Self { $field: None, ..self }));
+                })*
+                None
             }
 
             /// The flag of the first knob that is pinned.
@@ -195,6 +204,18 @@ knobs! {
 }
 
 impl Pins {
+    /// The flags of the first knobs that are pinned.
+    pub(crate) const fn flags<const N: usize>(self) -> [Option<Word>; N] {
+        let (mut flags, mut i, mut rest) = ([None; N], 0, self);
+        while i < N
+            && let (Some(flag), Some((_, others))) = (rest.first(), rest.split_first())
+        {
+            flags[i] = Some(Word(flag));
+            (i, rest) = (i + 1, others);
+        }
+        flags
+    }
+
     /// Whether no knob is pinned.
     pub const fn is_none(&self) -> bool {
         self.first().is_none()

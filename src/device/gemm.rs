@@ -7,10 +7,10 @@ use super::executor::Executor;
 use crate::{
     arch::{Arch, Machine, OpClass, Simt},
     call::Arguments,
-    desc::{Auto, Class, Config, EpilogueTree, FamilyDesc, Frame, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
+    desc::{Auto, Class, Config, EpilogueTree, Frame, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
     error::Error,
-    family::{others, resolve},
+    family::{Completions, resolve},
     layout::{Canonical, Layout, Of, Orders},
     numeric::Element,
     refusal::Refusal,
@@ -134,15 +134,15 @@ where
     Cfg: Config,
 {
     /// The description of these types, checked while compiling.
-    pub const DESC: GemmDesc = match resolve(Self::CLASS, Self::FRAME, Cfg::PINS) {
-        Ok(desc) => desc,
-        Err(refusal) => panic!("{}", refusal.sentence().as_str()),
-    };
+    pub const DESC: GemmDesc = Self::COMPLETIONS.first();
 
-    /// What the types say, and what a problem may choose among.
+    /// What completes what is pinned: what a problem chooses among.
+    const COMPLETIONS: Completions = match resolve(Self::CLASS, Self::FRAME, Cfg::PINS) {
+        Ok(completions) => completions,
+        Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),
+    };
     const CLASS: Class = Class::of::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar>();
     const FRAME: Frame = if LC::ORDER.is_row() { Frame::AsGiven } else { Frame::Exchanged };
-    const OTHERS: &'static [FamilyDesc] = others(Self::CLASS, Self::FRAME, Cfg::PINS);
 
     /// The description of these types.
     pub fn desc(&self) -> GemmDesc {
@@ -198,19 +198,16 @@ where
         }
     }
 
-    /// The descriptions that a problem may choose in place of [`DESC`](Self::DESC).
+    /// The descriptions that a problem chooses among, [`DESC`](Self::DESC) first.
     #[cfg(feature = "cuda")]
-    pub(crate) fn others() -> impl Iterator<Item = GemmDesc> {
-        Self::DESC.alternatives(Self::OTHERS)
+    pub(crate) const fn completions() -> &'static [GemmDesc] {
+        const { &Self::COMPLETIONS }.all()
     }
 
     /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these
     /// types, the one that [`GemmDesc::for_extents`] chooses.
     pub fn desc_for(extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
-        match Self::OTHERS {
-            [] => Self::DESC,
-            others => Self::DESC.for_extents(others, extents, machine),
-        }
+        const { &Self::COMPLETIONS }.choose(extents, machine)
     }
 
     /// The layouts as the user wrote them.

@@ -138,8 +138,8 @@ where
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         let machine = machine_of(context)?;
         let mut kernels = vec![CudaKernel::prepare(context, &Self::DESC)?];
-        for desc in Self::others().filter(|desc| desc.check_on(&machine).is_ok()) {
-            kernels.push(CudaKernel::prepare(context, &desc)?);
+        for desc in Self::completions()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
+            kernels.push(CudaKernel::prepare(context, desc)?);
         }
         Ok(Self::kernel(kernels, machine))
     }

@@ -3,12 +3,13 @@
 //! A row names architectures, combinations of types, and the knobs. The same row answers types, while compiling, and flags and
 //! files.
 
+use super::resolve::check_pins;
 use crate::{
     arch::{
         ArchKind::{self, *},
         OpKind,
     },
-    desc::{FamilyDesc, GemmDesc, PromotionKind, SimtKnobs, SourceKind, SpillKind, WarpSpecializedKnobs},
+    desc::{FamilyDesc, GemmDesc, Pins, PromotionKind, SimtKnobs, SourceKind, SpillKind, WarpSpecializedKnobs},
     layout::Order,
     numeric::{
         Combined,
@@ -27,6 +28,8 @@ struct Row {
     op: OpKind,
     archs: &'static [ArchKind],
     types: &'static [Combined],
+    /// What has to be pinned for it: sums that are promoted are others.
+    promotion: Option<PromotionKind>,
     /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what [`GemmDesc::for_extents`] chooses among.
     families: &'static [FamilyDesc],
 }
@@ -118,9 +121,8 @@ const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 /// The same of `tf32`, 64 x 256 in turns.
 const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
-/// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`promoted_configurations`].
-const IN_PARTS: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
-    promotion: PromotionKind::Stage,
+/// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`of_sums`].
+const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     emulation: SplitKind::Bf16x6,
     align_a: 4,
     align_b: 4,
@@ -137,17 +139,31 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
     [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
 }
 
+/// fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns nobody would.
+/// 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many partial sums as sums.
+const fn of_sums(c: ElementKind) -> [FamilyDesc; 2] {
+    [promoted(specialized(256, 128, 128, 4, E4m3, c)), promoted(specialized(128, 64, 192, 4, E4m3, c))]
+}
+
+const fn promoted(knobs: WarpSpecializedKnobs) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { promotion: PromotionKind::Stage, ..knobs })
+}
+
 /// The products of fp8 with one output.
 const fn of_fp8(c: ElementKind) -> [Combined; 4] {
     [of(E4m3, F32, c), mixed(E4m3, E5m2, F32, c), mixed(E5m2, E4m3, F32, c), of(E5m2, F32, c)]
 }
 
 const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::Simt, archs, types, families }
+    Row { op: OpKind::Simt, archs, types, promotion: None, families }
 }
 
 const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs: &[Sm90], types, families }
+    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families }
+}
+
+const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, families) }
 }
 
 /// Architectures without asynchronous copies, and those with them.
@@ -168,6 +184,7 @@ const ROWS: &[Row] = &[
     ),
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
     simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4)]),
+    simt(&[Sm90], &[of(F32, F32, F32)], &[COPIED_BY_TMA]),
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
     simt(NEWER, &[of(F16, F32, F16), of(F16, F16, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
     simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &[aligned(CLASSIC, 8, 4)]),
@@ -179,32 +196,47 @@ const ROWS: &[Row] = &[
     tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
     tensor_op(&[of(Tf32, F32, F32)], &[turns(128, Tf32, F32), turns(176, Tf32, F32), turns(192, Tf32, F32), LOADED_IN_TURNS]),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
+    with_promotion(&of_fp8(Bf16), &of_sums(Bf16)),
+    with_promotion(&of_fp8(F16), &of_sums(F16)),
+    with_promotion(&of_fp8(F32), &of_sums(F32)),
     tensor_op(&of_fp8(Bf16), &of_bytes(Bf16)),
     tensor_op(&of_fp8(F16), &of_bytes(F16)),
     tensor_op(&of_fp8(F32), &of_bytes(F32)),
     tensor_op(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32)),
 ];
 
-/// What types on an architecture may take, by default the first.
+/// What a class may take, by default the first: the families of the first row that has what is pinned.
 ///
 /// # Errors
 ///
-/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row.
-pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
-    let (mut i, mut elsewhere): (_, &[ArchKind]) = (0, &[]);
+/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
+/// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
+pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static [FamilyDesc], Refusal> {
+    let (mut i, mut elsewhere, mut refused): (_, &[ArchKind], _) = (0, &[], None);
     while i < ROWS.len() {
         let row = &ROWS[i];
-        if op as u8 == row.op as u8 && types.is_among(row.types) {
-            if has_arch(row.archs, arch) {
-                return Ok(row.families);
-            }
-            elsewhere = row.archs;
-        }
         i += 1;
+        if op as u8 != row.op as u8 || !types.is_among(row.types) {
+            continue;
+        }
+        if !has_arch(row.archs, arch) {
+            elsewhere = row.archs;
+            continue;
+        }
+        match (row.promotion, pins.promotion) {
+            (None, _) | (Some(PromotionKind::Stage), Some(PromotionKind::Stage)) => {}
+            _ => continue,
+        }
+        match (check_pins(&row.families[0], pins, op, arch), &refused) {
+            (Ok(()), _) => return Ok(row.families),
+            (Err(refusal), None) => refused = Some(refusal),
+            (Err(_), Some(_)) => {}
+        }
     }
-    match elsewhere {
-        [nearest, ..] => Err(Refusal::NoSuchOperation { op, arch, nearest: *nearest }),
-        [] => Err(types.refused_by(op)),
+    match (refused, elsewhere) {
+        (Some(refusal), _) => Err(refusal),
+        (None, [nearest, ..]) => Err(Refusal::NoSuchOperation { op, arch, nearest: *nearest }),
+        (None, []) => Err(types.refused_by(op)),
     }
 }
 
@@ -219,16 +251,13 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
     false
 }
 
-/// What [`Auto`](crate::desc::Auto) stands for.
+/// What types on an architecture may take, by default the first: that is what [`Auto`](crate::desc::Auto) stands for.
 ///
 /// # Errors
 ///
-/// Those of [`default_gemm_configurations`].
-pub const fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combined) -> Result<FamilyDesc, Refusal> {
-    match default_gemm_configurations(op, arch, types) {
-        Ok(families) => Ok(families[0]),
-        Err(refusal) => Err(refusal),
-    }
+/// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`].
+pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
+    rows(op, arch, types, &Pins::NONE)
 }
 
 /// The description of a product whose types are values, configured by default. C may be column-major: then the description
@@ -236,34 +265,10 @@ pub const fn default_gemm_configuration(op: OpKind, arch: ArchKind, types: Combi
 ///
 /// # Errors
 ///
-/// Those of [`default_gemm_configuration`]; the description itself is still to be checked, with what the caller changes in it.
+/// Those of [`default_gemm_configurations`]; the description itself is still to be checked, with what the caller changes in it.
 pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
-    let family = default_gemm_configuration(op, arch, types)?;
-    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], family))
-}
-
-/// Pins of fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns
-/// nobody would. 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many
-/// partial sums as sums. Depths are those of the given knobs.
-#[must_use]
-pub const fn promoted_configurations(knobs: WarpSpecializedKnobs) -> [WarpSpecializedKnobs; 2] {
-    let (tile, warp, instruction) = (knobs.threadblock, knobs.warp, knobs.instruction);
-    let square = WarpSpecializedKnobs {
-        threadblock: Mnk { m: 256, n: 128, ..tile },
-        warp: Mnk { m: 128, n: 128, ..warp },
-        instruction: Mnk { n: 128, ..instruction },
-        stages: 4,
-        schedule: ScheduleKind::Cooperative,
-        promotion: PromotionKind::Stage,
-        ..knobs
-    };
-    let wide = WarpSpecializedKnobs {
-        threadblock: Mnk { m: 128, n: 192, ..tile },
-        warp: Mnk { m: 64, n: 192, ..warp },
-        instruction: Mnk { n: 192, ..instruction },
-        ..square
-    };
-    [square, wide]
+    let families = default_gemm_configurations(op, arch, types)?;
+    Ok(GemmDesc::of_values(op, arch, types, [a, b, c], families[0]))
 }
 
 /// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of

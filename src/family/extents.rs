@@ -18,6 +18,7 @@
 use crate::{
     arch::Machine,
     desc::{FamilyDesc, GemmDesc},
+    family::Completions,
     operand::OperandKind,
     schedule::ScheduleKind,
 };
@@ -29,22 +30,17 @@ const NOT_HIDDEN: u128 = 6000;
 /// One, in the fixed point of the sums.
 const WHOLE: u128 = 1 << 20;
 
+impl Completions {
+    /// The one that the problem of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of equals,
+    /// the first. What is no kernel there does not count.
+    pub(crate) fn choose(&self, extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
+        let others = self.all()[1..].iter().filter(|other| other.check_on(machine).is_ok());
+        let time = |desc: &&GemmDesc| (desc.transposed(), desc.cost(extents, machine));
+        *std::iter::once(&self.all()[0]).chain(others).min_by_key(time).unwrap_or(&self.all()[0])
+    }
+}
+
 impl GemmDesc {
-    /// This description, or the same product by one of `others`, which the problem of (m, n, k), rows and columns of D as the user
-    /// has them, costs less with on `machine`. Of equals, the first. What is no kernel there does not count.
-    #[must_use]
-    pub fn for_extents(&self, others: &[FamilyDesc], extents: (usize, usize, usize), machine: &Machine) -> Self {
-        let legal = self.alternatives(others).filter(|other| other.check_on(machine).is_ok());
-        let time = |desc: &Self| (desc.transposed(), desc.cost(extents, machine));
-        std::iter::once(*self).chain(legal).min_by_key(time).unwrap_or(*self)
-    }
-
-    /// This description by each of others.
-    pub(crate) fn alternatives<'k>(&self, others: &'k [FamilyDesc]) -> impl Iterator<Item = Self> + use<'k> {
-        let desc = *self;
-        others.iter().map(move |family| desc.with_family(*family))
-    }
-
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
     fn transposed(&self) -> usize {

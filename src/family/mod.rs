@@ -4,6 +4,8 @@ pub mod default_gemm_configuration;
 mod extents;
 mod request;
 mod resolve;
+mod simt;
+mod warp_specialized;
 
 pub use request::{Choice, Origin, Request, Resolved};
-pub(crate) use resolve::{others, resolve};
+pub(crate) use resolve::{Completions, resolve};

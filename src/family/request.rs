@@ -6,12 +6,9 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins, PromotionKind},
+    desc::{Class, Frame, GemmDesc, Pins},
     error::Error,
-    family::{
-        default_gemm_configuration::promoted_configurations,
-        resolve::{check_pins, row},
-    },
+    family::resolve::{check_pins, resolve},
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
 };
@@ -43,7 +40,7 @@ pub struct Request {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configurations`](super::default_gemm_configuration::default_gemm_configurations) for these types.
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configuration`](super::default_gemm_configuration) for these types.
     Default,
     /// The description given.
     Description,
@@ -99,17 +96,10 @@ impl Request {
         for (name, words) in &self.knobs {
             pins.set(name, words)?;
         }
-        let (mut base, origin) = match self.description {
-            Some(given) => {
-                self.agrees(given.user_types(), given.orders(), given.class.op)?;
-                (given, Origin::Description)
-            }
-            None => (self.by_default(newest, &pins)?, Origin::Default),
+        let (desc, origin) = match self.description {
+            Some(given) => (self.changed(given, pins)?, Origin::Description),
+            None => (self.by_default(newest, pins)?, Origin::Default),
         };
-        base.class.arch = self.arch.unwrap_or(base.class.arch);
-        check_pins(&base.family, &pins)?;
-        let desc = base.with(pins);
-        desc.check().map_err(|refusal| if desc.frame.is_exchanged() { refusal.exchanged() } else { refusal })?;
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_pins());
         let flagged = |given: bool| if given { Origin::Flag } else { origin };
         let matrix = |element, order| MatrixType { element, order }.to_string();
@@ -132,28 +122,26 @@ impl Request {
         Ok(Resolved { desc, orders, knobs, choices })
     }
 
-    /// What is chosen for these types, before a knob is set.
-    fn by_default(&self, newest: ArchKind, pins: &Pins) -> Result<GemmDesc, Error> {
+    /// The description that was given, with what is pinned. All its knobs stand, so nothing is derived from a pin.
+    fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
+        self.agrees(given.user_types(), given.orders(), given.class.op)?;
+        given.class.arch = self.arch.unwrap_or(given.class.arch);
+        check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
+        let desc = given.with(pins);
+        desc.check().map_err(|refusal| if desc.frame.is_exchanged() { refusal.exchanged() } else { refusal })?;
+        Ok(desc)
+    }
+
+    /// What completes these types and pins; of several, what the problem takes.
+    fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<GemmDesc, Error> {
         let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
-        let types = self.types(op);
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
-        let orders = [order(self.a), order(self.b), order(self.c)];
-        let families = row(&Class::new(op, arch, types, [orders[0], orders[1]]), Frame::AsGiven, pins)?;
-        // Promoted sums have tiles of their own.
-        let promoted = match families {
-            [FamilyDesc::WarpSpecialized(knobs), ..] if types.a.is_fp8() && pins.promotion == Some(PromotionKind::Stage) => {
-                Some(promoted_configurations(*knobs).map(FamilyDesc::WarpSpecialized))
-            }
-            _ => None,
+        let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
+        let completions = match order(self.c) {
+            Order::Row => resolve(class, Frame::AsGiven, pins)?,
+            Order::Col => resolve(class.exchange(), Frame::Exchanged, pins)?,
         };
-        let families = promoted.as_ref().map_or(families, |promoted| &promoted[..]);
-        let desc = GemmDesc::of_values(op, arch, types, orders, families[0]);
-        // Who sets a knob that is about tiles sets it in the row that the documentation names.
-        let open = Pins { promotion: None, emulation: None, epilogue: None, ..*pins }.is_none();
-        Ok(match self.extents.filter(|_| open) {
-            Some(extents) => desc.for_extents(families, extents, &arch.machine()),
-            None => desc,
-        })
+        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, &arch.machine())))
     }
 
     /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without

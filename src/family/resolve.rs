@@ -1,65 +1,206 @@
-//! From a class and pins to a description: what is not pinned is the row's.
+//! From a class and pins to descriptions: what is pinned stands, and the rest is a row's, or derived.
+//!
+//! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
+//! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::default_gemm_configuration::{COPIED_BY_TMA, default_gemm_configurations};
+use super::{default_gemm_configuration::rows, simt, warp_specialized};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
-    numeric::ElementKind,
-    refusal::{Refusal, Word, hold},
+    refusal::{Refusal, Unresolved, Word, hold},
     threadblock::MainloopKind,
 };
 
-/// The description of a class, the kernel's, and of pins, which belong to the user's A and B.
+/// The most descriptions of a walk that are checked: a build waits for them.
+const MOST_CHECKS: u32 = 64;
+
+/// The axes of a family, the slowest first.
+pub(super) const AXES: usize = 4;
+
+/// The most configurations of a row.
+const MOST_CONFIGURATIONS: usize = 8;
+
+/// The kernels of a class and pins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Completions {
+    descs: [GemmDesc; MOST_CONFIGURATIONS],
+    count: usize,
+}
+
+impl Completions {
+    /// What the types alone stand for.
+    pub(crate) const fn first(&self) -> GemmDesc {
+        self.descs[0]
+    }
+
+    /// What a problem may choose among, the first first.
+    pub(crate) const fn all(&self) -> &[GemmDesc] {
+        self.descs.split_at(self.count).0
+    }
+}
+
+/// The kernels of a class, which is the kernel's, and of pins, which belong to the user's A and B.
 ///
 /// # Errors
 ///
-/// A [`Refusal`] when no row has the types, when a pin is another family's, or when the description is no kernel.
-pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<GemmDesc, Refusal> {
-    let family = match row(&class, frame, &pins) {
-        Ok(families) => families[0],
-        Err(refusal) => return Err(refusal),
+/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with the fewest of the pins of which
+/// that is true.
+pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
+    let because = match complete(class, frame, pins) {
+        Ok(completions) => return Ok(completions),
+        Err(refusal) => refusal,
     };
-    hold!(check_pins(&family, &pins));
-    let family = family.pinned(pins);
-    let desc = GemmDesc { class, frame, family };
-    let pins = Pins { epilogue: pins.epilogue, ..if frame.is_exchanged() { desc.pins().exchange() } else { Pins::NONE } };
-    let desc = desc.pinned(pins).settled();
+    let (mut needed, mut rest) = (Pins::NONE, pins);
+    while let Some((one, others)) = rest.split_first() {
+        if complete(class, frame, others.over(needed)).is_ok() {
+            needed = one.over(needed);
+        }
+        rest = others;
+    }
+    Err(Unresolved::of(because, needed.flags()))
+}
+
+const fn complete(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
+    let user = if frame.is_exchanged() { class.exchange() } else { class };
+    let families = hold!(rows(class.op, class.arch, user.combined(), &pins));
+    let mut found: Option<Completions> = None;
+    let mut i = 0;
+    while i < families.len() {
+        if let Ok(desc) = legal(placed(user, frame, families[i], pins)) {
+            found = Some(match found {
+                None => Completions { descs: [desc; MOST_CONFIGURATIONS], count: 1 },
+                Some(mut all) => {
+                    all.descs[all.count] = desc;
+                    all.count += 1;
+                    all
+                }
+            });
+        }
+        i += 1;
+    }
+    match found {
+        Some(found) => Ok(found),
+        None => {
+            let pins_of_kernel = if frame.is_exchanged() { pins.exchange() } else { pins };
+            let desc = hold!(walk(placed(user, frame, families[0], pins), &pins_of_kernel));
+            Ok(Completions { descs: [desc; MOST_CONFIGURATIONS], count: 1 })
+        }
+    }
+}
+
+/// The description of a class, the user's, and of a family's knobs with what is pinned.
+const fn placed(user: Class, frame: Frame, family: FamilyDesc, pins: Pins) -> GemmDesc {
+    let desc = GemmDesc { class: user, frame: Frame::AsGiven, family }.pinned(pins);
+    if frame.is_exchanged() { desc.exchange() } else { desc }
+}
+
+/// The description where it is a kernel; A is where it is to be.
+const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
+    let desc = desc.settled();
     match desc.check() {
         Ok(()) => Ok(desc),
+        Err(refusal) if desc.frame.is_exchanged() => Err(refusal.exchanged()),
         Err(refusal) => Err(refusal),
     }
 }
 
-/// What a problem may choose among in place of the first: nothing where a knob is pinned.
-pub(crate) const fn others(class: Class, frame: Frame, pins: Pins) -> &'static [FamilyDesc] {
-    match row(&class, frame, &pins) {
-        Ok([_, others @ ..]) if pins.is_none() => others,
-        _ => &[],
+/// The first kernel along the axes.
+///
+/// # Errors
+///
+/// Of the first description that the axes have.
+const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
+    let (mut place, mut checks, mut first) = ([0; AXES], 0, None);
+    while checks < MOST_CHECKS {
+        let mut axis = AXES - 1;
+        if let Some(family) = along_axes(&base, pins, place) {
+            let refusal = match fewer_stages(GemmDesc { family, ..base }, pins) {
+                Ok(desc) => return Ok(desc),
+                Err(refusal) => refusal,
+            };
+            axis = axis_against(&base, pins, &refusal);
+            checks += 1;
+            first = Some(match first {
+                Some(first) => first,
+                None => refusal,
+            });
+        }
+        // The next place along the axis, or along one that is slower; faster ones begin anew.
+        let mut faster = axis + 1;
+        while faster < AXES {
+            place[faster] = 0;
+            faster += 1;
+        }
+        place[axis] += 1;
+        while place[axis] == values(&base)[axis] {
+            if axis == 0 {
+                checks = MOST_CHECKS;
+                break;
+            }
+            place[axis] = 0;
+            axis -= 1;
+            place[axis] += 1;
+        }
+    }
+    match first {
+        Some(refusal) => Err(refusal),
+        None => legal(base),
     }
 }
 
-/// The row of a class. Who pins what another family has, its main loop or a knob of its own, has that family where it computes the class.
-pub(super) const fn row(class: &Class, frame: Frame, pins: &Pins) -> Result<&'static [FamilyDesc], Refusal> {
-    let types = if frame.is_exchanged() { class.exchange().combined() } else { class.combined() };
-    let row = hold!(default_gemm_configurations(class.op, class.arch, types));
-    let f32 = ElementKind::F32;
-    let computed = matches!((class.op, class.arch), (OpKind::Simt, ArchKind::Sm90)) && types.a.is(f32) && types.c.is(f32);
-    let other = computed && !row[0].foreign(*pins).is_none() && FED_BY_TMA[0].foreign(*pins).is_none();
-    Ok(if other || computed && matches!(pins.mainloop, Some(MainloopKind::WarpSpecialized)) { FED_BY_TMA } else { row })
+/// The description, or the same with as many stages as shared memory holds, where they are not pinned.
+const fn fewer_stages(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
+    let refusal = match legal(desc) {
+        Ok(desc) => return Ok(desc),
+        Err(refusal) => refusal,
+    };
+    match (refusal.stages_that_fit(), pins.stages) {
+        (Some(stages), None) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
+        _ => Err(refusal),
+    }
 }
 
-const FED_BY_TMA: &[FamilyDesc] = &[COPIED_BY_TMA];
+/// How many values each axis of the family has.
+const fn values(base: &GemmDesc) -> [u32; AXES] {
+    match base.family {
+        FamilyDesc::Simt(_) => simt::VALUES,
+        FamilyDesc::WarpSpecialized(_) => warp_specialized::VALUES,
+    }
+}
 
-/// Whether the family has knobs for all that is pinned.
-pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins) -> Result<(), Refusal> {
-    let (mainloop, other) = match family {
+/// The family's knobs at a place along its axes; `None` where there are none.
+const fn along_axes(base: &GemmDesc, pins: &Pins, place: [u32; AXES]) -> Option<FamilyDesc> {
+    match base.family {
+        FamilyDesc::Simt(knobs) => match simt::along_axes(&base.class, knobs, pins, place) {
+            Some(knobs) => Some(FamilyDesc::Simt(knobs)),
+            None => None,
+        },
+        FamilyDesc::WarpSpecialized(knobs) => match warp_specialized::along_axes(&base.class, knobs, pins, place) {
+            Some(knobs) => Some(FamilyDesc::WarpSpecialized(knobs)),
+            None => None,
+        },
+    }
+}
+
+/// The axis along which the next description may not be refused so.
+const fn axis_against(base: &GemmDesc, pins: &Pins, refusal: &Refusal) -> usize {
+    match base.family {
+        FamilyDesc::Simt(_) => simt::axis_against(pins, refusal),
+        FamilyDesc::WarpSpecialized(_) => warp_specialized::axis_against(&base.class, refusal),
+    }
+}
+
+/// Whether the family has all that is pinned.
+pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arch: ArchKind) -> Result<(), Refusal> {
+    let foreign = family.foreign(*pins);
+    let (nearest, other) = match family {
         FamilyDesc::Simt(knobs) => (knobs.mainloop, MainloopKind::WarpSpecialized),
         FamilyDesc::WarpSpecialized(_) => (MainloopKind::WarpSpecialized, MainloopKind::Multistage),
     };
-    match family.foreign(*pins).first() {
-        None => Ok(()),
-        Some(flag) => {
-            Err(Refusal::OtherFamilysKnob { flag: Word(flag), mainloop: Word(mainloop.name()), other: Word(other.name()) })
-        }
+    let nearest = Word(nearest.name());
+    match (foreign.mainloop, foreign.first()) {
+        (_, None) => Ok(()),
+        (Some(mainloop), _) => Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest }),
+        (None, Some(flag)) => Err(Refusal::OtherFamilysKnob { flag: Word(flag), mainloop: nearest, other: Word(other.name()) }),
     }
 }

@@ -6,11 +6,13 @@
 mod field;
 mod operand;
 mod split;
+mod unresolved;
 mod words;
 
 pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
 pub use operand::{Operand, Route};
 pub use split::SplitRefusal;
+pub use unresolved::Unresolved;
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -48,6 +50,7 @@ pub enum Refusal {
     PipelinedStages { stages: u32 },
     NoChoice { field: Field, mainloop: Word, nearest: Word },
     OtherFamilysKnob { flag: Word, mainloop: Word, other: Word },
+    OtherMainloop { mainloop: Word, op: OpKind, arch: ArchKind, nearest: Word },
     HopperAlone { mainloop: Word, arch: ArchKind },
     OnTensorCores { mainloop: Word, op: OpKind },
     HasRoles { mainloop: Word },
@@ -97,8 +100,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The most stages that shared memory holds, where there are too many and two fit.
+    pub(crate) const fn stages_that_fit(&self) -> Option<u32> {
+        let Self::SharedMemory { needed, available, stages, stage, deposit, .. } = *self else { return None };
+        let fit = available.saturating_sub(beside_stages(needed, stages, stage, deposit)).checked_div(stage);
+        match fit {
+            Some(fit @ 2..) if deposit <= available => Some(fit),
+            _ => None,
+        }
+    }
+
     /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
-    pub fn exchanged(mut self) -> Self {
+    pub const fn exchanged(mut self) -> Self {
         match &mut self {
             Self::NotOneOf { field, .. }
             | Self::OutOfRange { field, .. }
@@ -113,6 +126,11 @@ impl Refusal {
         }
         self
     }
+}
+
+/// Bytes of shared memory that lie beside the stages; a deposit that they share with it does not.
+const fn beside_stages(needed: u32, stages: u32, stage: u32, deposit: u32) -> u32 {
+    if deposit == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) }
 }
 
 impl fmt::Display for Refusal {

@@ -1,6 +1,6 @@
 //! The sentence of each refusal.
 
-use super::{Field, Refusal, Route};
+use super::{Field, Refusal, Route, beside_stages};
 use crate::{arch::OpKind, numeric::Combined, sentence::Sentence};
 
 /// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
@@ -33,6 +33,9 @@ impl Refusal {
             }
             Self::OtherFamilysKnob { flag, mainloop, other } => {
                 say!(s, word flag.0, " is no knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
+            }
+            Self::OtherMainloop { mainloop, op, arch, nearest } => {
+                say!(s, "with op ", word op.name(), " on ", word arch.name(), " no kernel of these types has mainloop = ", word mainloop.0, "; the nearest is ", word nearest.0)
             }
             Self::DoesNotNest { field, inner, value, of, nearest } => {
                 say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; the nearest is ", number nearest)
@@ -117,9 +120,7 @@ impl Refusal {
             }
             Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
-                // What the stages do not share with a deposit lies beside them.
-                let beside = if deposit == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) };
-                let left = available.saturating_sub(beside);
+                let beside = beside_stages(needed, stages, stage, deposit);
                 let s = if deposit == needed {
                     s.say("the slices of K hand over ").number(deposit as u64).say(" bytes")
                 } else {
@@ -134,10 +135,9 @@ impl Refusal {
                     .say(" for each of ")
                     .number(blocks as u64)
                     .say(if blocks == 1 { " block" } else { " blocks" });
-                if stage != 0 && left / stage >= 2 && deposit <= available {
-                    s.say("; the nearest number of stages is ").number((left / stage) as u64)
-                } else {
-                    s.say("; take a smaller threadblock tile")
+                match self.stages_that_fit() {
+                    Some(fit) => s.say("; the nearest number of stages is ").number(fit as u64),
+                    None => s.say("; take a smaller threadblock tile"),
                 }
             }
             Self::Split(refusal) => refusal.sentence(),

@@ -1,126 +1,72 @@
 //! What the checked executor finds.
 
 use crate::{operand::OperandKind, schedule::Step};
-use core::fmt;
 
 /// Something that a kernel of this description would do wrong on a GPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "each variant's sentence, below, says what its fields are")]
+#[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
 pub enum Fault {
+    #[error("thread {thread} touches byte {byte} of a shared memory of {size}")]
     OutOfBounds { thread: u32, byte: u64, size: u64 },
+    #[error("thread {thread} reads byte {byte} of shared memory, which no one wrote")]
     Uninitialized { thread: u32, byte: u64 },
+    #[error("thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for")]
     Unlanded { thread: u32, byte: u64, by: u32 },
+    #[error("thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between")]
     ReadOfUnordered { thread: u32, byte: u64, by: u32 },
+    #[error("thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between")]
     WriteOverRead { thread: u32, byte: u64, by: u32 },
+    #[error("thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between")]
     WriteOverWrite { thread: u32, byte: u64, by: u32 },
+    #[error("thread {thread} wants tile {wanted} of {operand} and finds tile {found} in its stage")]
     Stale { thread: u32, operand: OperandKind, wanted: u32, found: u32 },
+    #[error("thread {thread} multiplies k-group {group} of tile {tile}, and its fragment of {operand} holds another")]
     StaleFragment { thread: u32, operand: OperandKind, tile: u32, group: u32 },
+    #[error("thread {thread} multiplies k-group {group} of tile {tile} after {found} others")]
     OutOfOrder { thread: u32, tile: u32, group: u32, found: u64 },
+    #[error("thread {thread} has multiplied {multiplied} k-groups of {wanted}")]
     Unfinished { thread: u32, multiplied: u64, wanted: u64 },
+    #[error("thread {thread} collects slice {slice}, and finds another's sums")]
     NotDeposited { thread: u32, slice: u32 },
+    #[error("{collected} of {slices} slices of K were added up")]
     Uncollected { slices: u32, collected: u32 },
+    #[error("this main loop has no step {step}")]
     ForeignStep { step: Step },
+    #[error("the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece")]
     VectorApart { operand: OperandKind, mn: u32, k: u32 },
+    #[error("the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece")]
     StoreApart { thread: u32, accumulator: u32 },
+    #[error("the map {map} leaves out ({row}, {column})")]
     LeftOut { map: &'static str, row: u32, column: u32 },
+    #[error("the lanes of warp {warp} hold no outer product")]
     NotAnOuterProduct { warp: u32 },
+    #[error("accumulator {accumulator} of thread {thread} is deposited where another one is")]
     DepositedTwice { thread: u32, accumulator: u32 },
+    #[error("element ({row}, {column}) of a tile is stored twice")]
     StoredTwice { row: u32, column: u32 },
+    #[error("element ({row}, {column}) of a tile is never stored")]
     NeverStored { row: u32, column: u32 },
+    #[error("tile ({row}, {column}) of D is computed by no block, or by two")]
     TileTwice { row: u32, column: u32 },
+    #[error("no descriptor of {operand} starts at {start} with distances of {leading} and {stride} bytes")]
     NotADescriptor { operand: OperandKind, start: u32, leading: u32, stride: u32 },
+    #[error("byte {byte} of a stage's part of {operand} is touched, which has {size}")]
     BeyondStage { operand: OperandKind, byte: u32, size: u32 },
+    #[error("copies of {operand} tell their barrier of {told} bytes, and {counted} are counted on")]
     CopiedBytes { operand: OperandKind, told: u32, counted: u32 },
+    #[error("consumer {consumer} touches byte {byte} of a staging buffer of {size}")]
     BeyondStaging { consumer: u32, byte: u32, size: u32 },
+    #[error("consumer {consumer} deposits byte {byte} of slice {slice} twice")]
     StagedTwice { consumer: u32, slice: u32, byte: u32 },
+    #[error("consumer {consumer} stores byte {byte} of slice {slice}, which no one deposited")]
     NotStaged { consumer: u32, slice: u32, byte: u32 },
+    #[error("element ({row}, {column}) lies outside of D and is written")]
     OutsideOfD { row: u64, column: u64 },
+    #[error("element ({row}, {column}) of D is written twice")]
     WrittenTwice { row: u64, column: u64 },
+    #[error("element ({row}, {column}) of D is never written")]
     NeverWritten { row: u64, column: u64 },
+    #[error("element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")]
     Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
 }
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::OutOfBounds { thread, byte, size } => {
-                write!(f, "thread {thread} touches byte {byte} of a shared memory of {size}")
-            }
-            Self::Uninitialized { thread, byte } => {
-                write!(f, "thread {thread} reads byte {byte} of shared memory, which no one wrote")
-            }
-            Self::Unlanded { thread, byte, by } => {
-                write!(f, "thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for")
-            }
-            Self::ReadOfUnordered { thread, byte, by } => {
-                write!(f, "thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between")
-            }
-            Self::WriteOverRead { thread, byte, by } => {
-                write!(f, "thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between")
-            }
-            Self::WriteOverWrite { thread, byte, by } => {
-                write!(f, "thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between")
-            }
-            Self::Stale { thread, operand, wanted, found } => {
-                write!(f, "thread {thread} wants tile {wanted} of {} and finds tile {found} in its stage", operand.name())
-            }
-            Self::StaleFragment { thread, operand, tile, group } => write!(
-                f,
-                "thread {thread} multiplies k-group {group} of tile {tile}, and its fragment of {} holds another",
-                operand.name()
-            ),
-            Self::OutOfOrder { thread, tile, group, found } => {
-                write!(f, "thread {thread} multiplies k-group {group} of tile {tile} after {found} others")
-            }
-            Self::Unfinished { thread, multiplied, wanted } => {
-                write!(f, "thread {thread} has multiplied {multiplied} k-groups of {wanted}")
-            }
-            Self::NotDeposited { thread, slice } => write!(f, "thread {thread} collects slice {slice}, and finds another's sums"),
-            Self::Uncollected { slices, collected } => write!(f, "{collected} of {slices} slices of K were added up"),
-            Self::ForeignStep { step } => write!(f, "this main loop has no step {step}"),
-            Self::VectorApart { operand, mn, k } => write!(
-                f,
-                "the access to shared memory that begins at ({mn}, {k}) of {}'s tile is not one aligned piece",
-                operand.name()
-            ),
-            Self::StoreApart { thread, accumulator } => {
-                write!(f, "the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece")
-            }
-            Self::LeftOut { map, row, column } => write!(f, "the map {map} leaves out ({row}, {column})"),
-            Self::NotAnOuterProduct { warp } => write!(f, "the lanes of warp {warp} hold no outer product"),
-            Self::DepositedTwice { thread, accumulator } => {
-                write!(f, "accumulator {accumulator} of thread {thread} is deposited where another one is")
-            }
-            Self::StoredTwice { row, column } => write!(f, "element ({row}, {column}) of a tile is stored twice"),
-            Self::NeverStored { row, column } => write!(f, "element ({row}, {column}) of a tile is never stored"),
-            Self::Misplaced { row, column, found_row, found_column } => {
-                write!(f, "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")
-            }
-            Self::NotADescriptor { operand, start, leading, stride } => {
-                write!(f, "no descriptor of {} starts at {start} with distances of {leading} and {stride} bytes", operand.name())
-            }
-            Self::BeyondStage { operand, byte, size } => {
-                write!(f, "byte {byte} of a stage's part of {} is touched, which has {size}", operand.name())
-            }
-            Self::CopiedBytes { operand, told, counted } => {
-                write!(f, "copies of {} tell their barrier of {told} bytes, and {counted} are counted on", operand.name())
-            }
-            Self::BeyondStaging { consumer, byte, size } => {
-                write!(f, "consumer {consumer} touches byte {byte} of a staging buffer of {size}")
-            }
-            Self::StagedTwice { consumer, slice, byte } => {
-                write!(f, "consumer {consumer} deposits byte {byte} of slice {slice} twice")
-            }
-            Self::NotStaged { consumer, slice, byte } => {
-                write!(f, "consumer {consumer} stores byte {byte} of slice {slice}, which no one deposited")
-            }
-            Self::OutsideOfD { row, column } => write!(f, "element ({row}, {column}) lies outside of D and is written"),
-            Self::WrittenTwice { row, column } => write!(f, "element ({row}, {column}) of D is written twice"),
-            Self::NeverWritten { row, column } => write!(f, "element ({row}, {column}) of D is never written"),
-            Self::TileTwice { row, column } => write!(f, "tile ({row}, {column}) of D is computed by no block, or by two"),
-        }
-    }
-}
-
-impl std::error::Error for Fault {}

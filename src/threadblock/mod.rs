@@ -5,8 +5,6 @@
 //! memory. [`swizzle`] says which block computes which tile. On Hopper the copy engine moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
-#[doc(hidden)]
-pub mod banks;
 mod consumer_registers;
 pub mod mma;
 pub mod mma_multistage;

@@ -27,11 +27,10 @@
 //!
 //! Twin: `kernels/threadblock/smem_layout.cuh`.
 
-use super::thread_map::{WARP, at_least_one};
+use super::thread_map::{WARP, WAVEFRONT_BYTES, at_least_one};
 use crate::{
     index::{Coord, IndexMap},
     numeric::ElementKind,
-    threadblock::banks::WAVEFRONT_BYTES,
 };
 
 /// Which index of an operand's tile runs through consecutive addresses.

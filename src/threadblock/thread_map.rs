@@ -15,15 +15,16 @@
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
-use crate::{
-    index::{Coord, IndexMap},
-    threadblock::banks,
-};
+use crate::index::{Coord, IndexMap};
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
 
-const SECTOR_BYTES: u32 = banks::SECTOR_BYTES as u32;
+/// Bytes of the smallest piece of global memory that is fetched.
+pub const SECTOR_BYTES: u32 = 32;
+
+/// Bytes of a wavefront of shared memory: a word of four bytes of each of its 32 banks.
+pub const WAVEFRONT_BYTES: u32 = 128;
 
 /// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -22,7 +22,7 @@ impl OfFamily for GemmDesc {
 
 /// The description with some knobs of its family changed, which are the kernel's.
 pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
-    let foreign = desc.family.foreign(pins);
+    let foreign = desc.family.foreign(Pins { mainloop: None, ..pins });
     assert!(foreign.is_none(), "{:?} is no knob of {:?}", foreign.first(), desc.family.mainloop());
     desc.pinned(pins)
 }

@@ -1,12 +1,13 @@
 //! Descriptions and nodes drawn at random, for laws.
 
+use super::completions::completed;
 use super::descriptions::{Wanted, description};
 use crate::harness::OfFamily;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, FamilyDesc, GemmDesc, Pins},
+    desc::{COMBINATIONS, GemmDesc, Pins},
     epilogue::{EpilogueDesc, NodeId, Op},
-    internals::family::default_gemm_configuration::{default_description, promoted_configurations},
+    internals::family::default_gemm_configuration::default_description,
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     refusal::Refusal,
@@ -57,7 +58,7 @@ pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Op
 /// A row of Hopper's tensor cores with sums promoted after each stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    default.with_family(FamilyDesc::WarpSpecialized(promoted_configurations(default.roles().knobs)[0]))
+    completed(&default, &[("promotion", "stage".to_owned())]).expect("a row of promoted sums")
 }
 
 /// Types by their names, in the order A = B, accumulator, C.

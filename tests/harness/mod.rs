@@ -7,6 +7,7 @@ mod changed;
 
 pub mod advice;
 pub mod case;
+pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
 pub mod descriptions;

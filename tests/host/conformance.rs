@@ -3,6 +3,7 @@
 use crate::harness::{
     asked_for,
     case::{Runner, judge_one},
+    completions::conform,
     conformance::{Cases, by_threads, conforms, distinct, with_roles},
     descriptions::{self, coverage::Coverage},
     on_host::OnHost,
@@ -10,6 +11,7 @@ use crate::harness::{
 };
 use falchion::{
     Error,
+    arch::OpKind,
     desc::GemmDesc,
     internals::{
         call::{HostMatrices, Shapes, Source},
@@ -42,6 +44,16 @@ fn the_fast_host_conforms_where_warpgroups_have_roles() {
         assert_eq!(Coverage::missing_roles(&drawn), Vec::<String>::new());
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+/// Whatever one knob is pinned to, what completes it computes the product.
+#[test]
+fn completions_of_single_knobs_conform() {
+    for (op, most_work, least) in [(OpKind::TensorOp, 600_000, 1500), (OpKind::Simt, 100_000, 1400)] {
+        let tally = conform(&OnHost(Mode::Fast), op, most_work);
+        println!("{op}: {tally:?}");
+        assert!(tally.cases >= least && tally.largest <= 1.0, "{op}: {tally:?}");
     }
 }
 

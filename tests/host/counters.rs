@@ -11,8 +11,9 @@ use falchion::{
     internals::{call::Shapes, operand::OperandKind},
     layout::Order,
     shape::Mnk,
-    threadblock::{Along, Program, SmemLayout, SmemTile, banks::SECTOR_BYTES},
+    threadblock::{Along, Program, SmemLayout, SmemTile},
 };
+use falchion_lab::banks::SECTOR_BYTES;
 use falchion_lab::{
     counters::{Counters, count},
     ladder,

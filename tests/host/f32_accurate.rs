@@ -308,7 +308,10 @@ fn what_cannot_be_split_is_refused() {
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
     let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
     assert_eq!(says(ArchKind::Sm80), "--emulation is no knob of the multistage main loop; the warpspecialized one has it");
-    assert_eq!(says(ArchKind::Sm90), "emulation is no choice of the warpspecialized main loop; the nearest is none");
+    assert_eq!(
+        says(ArchKind::Sm90),
+        "emulation is no choice of the warpspecialized main loop; the nearest is none; no kernel was found with this --emulation"
+    );
     let mut deep = shapes(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.leading, deep.b.leading) = (1 << 30, 1 << 30, 1 << 30);
     let refusal = deep.check(&f32s).expect_err("too deep");

@@ -161,7 +161,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     assert_eq!(says(ArchKind::Sm80), "--promotion is no knob of the multistage main loop; the warpspecialized one has it");
     assert_eq!(
         says(ArchKind::Sm90),
-        "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
+        "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never; no kernel was found with this --promotion"
     );
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
@@ -174,12 +174,11 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
 }
 
-/// Types say the same as values: the knob, set in the default.
+/// Types say the same as flags: who pins the knob has the row of promoted sums.
 #[test]
 fn a_type_promotes() {
     type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;
-    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row");
-    assert_eq!(Product::new().desc(), but!(default, promotion: PromotionKind::Stage));
+    assert_eq!(Product::new().desc(), promoted());
 }
 
 /// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.

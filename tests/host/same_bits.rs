@@ -12,7 +12,7 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    internals::{family::default_gemm_configuration::default_gemm_configuration, host::Mode},
+    internals::{family::default_gemm_configuration::default_gemm_configurations, host::Mode},
     shape::Mnk,
     threadblock::MainloopKind,
 };
@@ -87,7 +87,7 @@ fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
 
 /// The same product by threads that all follow one schedule, which copy what they multiply themselves.
 fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let family = default_gemm_configuration(OpKind::Simt, ArchKind::Sm80, d.class.combined()).expect("a row");
+    let family = default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.class.combined()).expect("a row")[0];
     let k = d.threadblock().k;
     but!(
         but!(*d, arch: ArchKind::Sm80).with_family(family),

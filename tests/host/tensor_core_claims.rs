@@ -8,7 +8,7 @@ use falchion::{
     desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
     internals::{
         call::{HostSlice, MatrixShape, Shapes, Source},
-        family::default_gemm_configuration::default_gemm_configuration,
+        family::default_gemm_configuration::default_gemm_configurations,
     },
     layout::Order,
     numeric::{self, Combined, ElementKind::*, Instruction},
@@ -21,7 +21,7 @@ const N: usize = 5;
 /// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is how its sums are made.
 fn described(types: Combined, arch: ArchKind) -> GemmDesc {
     let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
-    let knobs = default_gemm_configuration(OpKind::Simt, arch, f32s).expect("the table has f32");
+    let knobs = default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
     GemmDesc::of_values(OpKind::TensorOp, arch, types, [Order::Row, Order::Col, Order::Row], knobs)
 }
 

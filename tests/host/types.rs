@@ -6,7 +6,7 @@ use falchion::{
     desc::{AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Leaf, Pins, PromoteEachStage, SharedA, SharedB, SimtDesc},
     device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
-    internals::family::default_gemm_configuration::{default_description, default_gemm_configuration},
+    internals::family::default_gemm_configuration::{default_description, default_gemm_configurations},
     layout::{Canonical, Exchanged, Layout, Of, Operands, Order},
     numeric::{Element, ElementKind},
     prelude::*,
@@ -26,7 +26,7 @@ fn the_table_has_its_rows() {
     use ElementKind::*;
     let row = |arch, ab, accumulator, c| {
         let knobs =
-            default_gemm_configuration(falchion::arch::OpKind::Simt, arch, drawn::types(ab, accumulator, c)).expect("a row");
+            default_gemm_configurations(falchion::arch::OpKind::Simt, arch, drawn::types(ab, accumulator, c)).expect("a row")[0];
         let FamilyDesc::Simt(knobs) = knobs else { panic!("{knobs:?} is Hopper's") };
         (knobs.threadblock, knobs.warp, knobs.mainloop, knobs.stages, [knobs.align_a, knobs.align_b, knobs.align_c])
     };

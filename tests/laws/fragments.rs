@@ -13,11 +13,11 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::Mnk,
-    threadblock::banks::{Direction, WarpAccess, Wavefronts, wavefronts},
     warp::mma_warpgroup::{
         AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA, WgmmaAccumulator, WgmmaInput,
     },
 };
+use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
 
 const INPUTS: [WgmmaInput; 5] = [WgmmaInput::E4m3, WgmmaInput::E5m2, WgmmaInput::S8, WgmmaInput::U8, WgmmaInput::Tf32];
 

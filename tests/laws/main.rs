@@ -5,6 +5,7 @@
 mod harness;
 
 mod compile_errors;
+mod completions;
 mod cubin_cache;
 mod emulation_layout;
 mod epilogues;

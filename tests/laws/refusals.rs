@@ -17,7 +17,7 @@ use falchion::{
     epilogue::{EpilogueDesc, NodeId, Op},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
-        family::default_gemm_configuration::{default_description, default_gemm_configuration},
+        family::default_gemm_configuration::{default_description, default_gemm_configurations},
         host::Mode,
     },
     layout::Order,
@@ -172,7 +172,7 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
 #[test]
 fn the_table_refuses_what_it_has_no_row_for() {
     let types = drawn::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
-    let refused = |op, types| default_gemm_configuration(op, ArchKind::Sm80, types).expect_err("no row").to_string();
+    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm80, types).expect_err("no row").to_string();
     assert!(
         refused(OpKind::TensorOp, types)
             .contains("f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt")

@@ -8,11 +8,9 @@ use falchion::{
         points,
     },
     numeric::ElementKind,
-    threadblock::{
-        SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle,
-        banks::{Direction, WarpAccess, wavefronts},
-    },
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
 };
+use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use proptest::prelude::*;
 
 /// Boxes of 128 rows of 64 halves.

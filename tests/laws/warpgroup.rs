@@ -5,15 +5,13 @@ use falchion::{
     internals::index::{Coord, IndexMap, at, laws, points},
     layout::algebra,
     numeric::ElementKind,
-    threadblock::{
-        Along, SmemTile,
-        banks::{Direction, WarpAccess, wavefronts},
-    },
+    threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
         AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, NotWgmma, OperandA,
         OperandTile, SourceA, Swizzle, WgmmaAccumulator, WgmmaInput, holders,
     },
 };
+use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use std::collections::BTreeSet;
 
 const K: SourceA = SourceA::Shared(Along::K);

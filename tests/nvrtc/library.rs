@@ -197,7 +197,7 @@ fn a_cubin_from_disk_is_the_one_that_was_compiled() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
-    use falchion::threadblock::banks::Direction;
+    use falchion_lab::banks::Direction;
     use falchion_lab::banks::probe;
     for sm in [75, 80, 90] {
         let compiled = nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));

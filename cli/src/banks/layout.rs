@@ -2,10 +2,8 @@
 
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, print};
-use falchion::{
-    numeric::ElementKind,
-    threadblock::banks::{Direction, LANES, wavefronts},
-};
+use falchion::numeric::ElementKind;
+use falchion_lab::banks::{Direction, LANES, wavefronts};
 use falchion_lab::{
     banks::LaidAccess,
     layout::expression::{Value, evaluate},
@@ -33,7 +31,7 @@ pub fn run(args: &BanksArgs, layout: &str, threads: &str, json: bool) -> Result<
     if json {
         let object = json!({
             "layout": laid.data.to_string(), "threads": laid.threads.to_string(), "element": laid.element,
-            "direction": access.direction(), "bytes": access.bytes(), "addresses": access.lanes(),
+            "direction": access.direction().name(), "bytes": access.bytes(), "addresses": access.lanes(),
             "wavefronts": taken.wavefronts, "ideal": taken.ideal, "conflicts": taken.conflicts(),
         });
         print::line(&object.to_string());

@@ -5,7 +5,7 @@ mod probe;
 mod steps;
 
 use crate::{args::BanksArgs, failure::Failure, text};
-use falchion::threadblock::banks::WarpAccess;
+use falchion_lab::banks::WarpAccess;
 use falchion_lab::banks::picture;
 use std::path::Path;
 

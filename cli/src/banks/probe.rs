@@ -1,7 +1,8 @@
 //! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them with a profiler.
 
 use crate::{failure::Failure, print};
-use falchion::{cuda::open, threadblock::banks::wavefronts};
+use falchion::cuda::open;
+use falchion_lab::banks::wavefronts;
 use falchion_lab::banks::{cases, probe::Probe};
 use serde_json::json;
 

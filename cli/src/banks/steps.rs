@@ -2,7 +2,8 @@
 
 use super::draw;
 use crate::{args::BanksArgs, cuda::Place, failure::Failure, gemm::description, print};
-use falchion::{internals::operand::OperandKind, threadblock::banks::wavefronts};
+use falchion::internals::operand::OperandKind;
+use falchion_lab::banks::wavefronts;
 use falchion_lab::banks::{SharedStep, of_desc};
 use serde_json::{Value, json};
 

@@ -103,7 +103,10 @@ fn kernels() {
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
         ("gemm --explain --threadblock 4294967295x4294967295x4294967295", "threadblock M = 4294967295"),
         ("gemm --explain --instruction 16x8x8", "instruction K = 8 is not from 1 to 1"),
-        ("gemm --explain --stages 1", "stages = 1 is not from 2 to 16; the nearest is 2"),
+        (
+            "gemm --explain --stages 1 --mainloop multistage",
+            "stages = 1 is not from 2 to 16; the nearest is 2; no kernel was found with this --mainloop and this --stages",
+        ),
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),

@@ -2,8 +2,8 @@
 //!
 //! The seeds are five documents of 2024 and 2025 that teach GEMM by example; their accesses are here at their true counts.
 
+use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::verify::draw;
-use falchion::threadblock::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 
 /// An access, and what it is called.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,11 +1,8 @@
 //! The access that two layouts make: one of data, one of threads.
 
+use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::layout::expression::Value;
-use falchion::{
-    layout::algebra::LayoutError,
-    numeric::ElementKind,
-    threadblock::banks::{Direction, LANES, NotAnAccess, WarpAccess},
-};
+use falchion::{layout::algebra::LayoutError, numeric::ElementKind};
 
 /// Data in shared memory, and which of them the lanes of a warp touch.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +63,8 @@ impl LaidAccess {
     /// layout of threads does not have are off.
     ///
     /// ```
-    /// use falchion::{numeric::ElementKind, threadblock::banks::{Direction, wavefronts}};
+    /// use falchion::{numeric::ElementKind};
+    /// use falchion_lab::banks::{Direction, wavefronts};
     /// use falchion_lab::{banks::LaidAccess, layout::expression::evaluate};
     ///
     /// let rows = |pitch: u32, threads: &str| LaidAccess {

@@ -3,8 +3,8 @@
 //! A cell is a word; neighbours that the same lanes touch are drawn as one. Strips are the colours of the lanes, the number in the
 //! middle is theirs, and the small one that of the wavefronts. In the lower half a white cell is a bank that has nothing to say.
 
+use crate::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
 use crate::svg::Svg;
-use falchion::threadblock::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
 use std::collections::{BTreeMap, BTreeSet};
 
 // In pixels.
@@ -176,7 +176,7 @@ fn colour(lane: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::threadblock::banks::Direction;
+    use crate::banks::Direction;
 
     fn drawn(addresses: impl Fn(u64) -> u64, bytes: u32) -> String {
         let access = WarpAccess::new(Direction::Load, bytes, (0..32).map(|lane| Some(addresses(lane)))).unwrap();

@@ -1,11 +1,12 @@
 //! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device makes of them.
 //!
 //! A launch is one warp and one access; the kernel's name says its direction and width. `scripts/banks.sh` runs this under `ncu`
-//! and holds the wavefronts counted against [`wavefronts`](falchion::threadblock::banks::wavefronts).
+//! and holds the wavefronts counted against [`wavefronts`](falchion_lab::banks::wavefronts).
 //!
 //! Twin: `lab/kernels/banks/probe.cuh`.
 
 use super::cases::SPAN_BYTES;
+use crate::banks::{Direction, LANES, WarpAccess};
 use crate::{KERNELS, sys::launch::launch};
 use core::fmt::Write;
 use cudarc::{
@@ -19,7 +20,6 @@ use falchion::{
         nvrtc::{Nvrtc, Program},
     },
     mirrored,
-    threadblock::banks::{Direction, LANES, WarpAccess},
 };
 use std::sync::Arc;
 

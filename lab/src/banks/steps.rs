@@ -3,15 +3,13 @@
 //! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. A compiler
 //! may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
 
+use crate::banks::{WarpAccess, Wavefronts, wavefronts};
 use crate::counters::of_block;
 use falchion::{
     Error,
     desc::GemmDesc,
     internals::{host::Purpose, operand::OperandKind},
-    threadblock::{
-        Program,
-        banks::{WarpAccess, Wavefronts, wavefronts},
-    },
+    threadblock::Program,
 };
 
 /// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a block.
@@ -55,7 +53,8 @@ impl SharedStep {
 /// The accesses of a description, as [`of_program`] counts them.
 ///
 /// ```
-/// use falchion::{internals::host::Purpose, prelude::*, threadblock::banks::wavefronts};
+/// use falchion::{internals::host::Purpose, prelude::*};
+/// use falchion_lab::banks::wavefronts;
 /// use falchion_lab::banks;
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.

@@ -17,7 +17,7 @@ pub(super) fn prepared<T>(
 ) -> Result<Result<T, String>, Error> {
     match description(problem, arch).and_then(|desc| prepare(&desc)) {
         Ok(prepared) => Ok(Ok(prepared)),
-        Err(error @ (Error::Refused(_) | Error::KnobText { .. })) => Ok(Err(error.to_string())),
+        Err(error @ (Error::Refused(_) | Error::Unresolved(_) | Error::KnobText { .. })) => Ok(Err(error.to_string())),
         Err(other) => Err(other),
     }
 }

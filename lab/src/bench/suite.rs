@@ -24,7 +24,7 @@ pub type Operand = MatrixType;
 pub enum Accumulate {
     /// In the tensor core's own sums throughout.
     Fast,
-    /// Promoted to f32 every 128 products: [`promoted_configurations`](falchion::internals::family::default_gemm_configuration::promoted_configurations).
+    /// Promoted to f32 every 128 products.
     Slow,
 }
 

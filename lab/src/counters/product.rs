@@ -11,6 +11,7 @@
 //! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses};
+use crate::banks::{Direction, SECTOR_BYTES, WarpAccess};
 use falchion::{
     Error,
     internals::{
@@ -19,10 +20,7 @@ use falchion::{
         operand::OperandKind,
         watch,
     },
-    threadblock::{
-        Program,
-        banks::{Direction, SECTOR_BYTES, WarpAccess},
-    },
+    threadblock::Program,
 };
 
 /// What a product costs in accesses.

@@ -4,6 +4,7 @@
 //! likeness runs, checked, thread by thread, and every access of every warp is counted, times the blocks of the likeness.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses};
+use crate::banks::{Direction, LINE_BYTES, WarpAccess};
 use falchion::{
     Error,
     internals::{
@@ -12,7 +13,6 @@ use falchion::{
         pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
         run_block, whole,
     },
-    threadblock::banks::{Direction, LINE_BYTES, WarpAccess},
 };
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ fn exchanged_fact(exchanged: bool, d: Order) -> Option<(&'static str, String)> {
 }
 
 fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
-    let [a, b] = of.operands;
+    let [a, b] = &of.operands;
     let [lanes_m, lanes_n] = of.lanes;
     let [tile_m, tile_n] = of.thread_tile;
     let mut facts = vec![
@@ -32,8 +32,8 @@ fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
         ("thread tile", format!("{tile_m} x {tile_n}")),
         ("registers", format!("about {} of {} a thread", of.registers, of.registers_available)),
         ("shared memory", simt_shared_memory(of)),
-        ("A", operand(&a)),
-        ("B", operand(&b)),
+        ("A", operand(a)),
+        ("B", operand(b)),
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
@@ -48,7 +48,7 @@ fn simt_shared_memory(of: &SimtExplanation) -> String {
 }
 
 fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
-    let [a, b] = of.operands;
+    let [a, b] = &of.operands;
     let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) = (of.consumers, of.consumer_tile, of.repeats);
     let Mnk { m, n, k } = of.instruction;
     let RolesExplanation { threads, accumulators, registers, registers_available, registers_at_launch, .. } = of;
@@ -68,8 +68,8 @@ fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
         },
         ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
         ("shared memory", roles_shared_memory(of)),
-        ("A", boxes(&a)),
-        ("B", boxes(&b)),
+        ("A", boxes(a)),
+        ("B", boxes(b)),
         ("D", roles_stored(of)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];

@@ -14,16 +14,13 @@
 //! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
 
 use super::{Program, Textbook};
+use crate::banks::{Direction, NotAnAccess, WarpAccess, wavefronts};
 use crate::counters::{Counters, SharedAccesses};
 use falchion::{
     Error,
     desc::SimtDesc,
     internals::operand::OperandKind,
-    threadblock::{
-        Along, MainloopKind,
-        banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
-        thread_map::WARP,
-    },
+    threadblock::{Along, MainloopKind, thread_map::WARP},
     warp::{UnrollKind, mma_simt::FragmentMap},
 };
 
@@ -150,7 +147,7 @@ fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
 }
 
 /// Bytes of a sector.
-const SECTOR_BYTES: f64 = falchion::threadblock::banks::SECTOR_BYTES as f64;
+const SECTOR_BYTES: f64 = crate::banks::SECTOR_BYTES as f64;
 
 /// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an address of each operand.
 const LOOP: f64 = 5.0;

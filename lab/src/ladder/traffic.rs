@@ -1,17 +1,14 @@
 //! What a rung's threads ask of memory: counted access by access, for configurations by the host executor.
 
 use super::{Program, Textbook};
+use crate::banks::{Direction, NotAnAccess, WarpAccess};
 use crate::counters::{Counters, GlobalAccesses, SharedAccesses, count};
 use falchion::{
     Error,
     epilogue::SCALARS,
     internals::call::Shapes,
     refusal::{Field, Refusal},
-    threadblock::{
-        Program as HostProgram,
-        banks::{Direction, NotAnAccess, WarpAccess},
-        thread_map::WARP,
-    },
+    threadblock::{Program as HostProgram, thread_map::WARP},
 };
 
 /// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks are alike.

@@ -9,12 +9,10 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     shape::Mnk,
-    threadblock::{
-        Along, SmemLayout,
-        banks::{Direction, WarpAccess, wavefronts},
-    },
+    threadblock::{Along, SmemLayout},
     warp::mma_simt::FragmentMap,
 };
+use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use falchion_lab::{
     banks::{SharedStep, cases, of_desc},
     ladder,

@@ -36,147 +36,95 @@ impl fmt::Display for Who {
 }
 
 /// Something that a kernel of this program would do wrong on a GPU, in one order of events that the GPU may choose.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "each variant's sentence, below, says what its fields are")]
+#[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
 pub enum RingFault {
+    #[error("nobody can move: {who} waits at {step}, one of {waiting} that wait")]
     Deadlock { who: Who, step: RoleStep, waiting: u32 },
+    #[error("{who} comes to {step} before block {block}'s barriers are set up")]
     NotSetUp { who: Who, step: RoleStep, block: u32 },
+    #[error("{who} sets up barriers that are in use")]
     SetUpTwice { who: Who },
+    #[error("{who} comes to {step}, and block {block}'s barriers are not visible to it")]
     InitNotFenced { who: Who, step: RoleStep, block: u32 },
+    #[error("{who} arrives by {step} at {} {} of block {block}, which waits for no arrival", barrier_name(barrier.0), barrier.1)]
     TooManyArrivals { who: Who, step: RoleStep, block: u32, barrier: (Region, u32) },
+    #[error("{who} overwrites {lost} in block {block}, which not all have read")]
     Overrun { who: Who, block: u32, lost: ShareName },
+    #[error("{who} overwrites {read} in block {block} while products read it")]
     OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
+    #[error("{who} copies over {written} in block {block} while that is under way")]
     OverwrittenWhileWritten { who: Who, block: u32, written: ShareName },
+    #[error("{who} reads stage {stage} of {operand} before its bytes have landed")]
     NotFull { who: Who, stage: u32, operand: OperandKind },
+    #[error("{who} wants {wanted} and finds {found}")]
     Stale { who: Who, wanted: ShareName, found: ShareName },
+    #[error("{who} multiplies into accumulators that are not in order with its products")]
     OperandsNotFenced { who: Who },
+    #[error("{who} multiplies tile {k} along K after {after} others")]
     OutOfOrder { who: Who, k: u32, after: u32 },
+    #[error("{who} multiplies tile {k} along K, whose fragments it does not hold")]
     NotLoaded { who: Who, k: u32 },
+    #[error("{who} loads A of tile {k} along K to set {set} of its registers while products read it")]
     FragmentsOverwritten { who: Who, k: u32, set: u32 },
+    #[error("{who} multiplies the last k of a tile that it has not begun")]
     NothingBegun { who: Who },
+    #[error("{who} multiplies part {part} of a stage over part {lost}, which is not promoted")]
     PartOverwritten { who: Who, part: u8, lost: u8 },
+    #[error("{who} multiplies part {part} of a stage again")]
     PartAgain { who: Who, part: u8 },
+    #[error("{who} promotes part {part} of a stage while products that were not waited for write it")]
     PartUnderWay { who: Who, part: u8 },
+    #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
+    #[error("{who} deposits slice {slice} while products that were not waited for write its accumulators")]
     ProductsUnderWay { who: Who, slice: u8 },
+    #[error("{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")]
     Unfinished { who: Who, multiplied: u32, wanted: u32 },
+    #[error("{who} copies {slice} of C over {what}")]
     SourceOverwrites { who: Who, slice: SliceName, what: &'static str },
+    #[error("{who} deposits {slice} and finds of C {}", or(found, "nothing that has landed"))]
     SourceNotThere { who: Who, slice: SliceName, found: Option<SliceName> },
+    #[error("{who} deposits slice {slice} where a store still reads")]
     StagingRead { who: Who, slice: u8 },
+    #[error("{who} stores {wanted} and finds {}", or(found, "nothing"))]
     NotDeposited { who: Who, wanted: SliceName, found: Option<SliceName> },
+    #[error("{who} stores {slice}, which asynchronous copies do not see yet")]
     NotVisible { who: Who, slice: SliceName },
+    #[error("{who} stores {slice} again")]
     StoredTwice { who: Who, slice: SliceName },
+    #[error("{slice} of consumer {warpgroup} of block {block} is never stored")]
     NeverStored { block: u32, warpgroup: u32, slice: SliceName },
+    #[error("{} at block {block}, which has left", if *arriving { "a warp arrives" } else { "bytes land" })]
     BlockLeft { block: u32, arriving: bool },
+    #[error("{who} is the last to leave, and {what}")]
     LeftUnderWay { who: Who, what: &'static str },
+    #[error("{who} has {has} registers a thread and is to have {needs}")]
     Registers { who: Who, has: u32, needs: u32 },
+    #[error("the map {map} leaves out ({row}, {column}), which {who} needs")]
     LeftOut { who: Who, map: &'static str, row: u32, column: u32 },
+    #[error("the map {map} sends {who} to {found}, beyond {most}")]
     Beyond { who: Who, map: &'static str, found: u32, most: u32 },
+    #[error("{who} has no step {step}")]
     ForeignStep { who: Who, step: RoleStep },
+    #[error("{blocks} blocks have more warps than the machine tells apart")]
     TooManyWarps { blocks: u32 },
+    #[error("there is no such ring: {refusal}")]
     NoRing { refusal: Refusal },
 }
 
-impl fmt::Display for RingFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Deadlock { who, step, waiting } => {
-                write!(f, "nobody can move: {who} waits at {step}, one of {waiting} that wait")
-            }
-            Self::NotSetUp { who, step, block } => write!(f, "{who} comes to {step} before block {block}'s barriers are set up"),
-            Self::SetUpTwice { who } => write!(f, "{who} sets up barriers that are in use"),
-            Self::InitNotFenced { who, step, block } => {
-                write!(f, "{who} comes to {step}, and block {block}'s barriers are not visible to it")
-            }
-            Self::TooManyArrivals { who, step, block, barrier: (region, number) } => {
-                let which = match region {
-                    Region::Full => "the full barrier of stage",
-                    Region::Empty => "the empty barrier of stage",
-                    Region::Turn => "the turn barrier of consumer",
-                    _ => "the source barrier of consumer",
-                };
-                write!(f, "{who} arrives by {step} at {which} {number} of block {block}, which waits for no arrival")
-            }
-            Self::Overrun { who, block, lost } => write!(f, "{who} overwrites {lost} in block {block}, which not all have read"),
-            Self::OverwrittenWhileRead { who, block, read } => {
-                write!(f, "{who} overwrites {read} in block {block} while products read it")
-            }
-            Self::OverwrittenWhileWritten { who, block, written } => {
-                write!(f, "{who} copies over {written} in block {block} while that is under way")
-            }
-            Self::NotFull { who, stage, operand } => {
-                write!(f, "{who} reads stage {stage} of {} before its bytes have landed", operand.name())
-            }
-            Self::Stale { who, wanted, found } => write!(f, "{who} wants {wanted} and finds {found}"),
-            Self::OperandsNotFenced { who } => {
-                write!(f, "{who} multiplies into accumulators that are not in order with its products")
-            }
-            Self::OutOfOrder { who, k, after } => write!(f, "{who} multiplies tile {k} along K after {after} others"),
-            Self::NotLoaded { who, k } => write!(f, "{who} multiplies tile {k} along K, whose fragments it does not hold"),
-            Self::FragmentsOverwritten { who, k, set } => {
-                write!(f, "{who} loads A of tile {k} along K to set {set} of its registers while products read it")
-            }
-            Self::NothingBegun { who } => write!(f, "{who} multiplies the last k of a tile that it has not begun"),
-            Self::PartOverwritten { who, part, lost } => {
-                write!(f, "{who} multiplies part {part} of a stage over part {lost}, which is not promoted")
-            }
-            Self::PartAgain { who, part } => write!(f, "{who} multiplies part {part} of a stage again"),
-            Self::PartUnderWay { who, part } => {
-                write!(f, "{who} promotes part {part} of a stage while products that were not waited for write it")
-            }
-            Self::NothingToPromote { who, part, found } => {
-                write!(f, "{who} promotes part {part} of a stage and finds ")?;
-                match found {
-                    None => f.write_str("nothing that is not promoted yet"),
-                    Some(found) => write!(f, "part {found}"),
-                }
-            }
-            Self::ProductsUnderWay { who, slice } => {
-                write!(f, "{who} deposits slice {slice} while products that were not waited for write its accumulators")
-            }
-            Self::Unfinished { who, multiplied, wanted } => {
-                write!(f, "{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")
-            }
-            Self::SourceOverwrites { who, slice, what } => {
-                write!(f, "{who} copies slice {} of C for tile {} over {what}", slice.slice, slice.tile)
-            }
-            Self::SourceNotThere { who, slice, found } => {
-                write!(f, "{who} deposits slice {} of tile {} and finds of C ", slice.slice, slice.tile)?;
-                match found {
-                    None => f.write_str("nothing that has landed"),
-                    Some(found) => write!(f, "slice {} for tile {}", found.slice, found.tile),
-                }
-            }
-            Self::StagingRead { who, slice } => write!(f, "{who} deposits slice {slice} where a store still reads"),
-            Self::NotDeposited { who, wanted, found } => {
-                write!(f, "{who} stores slice {} of tile {} and finds ", wanted.slice, wanted.tile)?;
-                match found {
-                    None => f.write_str("nothing"),
-                    Some(found) => write!(f, "slice {} of tile {}", found.slice, found.tile),
-                }
-            }
-            Self::NotVisible { who, slice } => {
-                write!(f, "{who} stores slice {} of tile {}, which asynchronous copies do not see yet", slice.slice, slice.tile)
-            }
-            Self::StoredTwice { who, slice } => write!(f, "{who} stores slice {} of tile {} again", slice.slice, slice.tile),
-            Self::NeverStored { block, warpgroup, slice } => write!(
-                f,
-                "slice {} of consumer {warpgroup} of block {block} is never stored for tile {}",
-                slice.slice, slice.tile
-            ),
-            Self::BlockLeft { block, arriving } => {
-                write!(f, "{} at block {block}, which has left", if arriving { "a warp arrives" } else { "bytes land" })
-            }
-            Self::LeftUnderWay { who, what } => write!(f, "{who} is the last to leave, and {what}"),
-            Self::Registers { who, has, needs } => write!(f, "{who} has {has} registers a thread and is to have {needs}"),
-            Self::LeftOut { who, map, row, column } => write!(f, "the map {map} leaves out ({row}, {column}), which {who} needs"),
-            Self::Beyond { who, map, found, most } => write!(f, "the map {map} sends {who} to {found}, beyond {most}"),
-            Self::ForeignStep { who, step } => write!(f, "{who} has no step {step}"),
-            Self::NoRing { refusal } => write!(f, "there is no such ring: {refusal}"),
-            Self::TooManyWarps { blocks } => write!(f, "{blocks} blocks have more warps than the machine tells apart"),
-        }
-    }
+/// The name of something, or of nothing.
+fn or(found: &Option<SliceName>, nothing: &str) -> String {
+    found.map_or(nothing.to_owned(), |found| found.to_string())
 }
 
-impl std::error::Error for RingFault {}
+/// A barrier, before its number.
+fn barrier_name(region: Region) -> &'static str {
+    match region {
+        Region::Full => "the full barrier of stage",
+        Region::Empty => "the empty barrier of stage",
+        Region::Turn => "the turn barrier of consumer",
+        _ => "the source barrier of consumer",
+    }
+}

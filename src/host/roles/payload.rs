@@ -18,6 +18,12 @@ pub struct ShareName {
     pub share: u32,
 }
 
+impl fmt::Display for SliceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "slice {} of tile {}", self.slice, self.tile)
+    }
+}
+
 impl fmt::Display for ShareName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "share {} of {} along K {} of tile {}", self.share, self.operand.name(), self.k, self.tile)?;

@@ -4,7 +4,7 @@ use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs},
-    internals::{family::default_gemm_configuration::default_gemm_configuration, schedule::ScheduleKind},
+    internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, SplitKind},
     shape::{Mn, Mnk},
@@ -12,7 +12,7 @@ use falchion::{
 
 /// The types that there is a default for.
 pub fn types() -> Vec<Combined> {
-    let has_default = |types: &&Combined| default_gemm_configuration(OpKind::TensorOp, ArchKind::Sm90, **types).is_ok();
+    let has_default = |types: &&Combined| default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types).is_ok();
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }
 

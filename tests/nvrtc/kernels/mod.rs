@@ -6,7 +6,6 @@
 mod registers;
 mod threads;
 
-use crate::harness::OfFamily;
 use crate::harness::{
     descriptions::{self, Family, Wanted, description, that_just_fits},
     drawn, sample,
@@ -19,11 +18,11 @@ use falchion::{
         compile,
         report::Report,
     },
-    desc::{COMBINATIONS, FamilyDesc, GemmDesc, SpillKind},
+    desc::{COMBINATIONS, GemmDesc, SpillKind},
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
     internals::{
         codegen::{TranslationUnit, translation_unit},
-        family::default_gemm_configuration::{default_description, promoted_configurations},
+        family::default_gemm_configuration::default_description,
         schedule::ScheduleKind,
     },
     layout::Order,
@@ -212,8 +211,7 @@ fn kernels_that_promote_compile_clean() {
             let turns = but!(d, threadblock: tile(128, 128, 128), schedule: ScheduleKind::Pingpong);
             let narrow = but!(d, instruction: tile(64, 64, 32));
             let one = but!(d, threadblock: tile(64, 128, 128), warp: tile(64, 128, 128));
-            let [_, wide] = promoted_configurations(d.roles().knobs);
-            let wide = d.with_family(FamilyDesc::WarpSpecialized(wide));
+            let wide = but!(d, threadblock: tile(128, 192, 128), warp: tile(64, 192, 128), instruction: tile(64, 192, 32));
             [("cooperative", d), ("wide", wide), ("in turns", turns), ("narrow", narrow), ("one part", one)]
         })
         .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))

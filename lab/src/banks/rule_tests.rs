@@ -1,13 +1,13 @@
 //! The rule against the device, against a second model, and with its parts taken away.
 
 use super::{Merging, Rule, WarpAccess, deliveries, wavefronts};
-use crate::threadblock::banks::{BANKS, Direction, LANES, WORD_BYTES};
+use crate::banks::{BANKS, Direction, LANES, WORD_BYTES};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// The laboratory's cases by name: its accesses are another instance's of this library, and are made again.
 fn cases() -> Vec<(String, WarpAccess)> {
-    let cases = falchion_lab::banks::cases::cases().unwrap().into_iter().map(|case| {
+    let cases = crate::banks::cases::cases().unwrap().into_iter().map(|case| {
         let direction = if case.access.direction().name() == "load" { Direction::Load } else { Direction::Store };
         (case.name, WarpAccess::new(direction, case.access.bytes(), case.access.lanes().iter().copied()).unwrap())
     });
@@ -16,7 +16,7 @@ fn cases() -> Vec<(String, WarpAccess)> {
 
 /// What a device counted of each case: `docs/performance/banks.txt`, the table of `scripts/banks.sh`.
 fn measured() -> Vec<(String, &'static str, u32, u32)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance/banks.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance/banks.txt");
     let table = std::fs::read_to_string(path).unwrap();
     let rows = table.lines().filter_map(|line| {
         let mut words = line.split_whitespace().rev();

@@ -20,7 +20,8 @@
 //! <https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228/2> (partners `l xor 1`, `l xor 2`; 128
 //! bytes a cycle). What they leave open is a [`Rule`], decided by `scripts/banks.sh` on a device.
 
-use super::access::{BANKS, Direction, LANES, WAVEFRONT_BYTES, WarpAccess};
+use super::access::{BANKS, Direction, LANES, WarpAccess};
+use falchion::threadblock::thread_map::WAVEFRONT_BYTES;
 use std::collections::BTreeMap;
 
 /// A set of lanes, bit `l` for lane `l`.
@@ -55,8 +56,7 @@ pub(super) struct Rule {
 }
 
 /// Wavefronts, and what there would be if no two words shared a bank.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct Wavefronts {
     /// Wavefronts of the access; 0 when no lane takes part.
     pub wavefronts: u32,
@@ -74,12 +74,12 @@ impl Wavefronts {
 /// The wavefronts of an access, by the hardware's rule.
 ///
 /// ```
-/// use falchion::threadblock::banks::{Direction, WarpAccess, wavefronts};
+/// use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 ///
 /// let column = |pitch: u64| WarpAccess::new(Direction::Load, 4, (0..32).map(|row| Some(row * pitch * 4)));
 /// assert_eq!(wavefronts(&column(32)?).wavefronts, 32);
 /// assert_eq!(wavefronts(&column(33)?).wavefronts, 1);
-/// # Ok::<(), falchion::threadblock::banks::NotAnAccess>(())
+/// # Ok::<(), falchion_lab::banks::NotAnAccess>(())
 /// ```
 pub fn wavefronts(access: &WarpAccess) -> Wavefronts {
     Rule::HARDWARE.wavefronts(access)
@@ -99,13 +99,13 @@ pub struct Delivery {
 /// The words of an access, wavefront by wavefront, each bank's in the order of their addresses: one order that the rule allows.
 ///
 /// ```
-/// use falchion::threadblock::banks::{Direction, WarpAccess, deliveries, wavefronts};
+/// use falchion_lab::banks::{Direction, WarpAccess, deliveries, wavefronts};
 ///
 /// let access = WarpAccess::new(Direction::Load, 4, (0..32).map(|lane| Some(lane % 8 * 128)))?;
 /// let deliveries = deliveries(&access);
 /// assert_eq!(deliveries.len(), 8);
 /// assert_eq!((deliveries[7].wavefront, &*deliveries[7].lanes), (7, &[7, 15, 23, 31][..]));
-/// # Ok::<(), falchion::threadblock::banks::NotAnAccess>(())
+/// # Ok::<(), falchion_lab::banks::NotAnAccess>(())
 /// ```
 pub fn deliveries(access: &WarpAccess) -> Vec<Delivery> {
     let (mut deliveries, mut before) = (Vec::new(), 0);

@@ -1,28 +1,34 @@
 //! One access of one warp, lane by lane.
 
-use crate::threadblock::thread_map::WARP;
-use crate::words::words;
 use core::fmt;
+use falchion::threadblock::thread_map::{WARP, WAVEFRONT_BYTES};
 
 /// Lanes of a warp, as a length.
 pub const LANES: usize = WARP as usize;
 
-/// Banks of shared memory.
-pub const BANKS: usize = 32;
-
 /// Bytes of a word: what a bank delivers at once.
 pub const WORD_BYTES: u64 = 4;
 
-/// Bytes of a wavefront: a word of each bank.
-pub const WAVEFRONT_BYTES: u32 = (BANKS as u64 * WORD_BYTES) as u32;
+/// Banks of shared memory, each of which gives a wavefront a word.
+pub const BANKS: usize = WAVEFRONT_BYTES as usize / WORD_BYTES as usize;
 
-words! {
-    /// Which way the data goes.
-    pub enum Direction {
-        /// From memory to registers.
-        Load = "load",
-        /// From registers to memory.
-        Store = "store",
+/// Which way the data goes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// From memory to registers.
+    Load,
+    /// From registers to memory.
+    Store,
+}
+
+impl Direction {
+    /// In a word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+        }
     }
 }
 

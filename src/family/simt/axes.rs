@@ -1,0 +1,198 @@
+//! What completes pins of this family: accesses, threadblock tiles, warp tiles and main loops.
+
+use crate::{
+    desc::{Class, Pins, SimtKnobs},
+    family::resolve::AXES,
+    operand::{Axis, OperandKind},
+    refusal::{Field, Refusal},
+    shape::Mnk,
+    threadblock::{Along, MainloopKind, SmemLayout},
+    warp::UnrollKind,
+};
+
+/// Accesses, threadblock tiles, warp tiles, main loops.
+pub(in crate::family) const VALUES: [u32; AXES] = [4, TILES.len() as u32, WARPS.len() as u32, 4];
+
+/// By what the row's threadblock tile is divided along M and N.
+const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 2), (2, 4), (4, 4), (8, 8)];
+
+/// Warps of a threadblock tile along M and N, where a warp tile is pinned.
+const GRIDS: [(u32, u32); 8] = [(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (2, 1), (1, 2), (1, 1)];
+
+/// Warp tiles: the row's, and those with the most products for what they read first.
+#[rustfmt::skip]
+const WARPS: [(u32, u32); 22] = [
+    (0, 0), (64, 64), (32, 64), (64, 32), (32, 128), (128, 32), (32, 32), (16, 64), (64, 16), (16, 128), (128, 16), (16, 32),
+    (32, 16), (16, 16), (8, 64), (64, 8), (8, 128), (128, 8), (8, 32), (32, 8), (8, 16), (16, 8),
+];
+
+/// Stages of the multistage main loop where the row has another.
+const STAGES: u32 = 4;
+
+/// The knobs at a place along the axes.
+pub(in crate::family) const fn along_axes(
+    class: &Class,
+    base: SimtKnobs,
+    pins: &Pins,
+    [access, tile, warp, mainloop]: [u32; AXES],
+) -> Option<SimtKnobs> {
+    let Some((mainloop, stages)) = mainloop_and_stages(&base, pins, mainloop) else { return None };
+    // The row's accesses, or those of one element, which take the fewest registers.
+    let aligns = if access == 0 { [base.align_a, base.align_b] } else { [1, 1] };
+    let operands = [
+        operand(class, OperandKind::A, mainloop, aligns[0], base.smem_a),
+        operand(class, OperandKind::B, mainloop, aligns[1], base.smem_b),
+    ];
+    let warp = match (pins.warp, WARPS[warp as usize]) {
+        (Some(pinned), (0, 0)) => pinned,
+        (Some(_), _) => return None,
+        (None, (0, 0)) => base.warp,
+        (None, (m, n)) => Mnk { m, n, ..base.warp },
+    };
+    let threadblock = match pins.threadblock {
+        Some(_) if tile > 0 => return None,
+        Some(threadblock) => threadblock,
+        None => {
+            let depths = match pins.warp {
+                Some(warp) => warp.k,
+                None => 8,
+            };
+            operands[1].whole(operands[0].whole(fraction(&base, pins, tile), depths), depths)
+        }
+    };
+    let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
+    // What the user has pinned is the rule book's to refuse.
+    let nest = threadblock.m.is_multiple_of(warp.m) && threadblock.n.is_multiple_of(warp.n);
+    if !nest && pins.warp.is_none() {
+        return None;
+    }
+    let [align_a, align_b] = [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
+    let [smem_a, smem_b] = [operands[0].smem, operands[1].smem];
+    let derived = SimtKnobs { threadblock, warp, mainloop, stages, align_a, align_b, smem_a, smem_b, ..base };
+    Some(derived.pinned(Pins { mainloop: None, ..*pins }))
+}
+
+/// A fraction of the row's tile, or so many of the warp tile that is pinned.
+const fn fraction(base: &SimtKnobs, pins: &Pins, tile: u32) -> Mnk {
+    let Mnk { m, n, k } = base.threadblock;
+    match pins.warp {
+        None => Mnk { m: m / TILES[tile as usize].0, n: n / TILES[tile as usize].1, k },
+        Some(warp) => {
+            let (warps_m, warps_n) = GRIDS[tile as usize];
+            let k = if warp.k > k { warp.k } else { k };
+            Mnk { m: warp.m.saturating_mul(warps_m), n: warp.n.saturating_mul(warps_n), k }
+        }
+    }
+}
+
+/// What an operand asks of a tile.
+struct Rows {
+    /// The axis along which it is contiguous in memory, and its accesses there.
+    contiguous: Axis,
+    align: u32,
+    /// Its layout in shared memory, the axis along which it is contiguous there, and what its rows are whole numbers of.
+    smem: SmemLayout,
+    along: Axis,
+    chunk: u32,
+}
+
+/// An operand, in shared memory along K where asynchronous copies are wider than an element that is contiguous so.
+const fn operand(class: &Class, operand: OperandKind, mainloop: MainloopKind, align: u32, smem: SmemLayout) -> Rows {
+    let element = class.operand(operand).element;
+    let contiguous = if class.k_contiguous(operand) { Axis::K } else { operand.axis() };
+    let wide = class.k_contiguous(operand) && element.bits() < 32;
+    let (smem, along) = match (smem, mainloop) {
+        (SmemLayout::Auto, MainloopKind::Multistage) if wide => {
+            (SmemLayout::Padded { along: Along::K, padding: element.elements_in(16) }, Axis::K)
+        }
+        _ if matches!(smem.along(), Along::K) => (smem, Axis::K),
+        _ => (smem, operand.axis()),
+    };
+    let chunk = match smem {
+        SmemLayout::Swizzled { bits: bits @ 0..=4, base: base @ 0..=4, .. } => 1 << (bits + base),
+        _ => 1,
+    };
+    Rows { contiguous, align, smem, along, chunk }
+}
+
+impl Rows {
+    /// The tile, or a larger one whose extents are whole accesses and chunks, so many K deeper.
+    const fn whole(&self, tile: Mnk, depths: u32) -> Mnk {
+        let tile = larger(tile, self.contiguous, self.align, if matches!(self.contiguous, Axis::K) { depths } else { 8 });
+        larger(tile, self.along, self.chunk, if matches!(self.along, Axis::K) { depths } else { 8 })
+    }
+
+    /// The accesses, or the widest that divide the tile.
+    const fn dividing(&self, mut tile: Mnk) -> u32 {
+        match 1u32.checked_shl(extent(&mut tile, self.contiguous).trailing_zeros()) {
+            Some(most) if most < self.align => most,
+            _ => self.align,
+        }
+    }
+}
+
+/// An extent of a tile.
+const fn extent(tile: &mut Mnk, axis: Axis) -> &mut u32 {
+    match axis {
+        Axis::M => &mut tile.m,
+        Axis::N => &mut tile.n,
+        Axis::K => &mut tile.k,
+    }
+}
+
+/// The tile with one extent larger by so many `steps` that it is a multiple of `of`, where there is such a tile.
+const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
+    let extent = extent(&mut tile, axis);
+    while of.is_power_of_two() && !extent.is_multiple_of(of) && 0 < steps && steps <= 64 && *extent < 512 {
+        *extent += steps;
+    }
+    tile
+}
+
+/// The axis along which the next knobs may not be refused so.
+pub(in crate::family) const fn axis_against(pins: &Pins, refusal: &Refusal) -> usize {
+    match refusal {
+        Refusal::CopyNotWhole { nearest: 1.., .. } => 0,
+        Refusal::Registers { blocks: 2.., .. } => 2,
+        _ if pins.threadblock.is_some() => 3,
+        Refusal::SharedMemory { .. }
+        | Refusal::SwizzleBeyondRow { .. }
+        | Refusal::OutOfRange { field: Field::Threadblock(_) | Field::ThreadsOfAMultiprocessor, .. } => 1,
+        Refusal::OutOfRange { .. } => 2,
+        _ => 3,
+    }
+}
+
+/// A main loop and its stages: the row's first, or the one that is pinned.
+const fn mainloop_and_stages(base: &SimtKnobs, pins: &Pins, place: u32) -> Option<(MainloopKind, u32)> {
+    let mainloop = match place {
+        0 => base.mainloop,
+        _ if pins.mainloop.is_some() => return None,
+        1 => MainloopKind::Pipelined,
+        2 => MainloopKind::Multistage,
+        _ => MainloopKind::SingleStage,
+    };
+    let unrolled = matches!(pins.unroll, Some(UnrollKind::By(_)));
+    let stages = match (mainloop, pins.stages) {
+        (MainloopKind::SingleStage, None) => 1,
+        (MainloopKind::Pipelined, None) => 2,
+        (_, None) if base.stages > 2 => base.stages,
+        (_, None) => STAGES,
+        (_, Some(stages)) => stages,
+    };
+    let fits = match mainloop {
+        MainloopKind::SingleStage => stages == 1,
+        MainloopKind::Pipelined => stages == 2 && !unrolled,
+        _ => stages >= 2 && !unrolled,
+    };
+    if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
+}
+
+/// The depth of warp tiles that a threadblock tile is a whole number of: its own, or the largest even one that a warp has.
+const fn depth(k: u32) -> u32 {
+    let mut depth = if k < 64 { k } else { 64 };
+    while depth > 8 && !(k.is_multiple_of(depth) && depth.is_multiple_of(2)) {
+        depth -= 1;
+    }
+    depth
+}

@@ -1,0 +1,153 @@
+//! What completes pins of this family: threadblock tiles, schedules, consumers' shares of a tile, and instructions, the widest first.
+//!
+//! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are fractions of the row's, and
+//! whole numbers of what a cluster shares.
+
+use crate::{
+    arch::OpKind,
+    desc::{Class, Pins, WarpSpecializedKnobs},
+    family::resolve::AXES,
+    refusal::Refusal,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+};
+
+/// Threadblock tiles, schedules, shares, instructions.
+pub(in crate::family) const VALUES: [u32; AXES] = [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
+
+/// By what the row's tile is divided along M and N where no tile is pinned.
+const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
+
+/// Consumers of a tile along M and N, on tensor cores.
+const CONSUMERS: [(u32, u32); 5] = [(2, 1), (1, 2), (1, 1), (3, 1), (1, 3)];
+
+/// Warps of a tile along M and N, where threads multiply: those of one consumer, of two and of three.
+const GRIDS: [(u32, u32); 13] =
+    [(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (1, 8), (6, 2), (3, 4), (4, 3), (2, 6), (12, 1), (1, 12)];
+
+/// Lanes of a warp along M, where threads multiply.
+const LANES: [u32; 4] = [4, 8, 2, 16];
+
+/// The columns of the narrowest and the widest instruction.
+const NARROWEST: u32 = 8;
+const WIDEST: u32 = 256;
+
+/// Rows of an instruction.
+const ROWS: u32 = 64;
+
+/// The knobs at a place along the axes.
+pub(in crate::family) const fn along_axes(
+    class: &Class,
+    base: WarpSpecializedKnobs,
+    pins: &Pins,
+    [tile, schedule, share, place]: [u32; AXES],
+) -> Option<WarpSpecializedKnobs> {
+    let schedule = match (schedule, base.schedule) {
+        (0, schedule) => schedule,
+        _ if pins.schedule.is_some() => return None,
+        (_, ScheduleKind::Cooperative) => ScheduleKind::Pingpong,
+        (_, ScheduleKind::Pingpong) => ScheduleKind::Cooperative,
+    };
+    let threads = matches!(class.op, OpKind::Simt);
+    let (m, n) = match (schedule, threads) {
+        (ScheduleKind::Pingpong, false) if share == 0 => (1, 1),
+        (ScheduleKind::Cooperative, false) if (share as usize) < CONSUMERS.len() => CONSUMERS[share as usize],
+        (_, false) => return None,
+        (_, true) => GRIDS[share as usize],
+    };
+    if threads && matches!(schedule, ScheduleKind::Pingpong) && m * n != 4 {
+        return None;
+    }
+    if threads && place as usize >= LANES.len() {
+        return None;
+    }
+    let lanes = LANES[place as usize % LANES.len()];
+    let pinned_warp = match (pins.warp, pins.instruction) {
+        (None, Some(thread)) if threads => {
+            Some(Mnk { m: thread.m.saturating_mul(lanes), n: thread.n.saturating_mul(32 / lanes), k: base.threadblock.k })
+        }
+        (warp, _) => warp,
+    };
+    let (threadblock, warp) = match (pins.threadblock, pinned_warp) {
+        _ if tile > 0 && (pins.threadblock.is_some() || pinned_warp.is_some()) => return None,
+        (Some(threadblock), Some(warp)) => (threadblock, warp),
+        (None, Some(warp)) => (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp),
+        (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
+        (None, None) => {
+            let threadblock = fraction(class, &base, pins, tile);
+            (threadblock, divided(threadblock, m, n))
+        }
+    };
+    // What the user has pinned is the rule book's to refuse.
+    let nest = warp.m > 0 && warp.n > 0 && threadblock.m.is_multiple_of(warp.m) && threadblock.n.is_multiple_of(warp.n);
+    let instruction = match pins.instruction {
+        Some(instruction) => instruction,
+        None if threads => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / 32, k: 1 },
+        None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction },
+        None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
+    };
+    let vectors = !threads || matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
+    let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
+    if only || instruction.n == 0 || !(nest && vectors) && pins.warp.is_none() {
+        return None;
+    }
+    Some(WarpSpecializedKnobs { threadblock, warp, instruction, schedule, ..base })
+}
+
+/// The axis along which the next knobs may not be refused so.
+pub(in crate::family) const fn axis_against(class: &Class, refusal: &Refusal) -> usize {
+    match refusal {
+        // Threads' boxes are warps' parts.
+        Refusal::UnevenBoxes { .. } if matches!(class.op, OpKind::Simt) => 2,
+        Refusal::SharedMemory { .. } | Refusal::UnevenBoxes { .. } => 0,
+        _ => AXES - 1,
+    }
+}
+
+/// One of `m` x `n` shares of a tile; of no extent where there are none.
+const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
+    if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
+        Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
+    } else {
+        Mnk { m: 0, n: 0, k: tile.k }
+    }
+}
+
+/// A fraction of the row's tile, of whole instructions, which the blocks of a cluster share: whole kilobytes of it, whole
+/// swizzles, or whole boxes.
+const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile: u32) -> Mnk {
+    let (m, n) = TILES[tile as usize / 2];
+    let boxed = match class.op {
+        OpKind::Simt => 16,
+        OpKind::TensorOp if tile.is_multiple_of(2) => 8,
+        OpKind::TensorOp => ROWS,
+    };
+    // More than there are is the rule book's to refuse.
+    let (blocks_m, blocks_n) = match base.cluster {
+        Mn { m: m @ 1..=8, n: n @ 1..=8 } => (m, n),
+        _ => (1, 1),
+    };
+    let mut columns = boxed * blocks_m;
+    if let Some(Mnk { n: instruction @ 1..=WIDEST, .. }) = pins.instruction {
+        while !columns.is_multiple_of(instruction) {
+            columns += boxed * blocks_m;
+        }
+    }
+    let Mnk { m: whole_m, n: whole_n, k } = base.threadblock;
+    Mnk { m: (whole_m / m).next_multiple_of(ROWS * blocks_n), n: (whole_n / n).next_multiple_of(columns), k }
+}
+
+/// The columns of an instruction that a consumer's are a whole number of: the widest, or the next so many times; 0 where there is none.
+const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
+    let mut n = if columns < WIDEST { columns } else { WIDEST } / 8 * 8;
+    while n > 0 {
+        if columns.is_multiple_of(n) && !(class.a.element.is_integer() && n > 32 && !n.is_multiple_of(16)) {
+            if skip == 0 {
+                return n;
+            }
+            skip -= 1;
+        }
+        n -= 8;
+    }
+    0
+}

@@ -1,0 +1,111 @@
+//! Descriptions that follow from one knob: the values of a knob of which there may be a kernel, and what completes each.
+
+use super::{
+    case::{Runner, Tally, judge_one},
+    problems::{self, problem},
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{COMBINATIONS, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
+    internals::{
+        family::{Request, Resolved, default_gemm_configuration::default_description},
+        schedule::ScheduleKind,
+    },
+    layout::{MatrixType, Order},
+    numeric::Combined,
+    shape::Mnk,
+    threadblock::MainloopKind,
+};
+use falchion_lab::verify::Fill;
+use rayon::prelude::*;
+
+/// A knob, by its JSON name, and a value of it.
+pub type Pinned = (&'static str, String);
+
+/// What flags of a class ask for.
+pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
+    let (types, orders) = (desc.user_types(), desc.orders());
+    let matrix = |element, order| Some(MatrixType { element, order });
+    Request {
+        a: matrix(types.a, orders.a),
+        b: matrix(types.b, orders.b),
+        c: matrix(types.c, orders.c),
+        accumulator: Some(types.accumulator),
+        op: Some(desc.class.op),
+        arch: Some(desc.class.arch),
+        knobs: pins.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect(),
+        ..Request::default()
+    }
+}
+
+/// What completes pins: it has them.
+pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
+    let Resolved { desc, knobs, .. } = request(desc, pins).resolve(ArchKind::Sm90).map_err(|error| error.to_string())?;
+    let words = knobs.words();
+    for (name, value) in pins {
+        let at = Pins::TABLE.iter().position(|row| row.0 == *name).expect("a knob");
+        assert_eq!(words[at].as_ref(), Some(value), "{name}");
+    }
+    Ok(desc)
+}
+
+/// The row of every combination of types of an operation on sm90, once with A and B along K and once along M and N.
+pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
+    let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
+    let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
+    let of = move |types: &Combined, orders| default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table");
+    combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
+}
+
+/// Tiles of these extents along M and N and depths.
+pub fn tiles(m: &[u32], n: &[u32], k: &[u32]) -> Vec<Mnk> {
+    m.iter().flat_map(|&m| n.iter().flat_map(move |&n| k.iter().map(move |&k| Mnk { m, n, k }))).collect()
+}
+
+/// Every single knob that the explorer varies, and the values that it gives it, and some more.
+pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
+    let k = desc.threadblock().k;
+    let (threadblocks, warps) = match desc.class.op {
+        OpKind::TensorOp => {
+            let columns = [64, 128, 192, 256];
+            (tiles(&[64, 128, 192, 256], &columns, &[k]), tiles(&[64, 128], &columns, &[k]))
+        }
+        OpKind::Simt => {
+            let (sides, warps) = ([32, 64, 128, 256], [16, 32, 64, 128]);
+            (tiles(&sides, &sides, &[k, 32]), tiles(&warps, &warps, &[k]))
+        }
+    };
+    let clusters = ["1x1", "2x1", "1x2", "4x1", "1x4", "3x1", "1x5", "8x1"].map(str::to_owned);
+    let shapes = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
+    let lists: [(&'static str, Vec<String>); 6] = [
+        ("threadblock", shapes(threadblocks)),
+        ("warp", shapes(warps)),
+        ("stages", (1..=16).map(|stages: u32| stages.to_string()).collect()),
+        ("cluster", clusters.to_vec()),
+        ("schedule", ScheduleKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
+        ("mainloop", MainloopKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
+    ];
+    lists.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name, value))).collect()
+}
+
+/// What completes them, each once.
+pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
+    let mut all: Vec<_> = single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|desc| seen.insert(*desc));
+    all
+}
+
+/// Runs what completes every single knob of every class of an operation, each on a problem of its own, in whole numbers and then in random
+/// ones; panics at the first that is wrong.
+pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
+    let all: Vec<GemmDesc> = classes(op).flat_map(|base| of_single_knobs(&base)).collect();
+    let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
+    let one = |(seed, desc): (u64, &GemmDesc)| {
+        let problem = problem(seed, desc, wanted);
+        let [integers, random] = [Fill::Integers, Fill::Random]
+            .map(|fill| judge_one(runner, desc, &problem, fill, (seed, seed)).unwrap_or_else(|wrong| panic!("{wrong}")));
+        Tally { cases: 1, ..integers.and(random) }
+    };
+    (0u64..).zip(&all).collect::<Vec<_>>().into_par_iter().map(one).reduce(Tally::default, Tally::and)
+}

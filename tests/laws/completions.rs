@@ -1,0 +1,197 @@
+//! What is pinned stands, and the rest is derived from it.
+
+use crate::harness::{
+    completions::{Pinned, classes, completed, tiles},
+    descriptions::{Family, Wanted, description},
+    random::Random,
+};
+use falchion::{
+    arch::OpKind,
+    desc::{FamilyDesc, GemmDesc, Pins},
+    internals::schedule::ScheduleKind,
+    numeric::ElementKind,
+    shape::{Mn, Mnk},
+    threadblock::MainloopKind,
+};
+
+fn multiples(step: u32, most: u32) -> Vec<u32> {
+    (1..=most / step).map(|i| i * step).collect()
+}
+
+/// Every value of a knob of which there is a kernel completes by itself. `of` are pins with the value among which a kernel is looked for
+/// where none was found.
+fn every_value_completes<V: ToString + Copy>(base: &GemmDesc, knob: &'static str, values: &[V], of: impl Fn(V) -> Vec<Pins>) {
+    let mut found = 0;
+    for &value in values {
+        match completed(base, &[(knob, value.to_string())]) {
+            Ok(_) => found += 1,
+            Err(sentence) => {
+                let other = of(value).into_iter().find(|pins| base.with(*pins).check().is_ok());
+                assert!(other.is_none(), "{:?} {knob} {}: {sentence}\n{other:?}", base.class.combined(), value.to_string());
+                assert!(sentence.contains("no kernel was found with this --"), "{sentence}");
+            }
+        }
+    }
+    assert!(found > 0, "{knob}: none of {}", values.len());
+}
+
+/// Every schedule, share of a tile and instruction.
+fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
+    let FamilyDesc::WarpSpecialized(knobs) = base.family else { panic!("a row of tensor cores") };
+    let mut all = Vec::new();
+    for (m, n) in [(1, 1), (2, 1), (1, 2), (3, 1), (1, 3)] {
+        let threadblock =
+            threadblock.unwrap_or_else(|| warp.map(|warp| Mnk { m: warp.m * m, n: warp.n * n, ..warp }).expect("one"));
+        let warp = warp.unwrap_or(Mnk { m: threadblock.m / m, n: threadblock.n / n, ..threadblock });
+        for schedule in ScheduleKind::ALL {
+            for n in multiples(8, 256).into_iter().filter(|n| warp.n.is_multiple_of(*n)) {
+                let instruction = Some(Mnk { n, ..knobs.instruction });
+                let (threadblock, warp) = (Some(threadblock), Some(warp));
+                all.push(Pins { threadblock, warp, instruction, schedule: Some(schedule), stages: Some(2), ..Pins::NONE });
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_tile_of_tensor_cores_completes() {
+    for base in classes(OpKind::TensorOp) {
+        let all = tiles(&multiples(64, 512), &multiples(8, 512), &[base.threadblock().k]);
+        every_value_completes(&base, "threadblock", &all, |tile| on_tensor_cores(&base, Some(tile), None));
+        every_value_completes(&base, "warp", &all, |tile| on_tensor_cores(&base, None, Some(tile)));
+    }
+}
+
+/// Every warp tile, main loop and access.
+fn on_cuda_cores(threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
+    let sides = [8, 16, 32, 64, 128];
+    let depths = threadblock.map_or(vec![8], |tile| multiples(2, 64).into_iter().filter(|k| tile.k.is_multiple_of(*k)).collect());
+    let warps = warp.map_or_else(|| tiles(&sides, &sides, &depths), |warp| vec![warp]);
+    let mut all = Vec::new();
+    for warp in warps {
+        let grids =
+            tiles(&[1, 2, 4], &[1, 2, 4], &[1]).into_iter().map(|grid| Mnk { m: warp.m * grid.m, n: warp.n * grid.n, ..warp });
+        for tile in threadblock.map_or_else(|| grids.collect(), |tile| vec![tile]) {
+            if tile.m % warp.m + tile.n % warp.n > 0 {
+                continue;
+            }
+            for (mainloop, stages) in
+                [(MainloopKind::SingleStage, 1), (MainloopKind::Pipelined, 2), (MainloopKind::Multistage, 2)]
+            {
+                for align in [None, Some(1)] {
+                    let (threadblock, warp) = (Some(tile), Some(warp));
+                    let (mainloop, stages) = (Some(mainloop), Some(stages));
+                    all.push(Pins { threadblock, warp, mainloop, stages, align_a: align, align_b: align, ..Pins::NONE });
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_tile_of_cuda_cores_completes() {
+    let sides = [8, 24, 32, 64, 96, 128, 160, 256];
+    let threadblocks = tiles(&sides, &sides, &[8, 24, 32, 128]);
+    let sides = [8, 16, 32, 64, 128];
+    let warps = tiles(&sides, &sides, &[8, 16, 32, 64]);
+    let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::F16, ElementKind::U8];
+    for base in classes(OpKind::Simt).filter(|base| kinds.contains(&base.class.a.element)) {
+        every_value_completes(&base, "threadblock", &threadblocks, |tile| on_cuda_cores(Some(tile), None));
+        every_value_completes(&base, "warp", &warps, |tile| on_cuda_cores(None, Some(tile)));
+    }
+}
+
+/// Stages, clusters, schedules and main loops, each by itself.
+#[test]
+fn every_value_of_other_knobs_completes() {
+    for base in classes(OpKind::TensorOp) {
+        let k = base.threadblock().k;
+        let small = tiles(&[64, 128], &[8, 16, 32, 64], &[k]);
+        let stages: Vec<u32> = (2..=16).collect();
+        every_value_completes(&base, "stages", &stages, |stages| {
+            let all = small.iter().flat_map(|tile| on_tensor_cores(&base, Some(*tile), None));
+            all.map(|pins| Pins { stages: Some(stages), ..pins }).collect()
+        });
+        let clusters: Vec<Mn> = (1..=8).flat_map(|blocks| [Mn { m: blocks, n: 1 }, Mn { m: 1, n: blocks }]).collect();
+        every_value_completes(&base, "cluster", &clusters, |cluster| {
+            let all = tiles(&multiples(64, 512), &multiples(8, 512), &[k]);
+            let all = all.into_iter().flat_map(|tile| on_tensor_cores(&base, Some(tile), None));
+            all.map(|pins| Pins { cluster: Some(cluster), ..pins }).collect()
+        });
+        for (knob, value) in [("schedule", "cooperative"), ("schedule", "pingpong"), ("mainloop", "warpspecialized")] {
+            each(&base, knob, value);
+        }
+    }
+    for base in classes(OpKind::Simt) {
+        (1..=16).for_each(|stages: u32| each(&base, "stages", &stages.to_string()));
+        ["singlestage", "pipelined", "multistage"].into_iter().for_each(|value| each(&base, "mainloop", value));
+        // Consumers are of four warps, twelve at most.
+        if base.class.a.element == ElementKind::F32 {
+            "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8".split(' ').for_each(|value| each(&base, "cluster", value));
+            each(&base, "mainloop", "warpspecialized");
+        }
+    }
+}
+
+fn each(base: &GemmDesc, knob: &'static str, value: &str) {
+    let desc = completed(base, &[(knob, value.to_owned())]).unwrap_or_else(|said| panic!("{knob} {value}: {said}"));
+    assert_eq!(desc.check(), Ok(()));
+}
+
+/// Some knobs of a description that is a kernel, pinned, complete to one that has them; in all but a few of a hundred draws, which end at a
+/// sentence with a flag.
+#[test]
+fn some_knobs_of_a_kernel_complete() {
+    for (family, mainloop) in [(Family::Simt, None), (Family::WarpSpecialized, None), (Family::Threads, Some("warpspecialized"))]
+    {
+        let mut unfound = 0;
+        for seed in 0..3000u64 {
+            let desc = description(seed, Wanted { plain: true, family, ..Wanted::default() });
+            let mut random = Random::new(seed);
+            let words = desc.user_pins().words();
+            let mut pins: Vec<Pinned> =
+                Pins::TABLE.iter().zip(words).filter_map(|(row, word)| (row.0 != "epilogue").then_some((row.0, word?))).collect();
+            let kept = 1 + random.below(pins.len());
+            while pins.len() > kept {
+                pins.swap_remove(random.below(pins.len()));
+            }
+            pins.retain(|pin| pin.0 != "mainloop" || mainloop.is_none());
+            pins.extend(mainloop.map(|mainloop| ("mainloop", mainloop.to_owned())));
+            if let Err(sentence) = completed(&desc, &pins) {
+                assert!(sentence.contains("no kernel was found with this --"), "{pins:?}: {sentence}");
+                unfound += 1;
+            }
+        }
+        assert!(unfound <= 60, "{family:?}: {unfound} of 3000");
+    }
+}
+
+/// Whatever is pinned, resolving ends, and never in a panic.
+#[test]
+fn any_numbers_end_in_a_sentence() {
+    let numbers = [0, 1, 7, 8, 9, 64, 65, 1 << 10, 1 << 31, u32::MAX];
+    for base in classes(OpKind::TensorOp).take(2).chain(classes(OpKind::Simt).take(2)) {
+        for seed in 0..4000u64 {
+            let mut random = Random::new(seed);
+            let mut number = || random.pick(&numbers);
+            let tile = format!("{}x{}x{}", number(), number(), number());
+            let all = [
+                ("threadblock", tile.clone()),
+                ("warp", tile.clone()),
+                ("instruction", tile),
+                ("stages", number().to_string()),
+                ("cluster", format!("{}x{}", number(), number())),
+                ("align_a", number().to_string()),
+                ("smem_b", format!("mn^{},{},{}", number(), number(), number())),
+                ("blocks_per_sm", number().to_string()),
+                ("unroll", number().to_string()),
+            ];
+            let some: Vec<Pinned> = all.into_iter().filter(|_| random.below(3) == 0).collect();
+            if let Ok(desc) = completed(&base, &some) {
+                assert_eq!(desc.check(), Ok(()), "{some:?}");
+            }
+        }
+    }
+}
