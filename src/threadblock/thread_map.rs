@@ -16,7 +16,8 @@
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
     threadblock::banks,
 };
 
@@ -124,5 +125,13 @@ impl IndexMap for ThreadMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         self.vector(point.row, point.column).map(|(row, column)| row * self.contiguous + column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (lanes, warps, row) = (self.lanes_contiguous, self.warps_contiguous, self.contiguous);
+        let of_warp = WARP / lanes;
+        let threads = [(lanes, 1), (of_warp, row), (warps, lanes), (self.threads / WARP / warps, of_warp * row)];
+        let steps = [(self.steps_contiguous(), lanes * warps), (self.steps_strided(), self.threads_strided() * row)];
+        affine(self.domain(), &threads, &steps)
     }
 }

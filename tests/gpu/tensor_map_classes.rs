@@ -8,7 +8,7 @@ use crate::harness::{
     tensor_checks::{check_load, check_multicast, check_round, check_store, copy, reach},
     tensor_device::{Device, LOAD, ROUND, Run, STORE},
     tensor_kernels::{MULTICAST, THREADS, untouched},
-    tensors::packed,
+    tensors::{self, packed},
 };
 use falchion::{
     internals::sys::driver::Grid,
@@ -188,7 +188,7 @@ impl Class {
 /// What the rules say of a class.
 fn taken(class: &Class) -> Result<(), falchion::Refusal> {
     match class.way {
-        Way::Store | Way::Round => class.copy().check_store(),
+        Way::Store | Way::Round => tensors::check_store(&class.copy()),
         Way::Load | Way::Multicast(..) => class.copy().check(),
     }
 }

@@ -1,7 +1,9 @@
 //! Copies of boxes, drawn and by hand, for the host's model and for the device.
 
 use falchion::{
+    Refusal,
     numeric::ElementKind,
+    refusal::Field,
     threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
 };
 use falchion_lab::verify::draw;
@@ -34,6 +36,22 @@ pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, sw
         stride = stride * extent + 16 * gap;
     }
     desc
+}
+
+/// Whether TMA takes a copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's rows are whole
+/// multiples of 16 bytes, beside what [`TensorCopy::check`] says. Loads may begin before the tensor; of stores that do, one by (8, 1)
+/// elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so what lies behind the row
+/// (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] says what such stores would mean.
+pub fn check_store(copy: &TensorCopy) -> Result<(), Refusal> {
+    let map = copy.tile().map();
+    let (field, value, of) = (Field::StoredRowBytes, map.element.matrix_bytes(map.dims[0]), 16);
+    if !value.is_multiple_of(of) {
+        return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
+    }
+    match copy.corner()[..map.rank as usize].iter().find(|&&value| value < 0) {
+        Some(&value) => Err(Refusal::StoreCorner { value }),
+        None => copy.check(),
+    }
 }
 
 /// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across an edge or beside.

@@ -1,6 +1,6 @@
 //! Tensor maps as values: what a matrix becomes, and every rule of the copy engine read as a sentence whose nearest value is legal.
 
-use crate::harness::tensors::packed;
+use crate::harness::tensors::{check_store, packed};
 use falchion::{
     layout::Order,
     numeric::ElementKind,
@@ -208,7 +208,7 @@ fn tiles_and_copies_are_refused() {
     // What the engine stores beyond what lies inside.
     let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
     let said =
-        |tile, corner: [i32; 2]| TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]).check_store().map_err(|r| r.to_string());
+        |tile, corner: [i32; 2]| check_store(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0])).map_err(|r| r.to_string());
     let rows = "bytes of a row that is stored = 1000 is no multiple of 16; the nearest is 1008";
     assert_eq!(said(tile, [0, 0]), Err(rows.to_owned()));
     assert_eq!(said(whole, [496, 999]), Ok(()));
