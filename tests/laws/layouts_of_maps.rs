@@ -16,11 +16,11 @@ use falchion::{
         tile_store::{AccumulatorMap, DepositMap},
     },
     internals::{
-        index::{IndexMap, Tabled, points},
+        index::{Coord, IndexMap, Tabled, points},
         operand::OperandKind,
         pass::{RELAY, Realignment, RelayMap, SplitPassDesc, transpose::Lanes},
     },
-    layout::algebra::{Layout, Map},
+    layout::algebra::{Composed, Layout, Map, Swizzle},
     numeric::{SplitKind, split::SplitBlocks},
     shape::Mn,
     threadblock::{
@@ -108,8 +108,8 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
     // A group that is narrower than the others, and curves, are not affine.
     let regular = match kind {
         SwizzleKind::Horizontal => true,
-        SwizzleKind::Identity(abreast) => columns <= abreast || columns % abreast == 0,
-        SwizzleKind::Grouped(abreast) => rows <= abreast || rows % abreast == 0,
+        SwizzleKind::Identity(abreast) => columns <= abreast || columns.is_multiple_of(abreast),
+        SwizzleKind::Grouped(abreast) => rows <= abreast || rows.is_multiple_of(abreast),
         SwizzleKind::Hilbert => false,
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
@@ -167,7 +167,7 @@ proptest! {
         let along = if k_runs { Along::K } else { Along::Mn };
         let one = SmemTile { along, mn, k, padding, bits, base, shift };
         // A swizzle that leaves its row is of no tile.
-        prop_assume!(one.row() % (1 << (bits + base)) == 0);
+        prop_assume!(one.row().is_multiple_of(1 << (bits + base)));
         let laid = held("tile", &one)?;
         prop_assert_eq!(laid == Answer::Layout, bits == 0 || (one.pitch().is_power_of_two() && one.row().trailing_zeros() + shift >= base + bits));
         held("boxes", &BoxedTile { one, mn: mn * boxes })?;
@@ -254,6 +254,47 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
         prop_assert!(blocks.layout().is_none());
     }
     affine("blocks", &SplitBlocks { split: SplitKind::None, exchanged: false, blocks: 7 })
+}
+
+/// A map with another's layout.
+struct Mutated<'m>(&'m dyn IndexMap, Option<Composed>);
+
+impl IndexMap for Mutated<'_> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.at(point)
+    }
+    fn layout(&self) -> Option<Composed> {
+        self.1.clone()
+    }
+}
+
+/// The law fails on a layout without its swizzle, with another one, with a wrong stride, with an extent too few, and on none at all.
+#[test]
+fn a_mutated_layout_breaks_the_law() {
+    let tile = SmemTile { along: Along::K, mn: 64, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
+    let swizzled = |swizzle: [u32; 3], layout: &str| {
+        let [bits, base, shift] = swizzle;
+        let swizzle = Swizzle::new(bits, base, shift).expect("a swizzle");
+        Composed::from(layout.parse::<Layout>().expect("a layout")).swizzled(swizzle).ok()
+    };
+    affine("right", &Mutated(&tile, swizzled([3, 3, 3], "(64,64):(64,1)"))).expect("the tile's own");
+    for wrong in [
+        swizzled([0, 3, 3], "(64,64):(64,1)"),
+        swizzled([3, 3, 4], "(64,64):(64,1)"),
+        swizzled([2, 3, 3], "(64,64):(64,1)"),
+        swizzled([3, 3, 3], "((32,2),64):((64,2049),1)"),
+        swizzled([3, 3, 3], "(63,64):(64,1)"),
+        None,
+    ] {
+        let said = wrong.as_ref().map_or("none".to_owned(), ToString::to_string);
+        affine("mutated", &Mutated(&tile, wrong)).expect_err(&said);
+    }
 }
 
 /// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts. Curves and narrow last groups neither.
