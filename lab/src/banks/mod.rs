@@ -7,8 +7,9 @@ mod layouts;
 mod picture;
 #[cfg(feature = "cuda")]
 pub mod probe;
+mod roles;
 mod steps;
 
 pub use layouts::{LaidAccess, NotLaid};
 pub use picture::picture;
-pub use steps::{SharedStep, of_desc, of_program};
+pub use steps::{SharedStep, of_desc, of_program, without_threads};
