@@ -3,15 +3,15 @@
 //! `cargo run --example warpgroup`
 
 use falchion::{
-    internals::index::{IndexMap, Tabled, at, draw},
+    internals::index::{IndexMap, Tabled, at},
     threadblock::Along,
     warp::mma_warpgroup::{
-        FragmentMap, MmaWarpgroup, NotWgmma, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
-        holders,
+        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read, holders,
     },
 };
+use falchion_lab::layout::picture::table;
 
-fn main() -> Result<(), NotWgmma> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bf16 = WgmmaInput::Bf16;
     let a = OperandTile::new(bf16, Along::K, Swizzle::Bytes128, 64)?;
     let b = OperandTile::new(bf16, Along::Mn, Swizzle::Bytes128, 128)?;
@@ -19,7 +19,11 @@ fn main() -> Result<(), NotWgmma> {
     println!("{} times {}", STEPS, mma.instruction().mnemonic());
 
     println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
-    println!("{}", draw(&Chunks(&a)));
+    println!("{}", table(&Chunks(&a))?);
+    for (name, tile) in [("A", a), ("B", b)] {
+        println!("{name} in CuTe's notation: {}", tile.layout().map_or("none".to_owned(), |layout| layout.to_string()));
+    }
+    println!();
 
     for (name, tile) in [("A", a), ("B", b)] {
         println!("{name} along {:?}, at 0x400:", tile.along());

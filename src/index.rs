@@ -1,11 +1,13 @@
 //! Index maps: where things lie and who does what, as values under law.
 //!
 //! Every map of the library, from tile to shared memory, from thread to vector, from lane and register to coordinate, from
-//! block to tile, is an [`IndexMap`]. So one set of [`laws`] tests them all, one function draws them, and one number, the
+//! block to tile, is an [`IndexMap`]. So one set of [`laws`] tests them all, one picture draws them, and one number, the
 //! [`fingerprint`], says whether the CUDA twin is the same map: NVRTC evaluates the twin over the whole domain and compares.
+//! A map that is affine up to a swizzle states its CuTe [`layout`](IndexMap::layout).
 //!
 //! Twin: `kernels/index.cuh`.
 
+use crate::layout::algebra::{self, Composed, Int, Layout};
 use std::sync::Arc;
 
 /// A point of a map's domain. What rows and columns are, each map says.
@@ -30,6 +32,45 @@ pub trait IndexMap: Send + Sync {
     fn codomain(&self) -> u32;
     /// Where a point of the domain goes; `None` when the map leaves it out.
     fn at(&self, point: Coord) -> Option<u32>;
+    /// The map in CuTe's notation, where it is affine up to a swizzle: the first mode counts rows, the second columns. A point whose
+    /// offset is not below the codomain is one that the map leaves out.
+    fn layout(&self) -> Option<Composed> {
+        None
+    }
+}
+
+/// The layout of a map over `domain`: of its rows and of its columns the modes (extent, stride), the fastest first, coalesced. `None`
+/// where they end before the domain does.
+pub fn affine(domain: Coord, rows: &[(u32, u32)], columns: &[(u32, u32)]) -> Option<Composed> {
+    let side = |extent: u32, modes: &[(u32, u32)]| {
+        let size = modes.iter().map(|mode| u64::from(mode.0)).product::<u64>();
+        let mode = |&(extent, stride): &(u32, u32)| Layout::new(Int::fixed(extent.into()), Int::fixed(stride.into()));
+        let modes = modes.iter().map(mode).collect::<Result<Vec<_>, _>>().and_then(Layout::concat).ok()?;
+        (size >= u64::from(extent)).then(|| modes.coalesce())
+    };
+    Layout::concat([side(domain.row, rows)?, side(domain.column, columns)?]).ok().map(Composed::from)
+}
+
+impl IndexMap for algebra::Map {
+    fn domain(&self) -> Coord {
+        at(self.extents.0, self.extents.1)
+    }
+
+    fn codomain(&self) -> u32 {
+        self.codomain
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        if point.row >= self.extents.0 || point.column >= self.extents.1 {
+            return None;
+        }
+        let index = u64::from(point.row) + u64::from(point.column) * u64::from(self.extents.0);
+        u32::try_from(self.layout.offset(index).ok()?).ok()
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        Some(self.layout.clone())
+    }
 }
 
 /// A map of any kind, shared.
@@ -90,30 +131,15 @@ pub fn fingerprint(map: &dyn IndexMap) -> u32 {
     points(map).fold(2_166_136_261, |hash, point| (hash ^ map.at(point).unwrap_or(LEFT_OUT)).wrapping_mul(16_777_619))
 }
 
-/// The map as rows of offsets, `.` where a point is left out.
-pub fn draw(map: &dyn IndexMap) -> String {
-    let extent = map.domain();
-    let width = map.codomain().saturating_sub(1).to_string().len();
-    let mut text = String::new();
-    for row in 0..extent.row {
-        for column in 0..extent.column {
-            let cell = map.at(at(row, column)).map_or(".".to_owned(), |offset| offset.to_string());
-            text.push_str(&format!("{}{cell:>width$}", if column == 0 { "" } else { " " }));
-        }
-        text.push('\n');
-    }
-    text
-}
-
 /// What every map of a kind has to satisfy.
 pub mod laws {
     use super::{Coord, IndexMap, points};
-    use core::fmt;
 
     /// A point at which a law does not hold.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
     pub enum Violation {
         /// The map sends the point beyond its codomain.
+        #[error("({}, {}) goes outside, to {offset}", .point.row, .point.column)]
         Outside {
             /// The point.
             point: Coord,
@@ -121,6 +147,7 @@ pub mod laws {
             offset: u32,
         },
         /// Two points go to one offset.
+        #[error("({}, {}) and ({}, {}) both go to {offset}", .first.row, .first.column, .second.row, .second.column)]
         Shared {
             /// The earlier point.
             first: Coord,
@@ -130,28 +157,11 @@ pub mod laws {
             offset: u32,
         },
         /// No point goes to the offset.
+        #[error("nothing goes to {offset}")]
         Missed {
             /// The offset.
             offset: u32,
         },
-        /// Neighbours along a row do not lie side by side.
-        Apart {
-            /// The first point of the vector.
-            point: Coord,
-        },
-    }
-
-    impl fmt::Display for Violation {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match self {
-                Self::Outside { point, offset } => write!(f, "({}, {}) goes outside, to {offset}", point.row, point.column),
-                Self::Shared { first, second, offset } => {
-                    write!(f, "({}, {}) and ({}, {}) both go to {offset}", first.row, first.column, second.row, second.column)
-                }
-                Self::Missed { offset } => write!(f, "nothing goes to {offset}"),
-                Self::Apart { point } => write!(f, "the vector at ({}, {}) does not lie in one piece", point.row, point.column),
-            }
-        }
     }
 
     /// No two points share an offset, and every offset lies in the codomain.
@@ -165,22 +175,6 @@ pub mod laws {
             None => Ok(()),
             Some(offset) => Err(Violation::Missed { offset: offset as u32 }),
         }
-    }
-
-    /// Each run of `vector` neighbours along a row that starts at a multiple of `vector` lies at consecutive offsets, the
-    /// first of them a multiple of `vector`.
-    pub fn vectors_whole(map: &dyn IndexMap, vector: u32) -> Result<(), Violation> {
-        let extent = map.domain();
-        for point in points(map).filter(|point| point.column % vector == 0 && point.column + vector <= extent.column) {
-            let first = map.at(point);
-            let whole = first.is_none_or(|first| {
-                first % vector == 0 && (1..vector).all(|i| map.at(super::at(point.row, point.column + i)) == Some(first + i))
-            });
-            if !whole {
-                return Err(Violation::Apart { point });
-            }
-        }
-        Ok(())
     }
 
     fn preimages(map: &dyn IndexMap) -> Result<Vec<Option<Coord>>, Violation> {

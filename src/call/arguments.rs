@@ -69,6 +69,18 @@ pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
 
+/// Setters of optional numbers: the field and its place, and what the number is called.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($field:ident[$at:literal]: $number:ident);)*) => {
+        $($(#[$doc])*
+        pub fn $name(mut self, $number: usize) -> Self {
+            self.$field[$at] = Some($number);
+            self
+        })*
+    };
+}
+pub(crate) use setters;
+
 impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
     /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
     pub fn new(
@@ -117,28 +129,15 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         self
     }
 
-    /// A's leading dimension, in elements.
-    pub fn lda(mut self, leading: usize) -> Self {
-        self.leading[0] = Some(leading);
-        self
-    }
-
-    /// B's leading dimension, in elements.
-    pub fn ldb(mut self, leading: usize) -> Self {
-        self.leading[1] = Some(leading);
-        self
-    }
-
-    /// C's leading dimension, in elements; D's, when C is D.
-    pub fn ldc(mut self, leading: usize) -> Self {
-        self.leading[2] = Some(leading);
-        self
-    }
-
-    /// D's leading dimension, in elements.
-    pub fn ldd(mut self, leading: usize) -> Self {
-        self.leading[3] = Some(leading);
-        self
+    setters! {
+        /// A's leading dimension, in elements.
+        lda(leading[0]: leading);
+        /// B's leading dimension, in elements.
+        ldb(leading[1]: leading);
+        /// C's leading dimension, in elements; D's, when C is D.
+        ldc(leading[2]: leading);
+        /// D's leading dimension, in elements.
+        ldd(leading[3]: leading);
     }
 }
 

@@ -5,8 +5,8 @@ mod route;
 mod space;
 mod split_layout;
 
-pub(crate) use arguments::LARGEST;
 pub use arguments::{Arguments, MatrixShape, Shapes, Source};
+pub(crate) use arguments::{LARGEST, setters};
 pub use route::{Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
 pub(crate) use split_layout::LINE_BYTES;

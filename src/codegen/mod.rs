@@ -20,35 +20,17 @@ pub trait Spelled {
     fn declaration(name: &str) -> String;
 }
 
-impl Spelled for u64 {
-    fn declaration(name: &str) -> String {
-        format!("unsigned long long {name}")
-    }
+macro_rules! spelled {
+    ($($ty:ty: $cuda:literal,)*) => {
+        $(impl Spelled for $ty {
+            fn declaration(name: &str) -> String {
+                format!("{} {name}", $cuda)
+            }
+        })*
+    };
 }
 
-impl Spelled for i64 {
-    fn declaration(name: &str) -> String {
-        format!("long long {name}")
-    }
-}
-
-impl Spelled for u32 {
-    fn declaration(name: &str) -> String {
-        format!("unsigned {name}")
-    }
-}
-
-impl Spelled for i32 {
-    fn declaration(name: &str) -> String {
-        format!("int {name}")
-    }
-}
-
-impl Spelled for f64 {
-    fn declaration(name: &str) -> String {
-        format!("double {name}")
-    }
-}
+spelled! { u64: "unsigned long long", i64: "long long", u32: "unsigned", i32: "int", f64: "double", }
 
 impl<T: Spelled, const N: usize> Spelled for [T; N] {
     fn declaration(name: &str) -> String {
@@ -107,7 +89,7 @@ pub use kernels::KERNELS;
 pub use relay::RelayParams;
 pub use split::{SplitLine, SplitParams};
 pub(crate) use split::{split_fingerprints, split_header};
-pub use tensors::{TensorCopyParams, TensorGemmParams, TensorMap};
+pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
 
 mirrored! {

@@ -1,9 +1,14 @@
 //! What a split of an operand is launched with, and what it leaves behind.
 
 use super::fingerprint_assertion;
-use crate::numeric::{
-    SplitKind,
-    split::{LineFacts, PartsMap, SplitBlocks},
+use crate::{
+    index::{Coord, IndexMap, Tabled, affine, at},
+    layout::algebra::Composed,
+    numeric::{
+        SplitKind,
+        split::{LineFacts, SplitBlocks, shift_of},
+    },
+    operand::OperandKind,
 };
 use core::fmt::Write;
 
@@ -87,6 +92,39 @@ pub(crate) fn split_header(split: SplitKind, exchanged: bool) -> String {
     text
 }
 
+impl IndexMap for SplitBlocks {
+    fn domain(&self) -> Coord {
+        at(2, self.tiles())
+    }
+
+    fn codomain(&self) -> u32 {
+        self.blocks * self.split.parts()
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let operand = *OperandKind::BOTH.get(point.row as usize)?;
+        (point.column < self.tiles()).then(|| self.block(operand, point.column))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        if self.split.splits() { None } else { affine(self.domain(), &[(2, 0)], &[(self.blocks, 1)]) }
+    }
+}
+
+/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for the fingerprint of the arithmetic.
+///
+/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s multiplicative hash; its row's largest magnitude
+/// has an exponent that is `c` greater, or the greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
+fn parts_table(split: SplitKind) -> Tabled {
+    // Scaled numbers are finite; of each exponent there are 24 samples.
+    Tabled::by(at(if split.scales() { 0xff } else { 0x200 }, 24), 1 << 20, |Coord { row, column }| {
+        let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
+        let largest = ((row & 0xff) + column).min(0xfe) << 23 | fraction;
+        let [first, second, third] = split.parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest)).map(u32::from);
+        Some((first + 31 * second + 961 * third) & 0xf_ffff)
+    })
+}
+
 /// Blocks of a part whose remapping has a fingerprint.
 const REMAPPED: [u32; 3] = [1, 7, 64];
 
@@ -98,7 +136,7 @@ pub(crate) fn split_fingerprints(split: SplitKind, exchanged: bool) -> String {
         text.push_str(&fingerprint_assertion(&twin, "blocks", &SplitBlocks { split, exchanged, blocks }));
     }
     if split.splits() {
-        text.push_str(&fingerprint_assertion("numeric::PartsMap<SplitFacts>", "parts", &PartsMap(split)));
+        text.push_str(&fingerprint_assertion("numeric::PartsMap<SplitFacts>", "parts", &parts_table(split)));
     }
     text
 }

@@ -52,31 +52,3 @@ mirrored! {
         reserved: [u64; 6],
     }
 }
-
-mirrored! {
-    /// What a test of single copies by the copy engine is launched with.
-    TensorCopyParams {
-        /// What is loaded from.
-        load: TensorMap,
-        /// What is stored to.
-        store: TensorMap,
-        /// Address of bytes to be put into shared memory before the copy.
-        input: u64,
-        /// Address of bytes to be written: shared memory after the copy, that of one block behind that of another.
-        output: u64,
-        /// The corner of the box that is loaded.
-        load_corner: [i32; 3],
-        /// The corner of the box that is stored.
-        store_corner: [i32; 3],
-        /// Where the tile lies in shared memory.
-        tile: u32,
-        /// Bytes of the box.
-        box_bytes: u32,
-        /// Bytes of shared memory that are read and written besides.
-        window: u32,
-        /// Ranks of the cluster that receive the load.
-        mask: u32,
-        /// Makes the size a multiple of the maps' alignment.
-        reserved: [u32; 2],
-    }
-}

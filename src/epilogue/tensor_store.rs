@@ -15,7 +15,8 @@
 //! Twin: `kernels/epilogue/tensor_store.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
     threadblock::{TensorSwizzle, WarpSpecialized},
     warp::mma_warpgroup::ROWS,
 };
@@ -65,5 +66,14 @@ impl IndexMap for StagingMap {
             Some(rows) => ((point.row / rows * self.columns + point.column) * rows + point.row % rows) * self.element_bytes,
         };
         inside.then(|| self.swizzle.apply(linear))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (columns, bytes) = (self.columns, self.element_bytes);
+        let modes = match self.box_rows {
+            None => ([(ROWS, columns * bytes), (1, 0)], (columns, bytes)),
+            Some(rows) => ([(rows, bytes), (ROWS / rows, columns * rows * bytes)], (columns, rows * bytes)),
+        };
+        affine(self.domain(), &modes.0, &[modes.1])?.swizzled(self.swizzle.of_elements(1)?).ok()
     }
 }

@@ -11,7 +11,8 @@
 //! Twin: `kernels/epilogue/tile_store.cuh`.
 
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
     operand::OperandKind,
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
@@ -35,6 +36,12 @@ impl IndexMap for AccumulatorMap {
         let (row, column) = (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));
         Some(row * self.0.block.n + column)
     }
+
+    fn layout(&self) -> Option<Composed> {
+        let n = self.0.block.n;
+        let sides = [self.0.fragment_modes(OperandKind::B, 1), self.0.fragment_modes(OperandKind::A, n)];
+        affine(self.domain(), &self.0.modes([n, 1]), sides.as_flattened())
+    }
 }
 
 /// The map (thread, accumulator) to where a slice deposits it, in accumulators.
@@ -52,5 +59,10 @@ impl IndexMap for DepositMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         Some(point.column * self.0.threads_per_slice() + point.row)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let Coord { row, column } = self.domain();
+        affine(self.domain(), &[(row, 1)], &[(column, row)])
     }
 }

@@ -263,6 +263,5 @@ pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
             let (row, column) = place(offset);
             Err(Fault::StoredTwice { row, column })
         }
-        Err(laws::Violation::Apart { point }) => Err(Fault::StoredTwice { row: point.row, column: point.column }),
     }
 }

@@ -13,30 +13,6 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     fn plus(self, other: Self) -> Self;
 }
 
-impl Accumulator for f32 {
-    const KIND: ElementKind = ElementKind::F32;
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        a.mul_add(b, self)
-    }
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
-impl Accumulator for f64 {
-    const KIND: ElementKind = ElementKind::F64;
-    #[inline(always)]
-    fn mul_add(self, a: Self, b: Self) -> Self {
-        a.mul_add(b, self)
-    }
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
 impl Accumulator for i32 {
     const KIND: ElementKind = ElementKind::I32;
     #[inline(always)]
@@ -89,9 +65,21 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     }
 }
 
-macro_rules! floating_compute {
+macro_rules! floating {
     ($($float:ty, $kind:ident;)*) => {
-        $(impl Compute for $float {
+        $(impl Accumulator for $float {
+            const KIND: ElementKind = ElementKind::$kind;
+            #[inline(always)]
+            fn mul_add(self, a: Self, b: Self) -> Self {
+                a.mul_add(b, self)
+            }
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+        }
+
+        impl Compute for $float {
             const KIND: ComputeKind = ComputeKind::$kind;
             #[inline(always)]
             fn from_scalar(x: f64) -> Self {
@@ -113,7 +101,7 @@ macro_rules! floating_compute {
     };
 }
 
-floating_compute! {
+floating! {
     f32, F32;
     f64, F64;
 }

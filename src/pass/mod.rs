@@ -5,4 +5,4 @@ pub mod split;
 pub mod transpose;
 
 pub use relay::{RELAY, Realignment, RelayDesc, RelayFault, RelayMap, RelayProgram, RelayShapes};
-pub use split::{PIECE, PieceMap, SplitPass, SplitPassDesc, SplitPassProgram};
+pub use split::{PIECE, SplitPass, SplitPassDesc, SplitPassProgram};

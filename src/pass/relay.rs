@@ -16,7 +16,8 @@
 
 use crate::{
     codegen::{RelayParams, TranslationUnit, fingerprint_assertion},
-    index::{Coord, IndexMap, Map, at},
+    index::{Coord, IndexMap, Map, affine, at},
+    layout::algebra::Composed,
 };
 use core::fmt::Write;
 use std::sync::Arc;
@@ -107,6 +108,12 @@ impl IndexMap for RelayMap {
         let (line, piece) = self.place(point.row, point.column);
         Some(line * self.pitch + piece)
     }
+
+    fn layout(&self) -> Option<Composed> {
+        let (RelayDesc { threads, steps }, pieces) = (self.desc, 1 << self.log_pieces);
+        let tile = affine(at(pieces, self.lines()), &[(pieces, 1)], &[(self.lines(), self.pitch)])?;
+        tile.compose_by(&affine(self.domain(), &[(threads, 1)], &[(steps, threads)])?.layout.into()).ok()
+    }
 }
 
 /// The map (beyond, byte) to one of the 32 bytes of two neighbouring accesses: which one becomes byte `byte` of a piece that begins
@@ -140,6 +147,10 @@ impl IndexMap for Realignment {
         let numbered = core::array::from_fn(|word| u32::from_le_bytes(core::array::from_fn(|byte| (4 * word + byte) as u8)));
         let bytes = Self::realigned(numbered, point.row % PIECE as u32).map(u32::to_le_bytes);
         bytes.as_flattened().get(point.column as usize).map(|&byte| u32::from(byte))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        affine(self.domain(), &[(PIECE as u32, 1)], &[(PIECE as u32, 1)])
     }
 }
 

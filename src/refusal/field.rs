@@ -97,7 +97,6 @@ fields! {
     BoxBytes "box bytes";
     InnerBoxBytes "inner box bytes";
     SharedAddress "shared memory address";
-    StoredRowBytes "bytes of a row that is stored";
     LeadingDimension "leading dimension";
     BatchStride "stride of the batch";
     CopyAddress "address of the copy";

@@ -95,7 +95,6 @@ pub enum Refusal {
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: Operand, field: Field, value: u64, of: u64, nearest: u64 },
-    StoreCorner { value: i32 },
     TensorCorner { value: i32, of: u32, nearest: i32 },
 }
 

@@ -230,8 +230,6 @@ impl Refusal {
             Self::TensorStride { operand, field, value, of, nearest } => {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is no multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ", number nearest)
             }
-            Self::StoreCorner { value } => signed(s.say("corner of a store = "), value)
-                .say(": the copy engine stores from no corner below 0; the nearest is 0"),
             Self::TensorCorner { value, of, nearest } => signed(
                 signed(s.say("corner along dimension 0 = "), value).say(" is no multiple of ").number(of as u64).say(
                     " elements, which are the 16 bytes at a multiple of which the copy engine begins a row; the nearest is ",

@@ -29,7 +29,8 @@
 
 use super::thread_map::{WARP, WAVEFRONT_BYTES, at_least_one};
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::{Composed, Swizzle},
     numeric::ElementKind,
 };
 
@@ -204,6 +205,28 @@ impl SmemTile {
         };
         row * self.pitch() + (column ^ (((row >> self.shift) & ((1 << self.bits) - 1)) << self.base))
     }
+
+    /// The layout of a tile of `mn` x `k` elements in such boxes, those along K one behind the other, and then those along MN.
+    ///
+    /// Bits of the row are bits of an offset, which CuTe's swizzle takes them from, where the pitch is a power of two, chunks stay within
+    /// it, and each box begins where the swizzle does. Elsewhere a swizzled tile has no layout.
+    pub(crate) fn layout_of_boxes(&self, mn: u32, k: u32) -> Option<Composed> {
+        let (mn_stride, k_stride) = match self.along {
+            Along::Mn => (1, self.pitch()),
+            Along::K => (self.pitch(), 1),
+        };
+        let (down, across, elements) = (mn.checked_div(self.mn)?, k.checked_div(self.k)?, self.elements());
+        let rows = [(self.mn, mn_stride), (down, across.checked_mul(elements)?)];
+        let layout = affine(Coord { row: mn, column: k }, &rows, &[(self.k, k_stride), (across, elements)])?;
+        if self.bits == 0 {
+            return Some(layout);
+        }
+        let pitch = self.pitch().trailing_zeros();
+        let swizzle = Swizzle::new(self.bits, self.base, (pitch + self.shift).checked_sub(self.base)?).ok()?;
+        let whole = self.pitch().is_power_of_two() && self.base + self.bits <= pitch;
+        let begins = down * across == 1 || elements.trailing_zeros() >= pitch + self.shift + self.bits;
+        layout.swizzled(swizzle).ok().filter(|_| whole && begins)
+    }
 }
 
 /// The padding, in elements, that spreads a transposing store over all banks: see the head of this file.
@@ -243,6 +266,10 @@ impl IndexMap for BoxedTile {
         let extent = at_least_one(self.one.mn);
         Some(point.row / extent * self.one.elements() + self.one.offset(point.row % extent, point.column))
     }
+
+    fn layout(&self) -> Option<Composed> {
+        self.one.layout_of_boxes(self.mn, self.one.k)
+    }
 }
 
 impl IndexMap for SmemTile {
@@ -256,5 +283,9 @@ impl IndexMap for SmemTile {
 
     fn at(&self, point: Coord) -> Option<u32> {
         Some(self.offset(point.row, point.column))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        self.layout_of_boxes(self.mn, self.k)
     }
 }

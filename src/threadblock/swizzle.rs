@@ -14,7 +14,10 @@
 //!
 //! Twin: `kernels/threadblock/swizzle.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use crate::{
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
+};
 use core::fmt;
 
 /// The order of tiles.
@@ -93,6 +96,22 @@ impl TileOrder {
         }
     }
 
+    /// Blocks as modes (extent, stride) of the tile, of such strides down and across; `None` where the last group is narrower than others,
+    /// and of curves.
+    pub(crate) fn modes(&self, [down, across]: [u32; 2]) -> Option<[(u32, u32); 3]> {
+        let grouped = |abreast: u32, places, lines: u32, [place, line]: [u32; 2]| {
+            let abreast = abreast.min(lines);
+            let modes = [(abreast, line), (places, place), (lines.checked_div(abreast)?, abreast * line)];
+            lines.is_multiple_of(abreast).then_some(modes)
+        };
+        match self.kind {
+            SwizzleKind::Horizontal => grouped(1, self.columns, self.rows, [across, down]),
+            SwizzleKind::Identity(abreast) => grouped(abreast, self.rows, self.columns, [down, across]),
+            SwizzleKind::Grouped(abreast) => grouped(abreast, self.columns, self.rows, [across, down]),
+            SwizzleKind::Hilbert => None,
+        }
+    }
+
     /// The side of the squares: the largest power of two, up to [`HILBERT_SIDE`], that fits both ways.
     const fn side(&self) -> u32 {
         let mut side = HILBERT_SIDE;
@@ -165,5 +184,9 @@ impl IndexMap for TileOrder {
     fn at(&self, point: Coord) -> Option<u32> {
         let (row, column) = self.tile(point.column);
         Some(row * self.columns + column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        affine(self.domain(), &[(1, 0)], &self.modes([self.columns, 1])?)
     }
 }

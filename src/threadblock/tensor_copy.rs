@@ -34,7 +34,8 @@
 use super::tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
     arch::ArchKind,
-    index::{Coord, IndexMap, points},
+    index::{Coord, IndexMap, affine, points},
+    layout::algebra::Composed,
     refusal::{Field, Operand, Refusal, hold},
 };
 use core::ops::Range;
@@ -108,6 +109,14 @@ impl IndexMap for SharedBox {
         let inside = point.row < extent.row && point.column < extent.column;
         inside.then(|| self.map.element.elements_in(self.offset_bytes(point)))
     }
+
+    /// None of a tile that does not begin where the swizzle does.
+    fn layout(&self) -> Option<Composed> {
+        let (Coord { row, column }, swizzle) = (self.domain(), self.map.swizzle);
+        let begins = self.address.is_multiple_of(swizzle.repeat_bytes());
+        let layout = affine(self.domain(), &[(row, column)], &[(column, 1)]).filter(|_| begins)?;
+        layout.swizzled(swizzle.of_elements(self.map.element.bytes_of(1))?).ok()
+    }
 }
 
 /// One copy: a box in shared memory, and where its first element lies in the tensor.
@@ -142,32 +151,6 @@ impl TensorCopy {
             None => below,
         };
         Err(Refusal::TensorCorner { value, of, nearest })
-    }
-
-    /// Whether the copy engine takes the copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's
-    /// rows are whole multiples of 16 bytes, beside what [`check`](Self::check) says. Loads may begin before the tensor; of stores that
-    /// do, one by (8, 1) elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so
-    /// what lies behind the row (`tests/gpu/tensor_map.rs`). [`store`](Self::store) says what such stores would mean.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::StoreCorner`], [`Refusal::NotMultiple`], and those of [`check`](Self::check).
-    pub const fn check_store(&self) -> Result<(), Refusal> {
-        let map = &self.tile.map;
-        // `check` of a tensor bounds what it reaches.
-        let (field, value, of) = (Field::StoredRowBytes, map.element.matrix_bytes(map.dims[0]), CHUNK_BYTES as u64);
-        if !value.is_multiple_of(of) {
-            return Err(Refusal::NotMultiple { field, value, of, nearest: value.next_multiple_of(of) });
-        }
-        let mut dimension = 0;
-        while dimension < self.tile.map.rank as usize {
-            let value = self.corner[dimension];
-            if value < 0 {
-                return Err(Refusal::StoreCorner { value });
-            }
-            dimension += 1;
-        }
-        self.check()
     }
 
     /// Where the box lies in shared memory.
@@ -240,7 +223,8 @@ impl TensorCopy {
         Ok(self.transaction_bytes())
     }
 
-    /// Stores the box: from the tile's bytes to those of the tensor that it covers.
+    /// Stores the box: from the tile's bytes to those of the tensor that it covers. Of rows that end within 16 bytes the hardware writes
+    /// these whole, and so what lies behind the row.
     ///
     /// # Errors
     ///

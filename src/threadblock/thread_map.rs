@@ -15,7 +15,10 @@
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
-use crate::index::{Coord, IndexMap};
+use crate::{
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
+};
 
 /// Threads of a warp.
 pub const WARP: u32 = 32;
@@ -125,5 +128,13 @@ impl IndexMap for ThreadMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         self.vector(point.row, point.column).map(|(row, column)| row * self.contiguous + column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (lanes, warps, row) = (self.lanes_contiguous, self.warps_contiguous, self.contiguous);
+        let of_warp = WARP / lanes;
+        let threads = [(lanes, 1), (of_warp, row), (warps, lanes), (self.threads / WARP / warps, of_warp * row)];
+        let steps = [(self.steps_contiguous(), lanes * warps), (self.steps_strided(), self.threads_strided() * row)];
+        affine(self.domain(), &threads, &steps)
     }
 }

@@ -13,7 +13,8 @@
 
 use super::{SwizzleKind, TileOrder};
 use crate::{
-    index::{Coord, IndexMap, at},
+    index::{Coord, IndexMap, affine, at},
+    layout::algebra::Composed,
     shape::Mn,
 };
 
@@ -49,13 +50,17 @@ impl TileScheduler {
         self.tile_of(number, rank)
     }
 
+    /// The order of rectangles.
+    const fn rectangles(&self) -> TileOrder {
+        TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
+    }
+
     /// The tile of block `rank` in rectangle `number`; `None` after the last.
     fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
         if number >= self.rows * self.columns {
             return None;
         }
-        let order = TileOrder { kind: self.order, rows: self.rows, columns: self.columns };
-        let rectangle = order.at(at(0, number))?;
+        let rectangle = self.rectangles().at(at(0, number))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
         Some((row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
     }
@@ -77,6 +82,12 @@ impl IndexMap for ClusterTiles {
     fn at(&self, point: Coord) -> Option<u32> {
         let (row, column) = self.0.tile_of(point.column, point.row)?;
         Some(row * self.0.columns * self.0.cluster.n + column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let Mn { m, n } = self.0.cluster;
+        let row = self.0.columns * n;
+        affine(self.domain(), &[(m, row), (n, 1)], &self.0.rectangles().modes([m * row, n])?)
     }
 }
 

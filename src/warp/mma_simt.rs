@@ -13,7 +13,8 @@
 
 use super::InterleaveKind;
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
     numeric::ElementKind,
     operand::OperandKind,
     schedule::{Fault, Lane},
@@ -64,6 +65,19 @@ impl LaneArrangement {
             bit += 1;
         }
         (m, n)
+    }
+
+    /// The bits of a lane as modes (extent, stride) of its place, of such strides along M and N: as long as both have bits left, one of M
+    /// and one of N.
+    pub fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
+        let both = self.m.min(self.n);
+        let alternating = (0..both.trailing_zeros()).flat_map(|bit| [(2, m << bit), (2, n << bit)]);
+        alternating.chain([(self.m / both, m * both), (self.n / both, n * both)]).collect()
+    }
+
+    /// The layout of lanes, of which those along N lie side by side: 32 rows of one column.
+    pub fn layout(&self) -> Option<Composed> {
+        affine(Coord { row: WARP, column: 1 }, &self.modes([self.n, 1]), &[(1, 0)])
     }
 }
 
@@ -117,6 +131,21 @@ impl ThreadTiles {
         let warps = self.warps();
         (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
     }
+
+    /// The threads of a slice as modes (extent, stride) of where their first accumulator lies, of such strides along M and N.
+    pub(crate) fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
+        let ([run_m, run_n], warps) = (self.interleave, self.warps());
+        let mut modes = self.lanes.modes([run_m * m, run_n * n]);
+        modes.extend([(warps.m, self.warp.m * m), (warps.n, self.warp.n * n)]);
+        modes
+    }
+
+    /// The elements of a thread's fragment as modes of where they lie behind its first, of such a stride.
+    pub(crate) const fn fragment_modes(&self, operand: OperandKind, stride: u32) -> [(u32, u32); 2] {
+        let (side, lanes) = (operand.index(), [self.lanes.m, self.lanes.n]);
+        let run = self.interleave[side];
+        [(run, stride), (self.thread()[side] / run, lanes[side] * run * stride)]
+    }
 }
 
 /// The map (thread, fragment element) to M of A's tile, or N of B's.
@@ -162,6 +191,12 @@ impl IndexMap for FragmentMap {
     fn at(&self, point: Coord) -> Option<u32> {
         Some(self.mn(point.row, point.column))
     }
+
+    fn layout(&self) -> Option<Composed> {
+        let mut threads = self.tiles.modes(if matches!(self.operand, OperandKind::A) { [1, 0] } else { [0, 1] });
+        threads.push((self.tiles.warps().k, 0));
+        affine(self.domain(), &threads, &self.tiles.fragment_modes(self.operand, 1))
+    }
 }
 
 /// The map (thread, k-group) to K of the block's tile: each slice of warps has its own share.
@@ -180,6 +215,11 @@ impl IndexMap for DepthMap {
     fn at(&self, point: Coord) -> Option<u32> {
         let (_, _, slice) = self.0.warp_place(point.row / WARP);
         Some(slice * self.0.warp.k + point.column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let slices = (self.0.warps().k, self.0.warp.k);
+        affine(self.domain(), &[(self.0.threads_per_slice(), 0), slices], &[(self.0.warp.k, 1)])
     }
 }
 

@@ -9,7 +9,10 @@ use falchion::{
     threadblock::Along,
     warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
-use falchion_lab::{verify::draw, warpgroup::WarpgroupProbe};
+use falchion_lab::{
+    verify::draw,
+    warpgroup::{WarpgroupProbe, tile_bytes},
+};
 
 /// Rows of A and columns of B of a product.
 const MN: usize = 64;
@@ -75,7 +78,8 @@ impl Stage {
             (self.kind.bits)(number)
         };
         let tile = self.mma.b();
-        let d = self.probe.run(&tile.lay(|m, k| of(a, m, k)), &tile.lay(|n, k| of(b, n, k)), 1).expect("it runs");
+        let d =
+            self.probe.run(&tile_bytes(&tile, |m, k| of(a, m, k)), &tile_bytes(&tile, |n, k| of(b, n, k)), 1).expect("it runs");
         d.into_iter().map(|x| x as f32).collect()
     }
 }

@@ -8,7 +8,7 @@ use falchion::{
     cuda::open,
     warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
 };
-use falchion_lab::warpgroup::WarpgroupProbe;
+use falchion_lab::warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes};
 use std::sync::Arc;
 
 /// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second
@@ -19,10 +19,10 @@ fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let (input_a, input_b) = (mma.instruction().a(), mma.instruction().b());
     let element_a = |m, k| bits(input_a, whole(input_a, 1, m, k));
     let a = match mma.a() {
-        OperandA::Shared(tile) => tile.lay(element_a),
-        OperandA::Registers(input) => FragmentMap { input }.lay(element_a),
+        OperandA::Shared(tile) => tile_bytes(&tile, element_a),
+        OperandA::Registers(input) => fragment_bytes(&FragmentMap { input }, element_a),
     };
-    let b = mma.b().lay(|n, k| bits(input_b, whole(input_b, 2, n, k)));
+    let b = tile_bytes(&mma.b(), |n, k| bits(input_b, whole(input_b, 2, n, k)));
     let wanted = wanted(mma);
     // Beyond 2048 not every whole number is an f16.
     let is_f16 = mma.instruction().accumulator() == WgmmaAccumulator::F16;
@@ -94,9 +94,9 @@ fn a_tile_laid_without_the_swizzle_is_another() {
     let OperandA::Shared(tile) = mma.a() else { panic!("the first product reads A from shared memory") };
     let element = |seed| move |mn, k| bits(WgmmaInput::Bf16, whole(WgmmaInput::Bf16, seed, mn, k));
     let plain: Vec<u8> = (0..64).flat_map(|m| (0..64).flat_map(move |k| (element(1)(m, k) as u16).to_le_bytes())).collect();
-    let b = mma.b().lay(element(2));
+    let b = tile_bytes(&mma.b(), element(2));
     let wanted: Vec<f64> = wanted(&mma).into_iter().map(f64::from).collect();
-    assert_eq!(probe.run(&tile.lay(element(1)), &b, 1).expect("it runs"), wanted);
+    assert_eq!(probe.run(&tile_bytes(&tile, element(1)), &b, 1).expect("it runs"), wanted);
     assert_ne!(probe.run(&plain, &b, 1).expect("it runs"), wanted);
 }
 

@@ -32,6 +32,7 @@ pub mod tensor_steps;
 pub mod tensors;
 pub mod transposes;
 pub mod twins;
+pub mod vectors;
 pub mod warpgroups;
 
 pub use changed::{OfFamily, pinned};

@@ -1,6 +1,6 @@
 //! One copy of the copy engine on a device.
 
-use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, program};
+use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
 use cudarc::{
     driver::{CudaContext, CudaModule, CudaStream, DevicePtr, DevicePtrMut},
     nvrtc::Ptx,
@@ -8,12 +8,9 @@ use cudarc::{
 use falchion::{
     Error,
     cuda::{open, tensor_map},
-    internals::{
-        codegen::TensorCopyParams,
-        sys::{
-            driver::{Grid, enqueue},
-            nvrtc::Nvrtc,
-        },
+    internals::sys::{
+        driver::{Grid, enqueue},
+        nvrtc::Nvrtc,
     },
     threadblock::TensorCopy,
 };

@@ -4,7 +4,7 @@
 use super::tensors::{POISON, packed};
 use falchion::{
     internals::{
-        codegen::{KERNELS, TensorCopyParams, TensorMap},
+        codegen::{KERNELS, TensorMap},
         index::fingerprint,
         sys::nvrtc::Program,
     },
@@ -12,6 +12,34 @@ use falchion::{
     threadblock::{SharedBox, TensorSwizzle},
 };
 use std::fmt::Write;
+
+falchion::mirrored! {
+    /// What a test of single TMA copies is launched with.
+    TensorCopyParams {
+        /// What is loaded from.
+        load: TensorMap,
+        /// What is stored to.
+        store: TensorMap,
+        /// Address of bytes to be put into shared memory before the copy.
+        input: u64,
+        /// Address of bytes to be written: shared memory after the copy, that of one block behind that of another.
+        output: u64,
+        /// The corner of the box that is loaded.
+        load_corner: [i32; 3],
+        /// The corner of the box that is stored.
+        store_corner: [i32; 3],
+        /// Where the tile lies in shared memory.
+        tile: u32,
+        /// Bytes of the box.
+        box_bytes: u32,
+        /// Bytes of shared memory that are read and written besides.
+        window: u32,
+        /// Ranks of the cluster that receive the load.
+        mask: u32,
+        /// Makes the size a multiple of the maps' alignment.
+        reserved: [u32; 2],
+    }
+}
 
 /// Shared memory of the kernels, bytes; aligned to 1024, where every swizzle starts anew.
 pub const MEMORY_BYTES: usize = 40 * 1024;

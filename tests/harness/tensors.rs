@@ -36,6 +36,16 @@ pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, sw
     desc
 }
 
+/// Whether TMA takes a copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's rows are whole
+/// multiples of 16 bytes, beside what [`TensorCopy::check`] says. Loads may begin before the tensor; of stores that do, one by (8, 1)
+/// elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so what lies behind the row
+/// (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] says what such stores would mean.
+pub fn stores(copy: &TensorCopy) -> bool {
+    let map = copy.tile().map();
+    let whole = map.element.matrix_bytes(map.dims[0]).is_multiple_of(16);
+    whole && copy.corner()[..map.rank as usize].iter().all(|&value| value >= 0) && copy.check().is_ok()
+}
+
 /// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across an edge or beside.
 pub fn copies() -> impl Strategy<Value = TensorCopy> {
     let shape = (

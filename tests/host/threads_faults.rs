@@ -5,6 +5,7 @@ use crate::harness::{
     descriptions::threads::plain,
     mutated::bend,
     subject::{Named, every_fault_is_found, program, replace, without},
+    vectors::vectors_whole,
 };
 use falchion::{
     desc::GemmDesc,
@@ -178,7 +179,7 @@ fn maps_of_threads_are_whole() {
             assert_eq!(laws::bijective(&boxed), Ok(()), "{name}");
             assert_eq!(boxed.codomain() * 4, components.ring.stage_bytes[operand.index()], "{name}");
             let fragment = &maps.fragment[operand.index()];
-            assert_eq!(laws::vectors_whole(fragment.as_ref(), 4), Ok(()), "{name}");
+            assert_eq!(vectors_whole(fragment.as_ref(), 4), Ok(()), "{name}");
             let mut held: Vec<u32> = (0..fragment.domain().row)
                 .flat_map(|row| (0..fragment.domain().column).map(move |column| at(row, column)))
                 .map(|point| fragment.at(point).expect("an element"))

@@ -20,7 +20,7 @@ const SENTENCES: [(&str, &str); 9] = [
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),
-    ("pipelined_with_four_stages", "stages = 4, and the pipelined main loop has 2"),
+    ("pipelined_with_four_stages", "the multistage main loop copies asynchronously, which sm70 cannot"),
     ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
 ];
 

@@ -6,7 +6,7 @@ use falchion::{
         call::{Routes, SplitLayout},
         index::{IndexMap, Tabled, at, laws, points},
         operand::OperandKind,
-        pass::{PIECE, PieceMap, SplitPass, SplitPassDesc, SplitPassProgram},
+        pass::{PIECE, SplitPass, SplitPassDesc, SplitPassProgram},
     },
     numeric::{
         SplitKind,
@@ -46,7 +46,7 @@ fn tiles_read_every_product_of_every_block_once() {
 fn pieces_are_shared_out_once() {
     let desc = SplitPassDesc::of(SplitKind::Bf16x6);
     for along_k in [false, true] {
-        let map = PieceMap { desc, along_k };
+        let map = desc.pieces(along_k);
         assert_eq!(laws::bijective(&map), Ok(()));
         let place = |thread| map.at(at(thread, 0)).expect("a piece");
         assert_eq!(place(1) - place(0), if along_k { 1 } else { 64 / PIECE });

@@ -1,6 +1,6 @@
 //! A in registers: the tile that is contiguous along M, what a warpgroup loads of it, and which rows its sums are of.
 
-use crate::harness::OfFamily;
+use crate::harness::{OfFamily, vectors::vectors_whole};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{Pins, SourceKind},
@@ -91,7 +91,7 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
             let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, n, SourceA::Registers, along).expect("an instruction");
             let map = AccumulatorMap::of(&wgmma).with_rows(rows);
             laws::bijective(&map).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
-            laws::vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
+            vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
         }
     }
 }

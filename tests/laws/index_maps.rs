@@ -5,17 +5,14 @@ use crate::harness::OfFamily;
 use crate::harness::{
     drawn::{self, cases, legal},
     mutated::bent,
+    vectors::{Apart, vectors_whole},
 };
 use falchion::{
     arch::ArchKind,
     desc::{GemmDesc, OperandDesc},
     epilogue::tile_store::{AccumulatorMap, DepositMap},
     internals::{
-        index::{
-            Coord, IndexMap, Map, at,
-            laws::{self, Violation},
-            points,
-        },
+        index::{Coord, IndexMap, Map, at, laws, points},
         operand::OperandKind,
     },
     layout::Order,
@@ -43,10 +40,10 @@ impl IndexMap for Turned<'_> {
 }
 
 /// Vectors of a tile in shared memory, along its contiguous index.
-fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Violation> {
+fn smem_vectors_whole(tile: &SmemTile, vector: u32) -> Result<(), Apart> {
     match tile.along {
-        Along::Mn => laws::vectors_whole(&Turned(tile), vector),
-        Along::K => laws::vectors_whole(tile, vector),
+        Along::Mn => vectors_whole(&Turned(tile), vector),
+        Along::K => vectors_whole(tile, vector),
     }
 }
 
@@ -161,7 +158,7 @@ proptest! {
     #[test]
     fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
         for operand in OperandKind::BOTH {
-            prop_assert_eq!(laws::vectors_whole(&FragmentMap::of(d.one().tiles(), operand), d.one().operand(operand).interleave()), Ok(()));
+            prop_assert_eq!(vectors_whole(&FragmentMap::of(d.one().tiles(), operand), d.one().operand(operand).interleave()), Ok(()));
         }
     }
 
@@ -180,7 +177,7 @@ proptest! {
     #[test]
     fn the_accumulators_of_a_slice_are_the_tile_of_c(d in legal()) {
         prop_assert_eq!(laws::bijective(&AccumulatorMap(d.one().tiles())), Ok(()));
-        prop_assert_eq!(laws::vectors_whole(&AccumulatorMap(d.one().tiles()), d.one().store_access()), Ok(()));
+        prop_assert_eq!(vectors_whole(&AccumulatorMap(d.one().tiles()), d.one().store_access()), Ok(()));
     }
 
     #[test]
@@ -342,9 +339,9 @@ fn every_law_fails_on_a_bent_map() {
     println!("a swizzle finer than a vector: {}", smem_vectors_whole(&fine, 4).expect_err("apart"));
     assert_eq!(fine.vector(4), 2);
     let apart = bend(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
-    println!("fragments with neighbours exchanged: {}", laws::vectors_whole(apart.as_ref(), 4).expect_err("apart"));
+    println!("fragments with neighbours exchanged: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
     let apart = bend(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
-    println!("accumulators out of order: {}", laws::vectors_whole(apart.as_ref(), 4).expect_err("apart"));
+    println!("accumulators out of order: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
 
     let depth = Program::of(&sliced.one()).maps.depth;
     assert!(sliced.one().warps().k == 2 && counts(depth.as_ref()).iter().all(|&times| times == sliced.one().threads_per_slice()));

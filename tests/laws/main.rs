@@ -13,6 +13,7 @@ mod fragments;
 mod house;
 mod index_maps;
 mod layout_algebra;
+mod layouts_of_maps;
 mod numeric_types;
 mod refusals;
 mod repack;

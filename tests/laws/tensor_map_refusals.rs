@@ -1,6 +1,6 @@
 //! Tensor maps as values: what a matrix becomes, and every rule of the copy engine read as a sentence whose nearest value is legal.
 
-use crate::harness::tensors::packed;
+use crate::harness::tensors::{packed, stores};
 use falchion::{
     layout::Order,
     numeric::ElementKind,
@@ -207,13 +207,8 @@ fn tiles_and_copies_are_refused() {
     }
     // What the engine stores beyond what lies inside.
     let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
-    let said =
-        |tile, corner: [i32; 2]| TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]).check_store().map_err(|r| r.to_string());
-    let rows = "bytes of a row that is stored = 1000 is no multiple of 16; the nearest is 1008";
-    assert_eq!(said(tile, [0, 0]), Err(rows.to_owned()));
-    assert_eq!(said(whole, [496, 999]), Ok(()));
-    for corner in [[-8, 0], [0, -8]] {
-        let below = "corner of a store = -8: the copy engine stores from no corner below 0; the nearest is 0";
-        assert_eq!(said(whole, corner), Err(below.to_owned()));
-    }
+    let stored = |tile, corner: [i32; 2]| stores(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]));
+    // Rows of 1000 bytes are no whole multiple of 16.
+    assert!(!stored(tile, [0, 0]) && stored(whole, [496, 999]));
+    assert!(!stored(whole, [-8, 0]) && !stored(whole, [0, -8]));
 }

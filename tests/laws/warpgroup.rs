@@ -1,6 +1,9 @@
 //! The product of a warpgroup under law: which instructions there are, where operands lie, who holds what.
 
-use crate::harness::warpgroups::{tile, tiles, types};
+use crate::harness::{
+    vectors::vectors_whole,
+    warpgroups::{tile, tiles, types},
+};
 use falchion::{
     internals::index::{Coord, IndexMap, at, laws, points},
     layout::algebra,
@@ -123,15 +126,15 @@ fn tiles_are_bijective_and_their_chunks_whole() {
         laws::bijective(tile).unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
         let chunk = CHUNK_BYTES / tile.input().bytes();
         let whole = match tile.along() {
-            Along::K => laws::vectors_whole(tile, chunk),
-            Along::Mn => laws::vectors_whole(&Turned(tile), chunk),
+            Along::K => vectors_whole(tile, chunk),
+            Along::Mn => vectors_whole(&Turned(tile), chunk),
         };
         whole.unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
     }
     println!("{} tiles", tiles.len());
     let bf16 = tile(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 64);
     let finer = SmemTile { base: 2, ..bf16.tma_box() };
-    laws::vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
+    vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
 }
 
 /// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4, 3>(x)`: the swizzle that CuTe gives
@@ -199,12 +202,12 @@ fn fragments_are_bijective() {
     for n in (8..=256).step_by(8) {
         let map = accumulators(n);
         laws::bijective(&map).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
-        laws::vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
+        vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
     }
     for input in WgmmaInput::ALL {
         let map = FragmentMap { input };
         laws::bijective(&map).unwrap_or_else(|violation| panic!("{input}: {violation}"));
-        laws::vectors_whole(&map, map.packed()).unwrap_or_else(|violation| panic!("{input}: {violation}"));
+        vectors_whole(&map, map.packed()).unwrap_or_else(|violation| panic!("{input}: {violation}"));
     }
 }
 

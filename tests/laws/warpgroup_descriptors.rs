@@ -9,6 +9,7 @@ use falchion::{
         Swizzle, WgmmaInput, bytes_read,
     },
 };
+use falchion_lab::warpgroup::{fragment_bytes, tile_bytes};
 use std::collections::BTreeSet;
 
 /// Of one tile, at `start`: the first element that an instruction would read elsewhere than it lies. All steps, all first rows.
@@ -215,10 +216,10 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     };
     let width = i.a().bytes() as usize;
     let held = match mma.a() {
-        OperandA::Shared(tile) => tile.lay(|m, k| bits(i.a(), whole(i.a(), 1, m, k))),
-        OperandA::Registers(input) => FragmentMap { input }.lay(|m, k| bits(input, whole(input, 1, m, k))),
+        OperandA::Shared(tile) => tile_bytes(&tile, |m, k| bits(i.a(), whole(i.a(), 1, m, k))),
+        OperandA::Registers(input) => fragment_bytes(&FragmentMap { input }, |m, k| bits(input, whole(input, 1, m, k))),
     };
-    let laid = mma.b().lay(|n, k| bits(i.b(), whole(i.b(), 2, n, k)));
+    let laid = tile_bytes(&mma.b(), |n, k| bits(i.b(), whole(i.b(), 2, n, k)));
     let told = |tile: OperandTile, step, skew| {
         let descriptor = tile.descriptor(0, 0).and_then(|d| d.advanced(tile.step_bytes(step)? + skew)).expect("a descriptor");
         descriptor.encode()

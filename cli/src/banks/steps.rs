@@ -2,9 +2,8 @@
 
 use super::draw;
 use crate::{args::BanksArgs, cuda::Place, failure::Failure, gemm::description, print};
-use falchion::internals::operand::OperandKind;
-use falchion_lab::banks::wavefronts;
-use falchion_lab::banks::{SharedStep, of_desc};
+use falchion::refusal::Operand;
+use falchion_lab::banks::{SharedStep, of_desc, wavefronts, without_threads};
 use serde_json::{Value, json};
 
 /// Counts them.
@@ -13,18 +12,31 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
     let steps = of_desc(&desc)?;
     draw(args.svg.as_deref(), steps.iter().map(|step| (title(step), step.worst)))?;
     if json {
-        let object = json!({ "steps": steps.iter().map(object).collect::<Vec<_>>(), "description": description(&desc)? });
+        let object = json!({
+            "steps": steps.iter().map(object).collect::<Vec<_>>(), "without_threads": without_threads(&desc),
+            "description": description(&desc)?,
+        });
         print::line(&object.to_string());
         return Ok(());
     }
     let head = ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"].map(str::to_owned);
     print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
-    print::line("\naccesses and wavefronts are those of a block's warps for one tile along K; worst is one access");
+    print::line(
+        "\naccesses and wavefronts are those of a block's warps for one tile along K; deposits and collections are those for one",
+    );
+    print::line("tile of D; worst is one access");
+    let others = without_threads(&desc);
+    if !others.is_empty() {
+        print::line("");
+    }
+    for other in others {
+        print::line(&other);
+    }
     Ok(())
 }
 
 fn operand(step: &SharedStep) -> &'static str {
-    step.operand.map_or("-", OperandKind::name)
+    step.operand.map_or("-", Operand::name)
 }
 
 fn title(step: &SharedStep) -> String {
@@ -51,7 +63,7 @@ fn row(step: &SharedStep) -> Vec<String> {
 fn object(step: &SharedStep) -> Value {
     let &SharedStep { purpose, operand, accesses, wavefronts: taken, ideal, worst } = step;
     json!({
-        "step": purpose, "operand": operand.map(OperandKind::name), "bytes": worst.bytes(), "accesses": accesses,
+        "step": purpose, "operand": operand.map(Operand::name), "bytes": worst.bytes(), "accesses": accesses,
         "wavefronts": taken, "ideal": ideal, "conflicts": step.conflicts(), "worst": wavefronts(&worst).wavefronts,
         "worst_addresses": worst.lanes(),
     })

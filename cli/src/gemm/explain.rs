@@ -2,7 +2,7 @@
 
 use crate::{failure::Failure, print};
 use falchion::{desc::GemmDesc, internals::family::Resolved};
-use falchion_lab::explain::facts;
+use falchion_lab::explain::{StatedLayout, facts, layouts};
 use serde_json::{Value, json};
 
 /// The explanation as JSON.
@@ -11,6 +11,7 @@ pub fn value(resolved: &Resolved, desc: &GemmDesc) -> Result<Value, Failure> {
     Ok(json!({
         "choices": serde_json::to_value(&resolved.choices).map_err(text)?,
         "facts": serde_json::to_value(desc.explain()?).map_err(text)?,
+        "layouts": serde_json::to_value(layouts(desc)?).map_err(text)?,
     }))
 }
 
@@ -30,11 +31,21 @@ pub fn print(resolved: &Resolved, desc: &GemmDesc) -> Result<(), Failure> {
     print::table(resolved.choices.iter().map(chosen));
     print::line("\nso:");
     print::table(facts(&explanation).into_iter().map(|(what, how)| vec![what.to_owned(), how]));
+    print::line("\nlayouts:");
+    print::table(layout_rows(&layouts(desc)?));
     print::line("\nschedule:");
     for line in explanation.schedule() {
         print::line(&format!(" {line}"));
     }
     Ok(())
+}
+
+/// Maps as rows of a table: of what, from what to what, and the layout, which `falchion layout` reads.
+pub fn layout_rows(layouts: &[StatedLayout]) -> impl Iterator<Item = Vec<String>> {
+    let none = || "none: not affine up to one swizzle".to_owned();
+    layouts
+        .iter()
+        .map(move |stated| vec![stated.what.clone(), stated.maps.to_owned(), stated.layout.clone().unwrap_or_else(none)])
 }
 
 /// An explanation without a product.

@@ -11,7 +11,7 @@ use crate::{
     npy::NpyTarget,
     progress::{during, timed},
 };
-pub use explain::description;
+pub use explain::{description, layout_rows};
 use falchion::{
     desc::GemmDesc,
     epilogue::SCALARS,

@@ -1,6 +1,11 @@
 //! What is said of a transpose that was computed, or is only explained.
 
-use crate::{args::TransposeArgs, failure::Failure, gemm::at, print};
+use crate::{
+    args::TransposeArgs,
+    failure::Failure,
+    gemm::{at, layout_rows},
+    print,
+};
 use falchion::{
     internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
     numeric::ElementKind,
@@ -97,6 +102,8 @@ fn print_explanation(explanation: &TransposeExplanation) {
     print::table(
         explanation.choices.iter().map(|choice| vec![choice.what.to_owned(), choice.value.clone(), choice.because.clone()]),
     );
+    print::line("\nlayouts:");
+    print::table(layout_rows(&explanation.layouts));
     print::line("\nschedule:");
     for line in &explanation.schedule {
         print::line(&format!(" {line}"));

@@ -1,6 +1,10 @@
 //! `falchion banks`: one access of a layout, every access of a description, as text, as an object, as a picture.
 
-use crate::common::{done, falchion, folder, object, refused};
+use crate::common::{
+    done, falchion, folder, object,
+    page::{commands, prints_what_it_says},
+    refused,
+};
 use std::fs;
 
 const COLUMN: [&str; 5] = ["banks", "--layout", "(32,32):(32,1)", "--threads", "32:1"];
@@ -77,6 +81,47 @@ fn every_access_of_a_description() {
     }
     // D is column-major: the kernel's A is the user's B; the description and the table call the user's A so.
     assert_eq!(padded["description"]["family"]["simt"]["smem_a"], "mn+2", "{padded}");
+}
+
+/// Hopper's kernels: what threads access is counted, and what TMA and matrix descriptors move is said in words. A tile of D of 128 x 128 bf16
+/// has 256 times 128 bytes; A of e4m3, 128 x 128 bytes a stage, has 128 times as many.
+#[test]
+fn every_access_of_a_warp_specialized_kernel() {
+    let tile = ["--threadblock", "128x128x64", "--warp", "64x128x64", "--instruction", "64x128x16", "--schedule", "cooperative"];
+    let bf16 = ["banks", "--op", "tensorop", "--arch", "sm90", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let counted = object(&[&bf16[..], &tile, &["--json"]].concat());
+    let steps = counted["steps"].as_array().unwrap();
+    let of = |step: &serde_json::Value| {
+        let number = |field: &str| step[field].as_u64().unwrap();
+        (step["step"].to_string(), step["operand"].to_string(), number("wavefronts"), number("ideal"))
+    };
+    let (deposit, collect) = ("\"deposit\"".to_owned(), "\"collect\"".to_owned());
+    assert_eq!(
+        steps.iter().map(of).collect::<Vec<_>>(),
+        [(deposit, "\"D\"".into(), 256, 256), (collect, "\"C\"".into(), 256, 256)]
+    );
+    let words = counted["without_threads"].as_array().unwrap();
+    assert_eq!(words[0], "A: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it");
+    assert_eq!(words[3], "D: TMA stores it from the staging buffers: no thread reads them");
+
+    let from_registers =
+        ["banks", "--op", "tensorop", "--a", "e4m3:col", "--b", "e4m3:col", "--c", "bf16:row", "--a-operand", "registers"];
+    let tile =
+        ["--threadblock", "128x128x128", "--warp", "64x128x128", "--instruction", "64x128x32", "--schedule", "cooperative"];
+    let text = done(&[&from_registers[..], &tile].concat());
+    let load: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(load, ["load", "A", "16", "32", "128", "128", "1.00", "4"], "{text}");
+
+    // Without more than `--op`: the default kernel, no riddle.
+    assert!(done(&["banks", "--op", "tensorop"]).contains("no thread accesses it"));
+}
+
+/// The numbers of `docs/banks.md` for Hopper's kernels are what its commands print.
+#[test]
+fn the_page_prints_what_it_says() {
+    let commands = commands(include_str!("../../../docs/banks.md"));
+    assert_eq!(commands.len(), 4);
+    commands.iter().for_each(prints_what_it_says);
 }
 
 #[test]

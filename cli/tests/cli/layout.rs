@@ -25,6 +25,38 @@ fn the_page_prints_what_it_says() {
     commands.iter().filter(|(args, _)| !args.contains(&"--svg".into())).for_each(prints_what_it_says);
 }
 
+/// The layouts that `gemm --explain` prints are those of the page, and an expression each: evaluated, they print the same, and are drawn.
+#[test]
+fn layouts_of_maps_are_expressions() {
+    let command = PAGE.lines().find(|line| line.starts_with("falchion gemm --explain ")).unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).chain(["--on", "host"]).collect();
+    let printed = done(&args);
+    let section = printed.split("\nlayouts:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    assert!(section.lines().count() > 5 && PAGE.contains(section), "{section}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("layout.svg");
+    let (mut read, mut drawn) = (0, 0);
+    for kernel in [
+        &args[2..],
+        &["--a", "f64:row", "--b", "f64:row", "--c", "f64:row", "--arch", "sm70", "--smem-a", "mn^2,1,1", "--on", "host"],
+        &["--mainloop", "warpspecialized", "--a", "f32:col", "--b", "f32:row", "--c", "f32:row", "--on", "host"],
+        &["--op", "tensorop", "--a", "tf32:col", "--b", "tf32:col", "--c", "f32:row", "--a-operand", "registers", "--on", "host"],
+    ] {
+        let explained = object(&[&["gemm", "--explain", "--json"], kernel].concat());
+        for layout in
+            explained["explanation"]["layouts"].as_array().unwrap().iter().map(|stated| stated["layout"].as_str().unwrap())
+        {
+            assert_eq!(done(&["layout", layout]), format!("{layout}\n"));
+            let output = falchion(&["layout", layout, "--svg", picture.to_str().unwrap()]);
+            let too_large = String::from_utf8_lossy(&output.stderr).contains("the most is 128 x 128");
+            assert!(output.status.success() || too_large, "{layout}");
+            (read, drawn) = (read + 1, drawn + u32::from(!too_large));
+        }
+    }
+    assert!(read >= 24 && drawn >= 12, "{read} {drawn}");
+}
+
 #[test]
 fn the_pages_pictures_are_those_of_its_commands() {
     let folder = tempfile::tempdir().unwrap();
@@ -52,6 +84,8 @@ fn a_result_is_one_line_and_nothing_else() {
         ("rank((2,(3,4)))", "2\n"),
         ("depth((2,(3,4)))", "2\n"),
         ("complement(4:2)", "2:1\n"),
+        ("Sw<3,3,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)\n"),
+        (" Sw<1,0,1> o 4 o 4", "Sw<1,0,1> o 4 o 4:1\n"),
     ] {
         assert_eq!(done(&["layout", expression]), line, "{expression}");
     }
@@ -96,6 +130,11 @@ fn a_caret_stands_under_the_fault() {
         ("compose(20:2, (5,4))", 0, "the tiler has rank 2, and the layout 20:2 has rank 1"),
         ("size(swizzle(3,4,3))", 5, "a layout belongs here"),
         ("_", 0, "`_` stands in coordinates and tilers only"),
+        ("Sw<3,4,3> o (8,64):(64,1)", 0, "a swizzle stands before an offset and a layout"),
+        ("Sw<3,4> o _0 o (8,64):(64,1)", 0, "a swizzle is `Sw<B,M,S>`"),
+        ("Sw<3,4,2> o _0 o (8,64):(64,1)", 0, "the shift is at least the number of bits"),
+        ("Sw<3,4,3> o x o (8,64):(64,1)", 12, "the offset is a number"),
+        ("Sw<3,4,3> o _0 o (8,64):(64,x)", 28, "`x` is not a number"),
     ] {
         let lines = refused(&[expression]);
         assert_eq!(lines.len(), 3, "{lines:?}");

@@ -34,7 +34,6 @@ fn usage() {
         ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
         ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
         ("gemm --acc f8", "names the type `f8`"),
-        ("banks --op tensorop --a bf16:row --b bf16:col", "its warpgroups have roles; the nearest is multistage"),
         ("gemm --op avx", "possible values: simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
         ("gemm --on gpu", "possible values: auto, host, cuda"),

@@ -9,6 +9,7 @@ mod layouts;
 mod picture;
 #[cfg(feature = "cuda")]
 pub mod probe;
+mod roles;
 mod rule;
 mod steps;
 
@@ -17,4 +18,4 @@ pub use global::{LINE_BYTES, SECTOR_BYTES, lines, sectors};
 pub use layouts::{LaidAccess, NotLaid};
 pub use picture::picture;
 pub use rule::{Delivery, Wavefronts, deliveries, wavefronts};
-pub use steps::{SharedStep, of_desc, of_program};
+pub use steps::{SharedStep, of_desc, of_program, without_threads};

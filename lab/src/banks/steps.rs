@@ -1,24 +1,19 @@
-//! Every access to shared memory of a kernel, step by step.
+//! Every access to shared memory of a kernel's threads, step by step.
 //!
-//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. A compiler
-//! may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
+//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. Of kernels whose
+//! warpgroups have roles the accesses are those of the kernels' text, at the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
 
-use crate::banks::{WarpAccess, Wavefronts, wavefronts};
+use super::{WarpAccess, Wavefronts, roles, wavefronts};
 use crate::counters::of_block;
-use falchion::{
-    Error,
-    desc::GemmDesc,
-    internals::{host::Purpose, operand::OperandKind},
-    threadblock::Program,
-};
+use falchion::{Error, desc::GemmDesc, internals::host::Purpose, refusal::Operand, threadblock::Program};
 
-/// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a block.
+/// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedStep {
     /// What they are for.
     pub purpose: Purpose,
-    /// Whose tile, as the user names A and B; accumulators are of neither.
-    pub operand: Option<OperandKind>,
+    /// Whose tile, as the user names A and B; C or D of staging buffers; accumulators that slices of K hand over are of none.
+    pub operand: Option<Operand>,
     /// Instructions of a warp.
     pub accesses: u64,
     /// Wavefronts of all of them.
@@ -50,7 +45,30 @@ impl SharedStep {
     }
 }
 
-/// The accesses of a description, as [`of_program`] counts them.
+/// Steps, as they are found.
+#[derive(Default)]
+pub(super) struct Steps(Vec<SharedStep>);
+
+impl Steps {
+    /// Adds an access to those that do the same.
+    pub fn add(&mut self, purpose: Purpose, operand: Option<Operand>, access: WarpAccess) {
+        let same = |step: &SharedStep| (step.purpose, step.operand) == (purpose, operand);
+        let place = self.0.iter().position(same).unwrap_or_else(|| {
+            self.0.push(SharedStep { purpose, operand, accesses: 0, wavefronts: 0, ideal: 0, worst: access });
+            self.0.len() - 1
+        });
+        self.0[place].add(access, wavefronts(&access));
+    }
+
+    /// All of them in the order of [`Purpose`], A before B, C and D.
+    pub fn in_order(mut self) -> Vec<SharedStep> {
+        self.0.sort_by_key(|step| (step.purpose, step.operand.map(|operand| operand as u8)));
+        self.0
+    }
+}
+
+/// The accesses of a description: as [`of_program`] counts them, or, of a kernel whose warpgroups have roles, fragments that threads load
+/// and what the epilogue does with its staging buffers.
 ///
 /// ```
 /// use falchion::{internals::host::Purpose, prelude::*};
@@ -69,8 +87,19 @@ impl SharedStep {
 /// [`Error::Refused`] for a description that does not check, and those of [`of_program`].
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
-    let program = Program::of(&desc.as_simt()?);
-    of_program(&program)
+    match (desc.warp_specialized(), desc.components()) {
+        (Some(d), Some(components)) => roles::of_roles(&d.multiplied(), &components),
+        _ => of_program(&Program::of(&desc.as_simt()?)),
+    }
+}
+
+/// What a kernel reads and writes in shared memory by TMA and by matrix descriptors, and so without wavefronts of threads: a sentence each.
+/// Nothing of a kernel on the CUDA cores whose threads copy.
+pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
+    match (desc.warp_specialized(), desc.components()) {
+        (Some(d), Some(components)) => roles::without_threads(&d.multiplied(), &components),
+        _ => Vec::new(),
+    }
 }
 
 /// The accesses of a program, in the order of [`Purpose`], A before B.
@@ -79,15 +108,10 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
 ///
 /// [`Error::Fault`] for a program that does what it must not.
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
-    let mut steps: Vec<SharedStep> = Vec::new();
+    let mut steps = Steps::default();
     of_block(program, 1, None, &mut |(purpose, operand), &access| {
         let operand = operand.map(|operand| if program.desc.frame.is_exchanged() { operand.other() } else { operand });
-        let place = steps.iter().position(|step| (step.purpose, step.operand) == (purpose, operand)).unwrap_or_else(|| {
-            steps.push(SharedStep { purpose, operand, accesses: 0, wavefronts: 0, ideal: 0, worst: access });
-            steps.len() - 1
-        });
-        steps[place].add(access, wavefronts(&access));
+        steps.add(purpose, operand.map(Operand::of), access);
     })?;
-    steps.sort_by_key(|step| (step.purpose, step.operand.map(OperandKind::index)));
-    Ok(steps)
+    Ok(steps.in_order())
 }

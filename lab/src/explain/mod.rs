@@ -1,7 +1,9 @@
 //! What was chosen, why, and what follows from it, in words.
 
 mod gemm;
+mod layouts;
 mod transpose;
 
 pub use gemm::facts;
+pub use layouts::{StatedLayout, layouts, layouts_of_transpose, spelled};
 pub use transpose::{TransposeChoice, TransposeExplanation, explain_transpose};

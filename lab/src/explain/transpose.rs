@@ -1,5 +1,6 @@
 //! What was chosen for a transpose, why, and what follows: `falchion transpose --explain`.
 
+use super::{StatedLayout, layouts_of_transpose};
 use crate::counters::{SharedAccesses, TransposeCounters, count_transpose};
 use falchion::{
     Error,
@@ -27,6 +28,8 @@ pub struct TransposeExplanation {
     pub choices: Vec<TransposeChoice>,
     /// What one whole tile costs in accesses, counted in the host executor's own.
     pub tile: TransposeCounters,
+    /// The maps in CuTe's notation.
+    pub layouts: Vec<StatedLayout>,
     /// The order of steps, a line for each section.
     pub schedule: Vec<String>,
 }
@@ -49,7 +52,7 @@ pub fn explain_transpose(
     choices.extend(accesses(choice, &desc, shapes));
     choices.extend([turn(&desc), staging(&desc, &tile)?, lanes(&desc), budget(&desc)]);
     let schedule = desc.schedule().to_string().lines().map(|line| line.trim().to_owned()).collect();
-    Ok(TransposeExplanation { choices, tile, schedule })
+    Ok(TransposeExplanation { choices, tile, layouts: layouts_of_transpose(&desc), schedule })
 }
 
 fn origin(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {

@@ -3,7 +3,7 @@
 use core::fmt;
 use falchion::{
     internals::{Fault, Kind, Node, parse},
-    layout::algebra::{Composed, Coordinate, Layout, LayoutError, Swizzle, Tiler},
+    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Swizzle, Tiler},
 };
 
 /// What an expression stands for. Prints on one line.
@@ -79,13 +79,40 @@ impl core::error::Error for ExpressionError {}
 /// assert_eq!(evaluate("compose((6,2):(8,2), (4,3):(3,1))")?.to_string(), "((2,2),3):((24,2),8)");
 /// assert_eq!(evaluate("(2,4):(1,2)(1,3)")?.to_string(), "7");
 /// assert_eq!(evaluate("compose(swizzle(3,4,3), (8,64):(64,1))(2,0)")?.to_string(), "144");
+/// assert_eq!(evaluate("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)")?.to_string(), "Sw<3,4,3> o _0 o (_8,_64):(_64,_1)");
 /// let refusal = evaluate("size((2,3)").unwrap_err();
 /// assert_eq!(refusal.to_string(), "this parenthesis is not closed\n  size((2,3)\n      ^");
 /// # Ok::<(), falchion_lab::layout::expression::ExpressionError>(())
 /// ```
 pub fn evaluate(text: &str) -> Result<Value, ExpressionError> {
     let placed = |(at, because): Fault| ExpressionError { text: text.to_owned(), at, because };
-    parse(text).and_then(|node| value(&node)).map_err(placed)
+    let evaluated = if text.trim_start().starts_with("Sw<") { printed(text) } else { parse(text).and_then(|node| value(&node)) };
+    evaluated.map_err(placed)
+}
+
+/// `Sw<B,M,S> o N o L`, as a layout behind a swizzle prints.
+fn printed(text: &str) -> Result<Value, Fault> {
+    let begins = text.len() - text.trim_start().len();
+    let mut parts = text.splitn(3, " o ");
+    let (Some(first), Some(number), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err((begins, "a swizzle stands before an offset and a layout: `Sw<3,4,3> o _0 o (8,64):(64,1)`".into()));
+    };
+    let (after_swizzle, after_offset) = (first.len() + 3, text.len() - rest.len());
+    let parameters = first.trim().strip_prefix("Sw<").and_then(|inner| inner.strip_suffix('>'));
+    let parameters = parameters.map(|inner| inner.split(',').map(|one| one.trim().parse::<u32>()).collect::<Result<Vec<_>, _>>());
+    let Some(Ok(parameters)) = parameters else { return Err((begins, "a swizzle is `Sw<B,M,S>`, of three numbers".into())) };
+    let &[bits, base, shift] = parameters.as_slice() else {
+        return Err((begins, "a swizzle is `Sw<B,M,S>`, of three numbers".into()));
+    };
+    let spelled = number.trim();
+    let value = spelled.strip_prefix('_').unwrap_or(spelled).parse::<u64>();
+    let value = value.map_err(|_| (after_swizzle, "the offset is a number, `_0` for one".to_owned()))?;
+    let offset = if spelled.starts_with('_') { Int::fixed(value) } else { Int::dynamic(value) };
+    let moved = |(at, because): Fault| (at + after_offset, because);
+    let layout = parse(rest).and_then(|node| layout(&node)).map_err(moved)?;
+    let refused = |refusal: LayoutError| (begins, refusal.to_string());
+    let swizzle = Swizzle::new(bits, base, shift).map_err(refused)?;
+    Composed::new(swizzle, offset, layout).map(Value::Composed).map_err(refused)
 }
 
 fn value(node: &Node) -> Result<Value, Fault> {

@@ -1,7 +1,7 @@
 //! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
 
 use crate::svg::{Element, Svg};
-use falchion::internals::index::{Coord, IndexMap, at, draw, points};
+use falchion::internals::index::{Coord, IndexMap, at, points};
 
 /// The most rows, and the most columns, of a picture.
 pub const MOST: u32 = 128;
@@ -37,7 +37,7 @@ pub enum PictureError {
     NoOwners,
 }
 
-/// The map as rows of offsets: [`draw`], of up to [`MOST_OFFSETS`].
+/// The map as rows of offsets, `.` where a point is left out.
 ///
 /// # Errors
 /// More offsets than that.
@@ -46,7 +46,10 @@ pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
     if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
         return Err(PictureError::TooLong { rows, columns });
     }
-    Ok(draw(map))
+    let width = map.codomain().saturating_sub(1).to_string().len();
+    let cell = |row, column| map.at(at(row, column)).map_or(".".to_owned(), |offset| offset.to_string());
+    let line = |row| (0..columns).map(|column| format!("{:>width$}", cell(row, column))).collect::<Vec<_>>().join(" ");
+    Ok((0..rows).map(|row| line(row) + "\n").collect())
 }
 
 /// A picture of a map: one cell for each point, with its offset.

@@ -21,12 +21,12 @@ use std::sync::Arc;
 ///
 /// ```no_run
 /// use falchion::{cuda::open, numeric::Bf16, threadblock::Along};
-/// use falchion_lab::warpgroup::WarpgroupProbe;
+/// use falchion_lab::warpgroup::{WarpgroupProbe, tile_bytes};
 /// use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
 /// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 64)?;
 /// let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, WgmmaAccumulator::F32, 64)?;
 /// let probe = WarpgroupProbe::prepare(&open(0)?, &mma)?;
-/// let ones = tile.lay(|_, _| Bf16::ONE.to_bits().into());
+/// let ones = tile_bytes(&tile, |_, _| Bf16::ONE.to_bits().into());
 /// assert_eq!(probe.run(&ones, &ones, 1)?, [64.0; 64 * 64]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,9 +70,8 @@ impl WarpgroupProbe {
     }
 
     /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round adds the product once more. `a`
-    /// holds what [`OperandTile::lay`](falchion::warp::mma_warpgroup::OperandTile::lay) gives, or
-    /// [`FragmentMap::lay`](falchion::warp::mma_warpgroup::FragmentMap::lay) of four steps where A comes from registers; `b` is B's
-    /// tile.
+    /// holds what [`tile_bytes`](super::tile_bytes) gives, or [`fragment_bytes`](super::fragment_bytes) of four steps where A comes from
+    /// registers; `b` is B's tile.
     ///
     /// # Errors
     ///

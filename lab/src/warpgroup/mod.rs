@@ -2,8 +2,10 @@
 
 #[cfg(feature = "cuda")]
 mod kernel;
+mod lay;
 mod text;
 
 #[cfg(feature = "cuda")]
 pub use kernel::WarpgroupProbe;
+pub use lay::{fragment_bytes, tile_bytes};
 pub use text::{PROBE_ENTRY, ProbeText};

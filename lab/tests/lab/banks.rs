@@ -8,6 +8,7 @@ use falchion::{
     internals::{host::Purpose, operand::OperandKind},
     layout::Order,
     numeric::ElementKind,
+    refusal::Operand,
     shape::Mnk,
     threadblock::{Along, SmemLayout},
     warp::mma_simt::FragmentMap,
@@ -102,7 +103,7 @@ fn line(step: &SharedStep) -> String {
     format!(
         "{:8}{:2} {:2} bytes: {:5} accesses, {:6} wavefronts, ideal {:6}, worst {:2}",
         step.purpose.name(),
-        step.operand.map_or(" ", |operand| operand.name()),
+        step.operand.map_or(" ", Operand::name),
         step.worst.bytes(),
         step.accesses,
         step.wavefronts,
@@ -114,7 +115,7 @@ fn line(step: &SharedStep) -> String {
 /// The steps of a description that take more wavefronts than the ideal, and how many times as many.
 fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
     let steps = of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
-    let name = |step: &SharedStep| step.operand.map_or("", OperandKind::name);
+    let name = |step: &SharedStep| step.operand.map_or("", Operand::name);
     steps.iter().filter(|step| step.conflicts() > 0).map(|step| (step.purpose.name(), name(step), step.ratio())).collect()
 }
 
@@ -226,7 +227,7 @@ proptest! {
         let steps = of_desc(&desc).unwrap();
         for operand in OperandKind::BOTH {
             let user = if desc.frame.is_exchanged() { operand.other() } else { operand };
-            let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(user))).unwrap();
+            let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(Operand::of(user)))).unwrap();
             prop_assert_eq!(step.wavefronts, loads(&desc, operand));
         }
     }

@@ -5,6 +5,7 @@
 mod harness;
 
 mod banks;
+mod banks_of_roles;
 mod cute_gemm;
 mod cute_layouts;
 mod explore;

@@ -2,7 +2,7 @@
 
 use crate::{
     Refusal,
-    index::{Coord, IndexMap, Map, Tabled, at},
+    index::{Map, Tabled, at},
     operand::OperandKind,
     schedule::{RoleOptions, Roles},
     threadblock::{Pipeline, RingPosition, pipeline::WARPS},
@@ -48,25 +48,6 @@ pub struct RingProgram {
     pub consumer_registers: u32,
 }
 
-/// (row, column) to the column: each rank of a cluster in turn.
-#[derive(Clone, Copy, Debug)]
-struct EachRank {
-    rows: u32,
-    blocks: u32,
-}
-
-impl IndexMap for EachRank {
-    fn domain(&self) -> Coord {
-        at(self.rows, self.blocks)
-    }
-    fn codomain(&self) -> u32 {
-        self.blocks
-    }
-    fn at(&self, point: Coord) -> Option<u32> {
-        (point.row < self.rows && point.column < self.blocks).then_some(point.column)
-    }
-}
-
 impl RingProgram {
     /// The program of a ring and the schedules over it.
     ///
@@ -76,7 +57,8 @@ impl RingProgram {
         let roles = options.roles(&ring)?;
         let blocks = ring.blocks();
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
-        let ranks = |rows| -> Map { Arc::new(EachRank { rows, blocks }) };
+        // (row, column) to the column: each rank of a cluster in turn.
+        let ranks = |rows| -> Map { Arc::new(Tabled::by(at(rows, blocks), blocks, |point| Some(point.column))) };
         Ok(Self {
             ring,
             roles,

@@ -10,7 +10,7 @@ use crate::{
     index::{IndexMap, Map, Tabled, at},
     operand::OperandKind,
     schedule::Fault,
-    threadblock::{BoxedTile, WarpSpecialized, pipeline::WARPS, thread_map::WARP},
+    threadblock::{WarpSpecialized, pipeline::WARPS, thread_map::WARP},
     warp::mma_simt::{DepthMap, FragmentMap},
 };
 use std::sync::Arc;
@@ -28,31 +28,18 @@ pub struct ThreadMaps {
     pub accumulator: Map,
 }
 
-/// Where an element begins, of a map to elements.
-#[derive(Clone, Copy, Debug)]
-struct InBytes(BoxedTile, u32);
-
-impl IndexMap for InBytes {
-    fn domain(&self) -> crate::index::Coord {
-        self.0.domain()
-    }
-    fn codomain(&self) -> u32 {
-        self.0.codomain() * self.1
-    }
-    fn at(&self, point: crate::index::Coord) -> Option<u32> {
-        Some(self.0.at(point)? * self.1)
-    }
-}
-
 impl ThreadMaps {
     /// Those of a description; none where warpgroups multiply.
     pub(super) fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
         let tiles = *components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
-        let stage = |operand| InBytes(components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
+        let stage = |operand| -> Map {
+            let (tile, bytes) = (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
+            Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| Some(tile.at(point)? * bytes)))
+        };
         Some(Self {
             fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),
-            stage: OperandKind::BOTH.map(|operand| tabled(&stage(operand))),
+            stage: OperandKind::BOTH.map(stage),
             depth: tabled(&DepthMap(tiles)),
             accumulator: tabled(&AccumulatorMap(tiles)),
         })

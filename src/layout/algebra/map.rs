@@ -1,21 +1,20 @@
 //! Layouts as index maps, so that one function draws them and one rule counts their bank conflicts.
 
 use super::{Composed, Layout, LayoutError};
-use crate::index::{Coord, IndexMap, at};
 
 /// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as integers, however they nest.
 ///
 /// ```
-/// use falchion::{internals::index, layout::algebra::{Layout, Map}};
+/// use falchion::{internals::index::{IndexMap, at}, layout::algebra::{Layout, Map}};
 /// let map = Map::new(&"(2,3):(3,1)".parse::<Layout>()?)?;
-/// assert_eq!(index::draw(&map), "0 1 2\n3 4 5\n");
+/// assert_eq!((map.at(at(0, 2)), map.at(at(1, 0))), (Some(2), Some(3)));
 /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Map {
-    layout: Composed,
-    domain: Coord,
-    codomain: u32,
+    pub(crate) layout: Composed,
+    pub(crate) extents: (u32, u32),
+    pub(crate) codomain: u32,
 }
 
 impl Map {
@@ -38,26 +37,8 @@ impl Map {
         }
         let narrow = |wide: u64| u32::try_from(wide).map_err(|_| LayoutError::MapTooLarge { value: wide });
         narrow(layout.layout.size())?;
-        let domain = at(narrow(modes[0].size())?, narrow(modes.get(1).map_or(1, Layout::size))?);
+        let extents = (narrow(modes[0].size())?, narrow(modes.get(1).map_or(1, Layout::size))?);
         let codomain = narrow(layout.cosize())?;
-        Ok(Self { layout, domain, codomain })
-    }
-}
-
-impl IndexMap for Map {
-    fn domain(&self) -> Coord {
-        self.domain
-    }
-
-    fn codomain(&self) -> u32 {
-        self.codomain
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        if point.row >= self.domain.row || point.column >= self.domain.column {
-            return None;
-        }
-        let index = u64::from(point.row) + u64::from(point.column) * u64::from(self.domain.row);
-        u32::try_from(self.layout.offset(index).ok()?).ok()
+        Ok(Self { layout, extents, codomain })
     }
 }

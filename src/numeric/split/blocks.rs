@@ -1,10 +1,7 @@
 //! Which block of K a tile of a split product reads.
 
 use super::SplitKind;
-use crate::{
-    index::{Coord, IndexMap, at},
-    operand::OperandKind,
-};
+use crate::operand::OperandKind;
 
 /// The map (operand, tile along K) to the block of that operand's row from which the tile is copied.
 ///
@@ -47,20 +44,5 @@ impl SplitBlocks {
         let count = products.len() as u32;
         let operand = if self.exchanged { operand.other() } else { operand };
         products[(tile % count) as usize][operand.index()] * self.blocks + tile / count
-    }
-}
-
-impl IndexMap for SplitBlocks {
-    fn domain(&self) -> Coord {
-        at(2, self.tiles())
-    }
-
-    fn codomain(&self) -> u32 {
-        self.blocks * self.split.parts()
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let operand = *OperandKind::BOTH.get(point.row as usize)?;
-        (point.column < self.tiles()).then(|| self.block(operand, point.column))
     }
 }

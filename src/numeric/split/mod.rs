@@ -53,7 +53,7 @@ mod window;
 
 pub use blocks::SplitBlocks;
 pub use bound::SplitBound;
-pub use parts::{PartsMap, shift_of, unscaled};
+pub use parts::{shift_of, unscaled};
 pub use window::LineFacts;
 
 use super::ElementKind;

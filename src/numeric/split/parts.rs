@@ -1,12 +1,9 @@
 //! A number's parts.
 //!
-//! Twin: `kernels/numeric/split.cuh`, whose arithmetic NVRTC evaluates for the fingerprint of [`PartsMap`].
+//! Twin: `kernels/numeric/split.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
 
 use super::SplitKind;
-use crate::{
-    index::{Coord, IndexMap, at},
-    numeric::{Bf16, F16},
-};
+use crate::numeric::{Bf16, F16};
 
 /// The bits of an `f32`'s magnitude: all but the sign.
 pub(super) const MAGNITUDE: u32 = 0x7fff_ffff;
@@ -74,42 +71,6 @@ impl SplitKind {
                 [first.to_bits(), F16::from_f32(x - first.to_f32()).to_bits(), 0]
             }
         }
-    }
-}
-
-/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for the fingerprint of the arithmetic.
-///
-/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s multiplicative hash; its row's largest magnitude
-/// has an exponent that is `c` greater, or the greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PartsMap(pub SplitKind);
-
-/// Samples of each exponent.
-const SAMPLES: u32 = 24;
-
-impl PartsMap {
-    /// The bits of a sample's number, and the shift of its row.
-    fn sample(row: u32, sample: u32) -> (u32, i32) {
-        let fraction = sample.wrapping_mul(0x9e37_79b1) >> 9;
-        let largest = ((row & 0xff) + sample).min(0xfe) << 23 | fraction;
-        (row << 23 | fraction, shift_of(largest))
-    }
-}
-
-impl IndexMap for PartsMap {
-    fn domain(&self) -> Coord {
-        // Scaled numbers are finite.
-        at(if self.0.scales() { 0xff } else { 0x200 }, SAMPLES)
-    }
-
-    fn codomain(&self) -> u32 {
-        1 << 20
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let (bits, shift) = Self::sample(point.row, point.column);
-        let [first, second, third] = self.0.parts_of(f32::from_bits(bits), shift).map(u32::from);
-        (point.row < self.domain().row && point.column < SAMPLES).then_some((first + 31 * second + 961 * third) & 0xf_ffff)
     }
 }
 

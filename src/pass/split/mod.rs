@@ -24,8 +24,8 @@ use crate::words::words;
 use crate::{
     call::{DEPTH, SplitLayout},
     codegen::{SplitLine, SplitParams, TranslationUnit, fingerprint_assertion, split_fingerprints, split_header},
-    index::{Coord, IndexMap, at},
     numeric::SplitKind,
+    pass::transpose::{Lanes, PieceMap},
 };
 use core::fmt::Write;
 
@@ -43,15 +43,6 @@ const PIECES: u32 = DEPTH / PIECE;
 pub struct SplitPassDesc {
     split: SplitKind,
     threads: u32,
-}
-
-/// The map (thread, step) to `row * pieces + piece` of a tile.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PieceMap {
-    /// The kernel.
-    pub desc: SplitPassDesc,
-    /// Whether threads of a warp take neighbours along K.
-    pub along_k: bool,
 }
 
 words! {
@@ -107,6 +98,12 @@ impl SplitPassDesc {
         TILE * PIECES / self.threads
     }
 
+    /// Which thread splits which piece of a tile in which step: threads of a warp take neighbours along K, or rows.
+    pub const fn pieces(&self, along_k: bool) -> PieceMap {
+        let lanes = if along_k { Lanes::Along } else { Lanes::Across };
+        PieceMap { threads: self.threads, lines: TILE, pieces: PIECES, lanes }
+    }
+
     /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
     pub const fn blocks(&self, layout: &SplitLayout, pass: SplitPass) -> u64 {
         if pass.is_of_rows() {
@@ -143,30 +140,6 @@ impl SplitPassDesc {
     }
 }
 
-impl PieceMap {
-    /// The row of the tile, and its piece.
-    const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
-        let number = thread + step * self.desc.threads;
-        if self.along_k { (number / PIECES, number % PIECES) } else { (number % TILE, number / TILE) }
-    }
-}
-
-impl IndexMap for PieceMap {
-    fn domain(&self) -> Coord {
-        at(self.desc.threads, self.desc.steps())
-    }
-
-    fn codomain(&self) -> u32 {
-        TILE * PIECES
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let inside = point.row < self.desc.threads && point.column < self.desc.steps();
-        let (row, piece) = self.place(point.row, point.column);
-        inside.then_some(row * PIECES + piece)
-    }
-}
-
 /// The name of the entry point.
 const ENTRY: &str = "split";
 
@@ -190,7 +163,7 @@ impl SplitPassDesc {
             source.push_str(&split_fingerprints(self.split, false));
             for along_k in [false, true] {
                 let twin = format!("device::PieceMap<Config, {along_k}>");
-                source.push_str(&fingerprint_assertion(&twin, "pieces", &PieceMap { desc: *self, along_k }));
+                source.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
             }
         }
         let _ = writeln!(

@@ -1,6 +1,6 @@
 //! What a split's kernel does, on the host: tile by tile, piece by piece.
 
-use super::{PIECE, PIECES, PieceMap, SplitPassDesc, TILE};
+use super::{PIECE, PIECES, SplitPassDesc, TILE};
 use crate::{
     call::{DEPTH, SplitLayout},
     index::{Map, at},
@@ -22,7 +22,7 @@ pub struct SplitPassProgram {
 impl SplitPassProgram {
     /// That of a kernel and an operand, contiguous along K or not.
     pub fn of(desc: SplitPassDesc, layout: SplitLayout, along_k: bool) -> Self {
-        Self { desc, layout, map: Arc::new(PieceMap { desc, along_k }), padded: true }
+        Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
     }
 
     /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is `source[mn * along_mn + k * along_k]`, and

@@ -2,7 +2,7 @@
 
 use super::desc::{Combine, TransposeDesc};
 use crate::{
-    call::{HostSlice, HostSliceMut, LARGEST, Readable, Source, Space, Writable},
+    call::{HostSlice, HostSliceMut, LARGEST, Readable, Source, Space, Writable, setters},
     layout::Order,
     numeric::Element,
     refusal::{Field, Operand, Refusal, Scalar},
@@ -76,34 +76,21 @@ impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
         }
     }
 
-    /// A's leading dimension: elements from one row to the next.
-    pub fn lda(mut self, leading: usize) -> Self {
-        self.leading[0] = Some(leading);
-        self
-    }
-
-    /// D's leading dimension; B's too, when B is D.
-    pub fn ldd(mut self, leading: usize) -> Self {
-        self.leading[2] = Some(leading);
-        self
-    }
-
     /// So many transposes, of matrices one after another.
     pub fn batch(mut self, count: usize) -> Self {
         self.batch = count;
         self
     }
 
-    /// Elements from one A of the batch to the next; 0 transposes the same A again.
-    pub fn stride_a(mut self, elements: usize) -> Self {
-        self.strides[0] = Some(elements);
-        self
-    }
-
-    /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and may not overlap.
-    pub fn stride_d(mut self, elements: usize) -> Self {
-        self.strides[2] = Some(elements);
-        self
+    setters! {
+        /// A's leading dimension: elements from one row to the next.
+        lda(leading[0]: leading);
+        /// D's leading dimension; B's too, when B is D.
+        ldd(leading[2]: leading);
+        /// Elements from one A of the batch to the next; 0 transposes the same A again.
+        stride_a(strides[0]: elements);
+        /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and may not overlap.
+        stride_d(strides[2]: elements);
     }
 }
 
@@ -126,16 +113,11 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
         self
     }
 
-    /// B's leading dimension.
-    pub fn ldb(mut self, leading: usize) -> Self {
-        self.leading[1] = Some(leading);
-        self
-    }
-
-    /// Elements from one B of the batch to the next.
-    pub fn stride_b(mut self, elements: usize) -> Self {
-        self.strides[1] = Some(elements);
-        self
+    setters! {
+        /// B's leading dimension.
+        ldb(leading[1]: leading);
+        /// Elements from one B of the batch to the next.
+        stride_b(strides[1]: elements);
     }
 }
 

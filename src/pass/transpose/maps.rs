@@ -2,7 +2,8 @@
 
 use super::desc::Lanes;
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine, at},
+    layout::algebra::Composed,
     threadblock::thread_map::at_least_one,
 };
 
@@ -60,6 +61,17 @@ impl IndexMap for PieceMap {
         let (line, piece) = self.place(point.row, point.column);
         (line < self.lines && piece < self.pieces).then(|| line.saturating_mul(self.pieces).saturating_add(piece))
     }
+
+    /// The pieces in the order of their numbers after the numbers; across lines, where the last step is whole.
+    fn layout(&self) -> Option<Composed> {
+        let (lines, pieces) = (self.lines, self.pieces);
+        let number = affine(self.domain(), &[(self.threads, 1)], &[(self.steps(), self.threads)])?;
+        if matches!(self.lanes, Lanes::Along) {
+            return Some(number);
+        }
+        let tile = affine(at(lines, pieces), &[(lines, pieces)], &[(pieces, 1)]);
+        tile.filter(|_| number.layout.size() == u64::from(self.codomain()))?.compose_by(&number.layout.into()).ok()
+    }
 }
 
 /// The map (line, element of its accesses) to an offset in shared memory, in elements.
@@ -103,5 +115,11 @@ impl IndexMap for GatheredTile {
         let inside = point.row < self.lines && point.column < self.pitch;
         let start = point.row.saturating_mul(self.pitch).saturating_add(self.skewed(point.row));
         inside.then(|| start.saturating_add(point.column))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let group = self.group.clamp(1, self.lines.max(1));
+        let groups = (self.lines.div_ceil(group), group.saturating_mul(self.pitch).saturating_add(self.skew));
+        affine(self.domain(), &[(group, self.pitch), groups], &[(self.pitch, 1)])
     }
 }

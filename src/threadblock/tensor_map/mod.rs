@@ -30,7 +30,7 @@ mod matrix;
 pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_EXTENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
 pub use matrix::TensorMatrix;
 
-use crate::numeric::ElementKind;
+use crate::{layout::algebra::Swizzle, numeric::ElementKind};
 
 /// The most dimensions a tensor has for the copy engine.
 pub const MOST_RANK: usize = 5;
@@ -96,6 +96,11 @@ impl TensorSwizzle {
     pub const fn apply(self, address: u32) -> u32 {
         let line = address / LINE_BYTES % (1 << self.bits());
         address ^ (line * CHUNK_BYTES)
+    }
+
+    /// The same of offsets in elements of so many bytes, in CuTe's notation.
+    pub(crate) fn of_elements(self, bytes: u32) -> Option<Swizzle> {
+        Swizzle::new(self.bits(), CHUNK_BYTES.checked_div(bytes)?.ilog2(), 3).ok()
     }
 }
 

@@ -13,11 +13,12 @@
 //! Twin: `kernels/warp/mma_warpgroup.cuh`.
 
 use super::{
-    Instruction, STEPS, WgmmaInput,
+    Instruction, WgmmaInput,
     instruction::{ROWS, THREADS},
 };
 use crate::{
-    index::{Coord, IndexMap, points},
+    index::{Coord, IndexMap, affine, points},
+    layout::algebra::{self, Composed},
     threadblock::thread_map::WARP,
 };
 use core::fmt::Write;
@@ -62,6 +63,12 @@ impl FragmentRows {
             Self::Paired => "warp::FragmentRows::Paired",
             Self::Crossed => "warp::FragmentRows::Crossed",
         }
+    }
+
+    /// How many rows the next four lanes' are below a lane's, and the lower row below the upper. Crossed rows are paired ones behind a
+    /// swizzle.
+    pub(super) const fn strides(self) -> (u32, u32) {
+        if matches!(self, Self::Ordinary) { (1, 8) } else { (2, 1) }
     }
 }
 
@@ -122,6 +129,18 @@ impl IndexMap for AccumulatorMap {
     fn at(&self, point: Coord) -> Option<u32> {
         self.place(point.row, point.column).map(|(m, n)| m * self.n + n)
     }
+
+    /// The lower bit of a crossed row is xor-ed with its highest, a bit of the offset where N is a power of two.
+    fn layout(&self) -> Option<Composed> {
+        let (n, (next, lower)) = (self.n, self.rows.strides());
+        let threads = [(4, 2), (8, next * n), (4, WARP_ROWS * n)];
+        let layout = affine(self.domain(), &threads, &[(2, 1), (2, lower * n), (n / 8, 8)])?;
+        match self.rows {
+            FragmentRows::Crossed if !n.is_power_of_two() => None,
+            FragmentRows::Crossed => layout.swizzled(algebra::Swizzle::new(1, n.ilog2(), 3).ok()?).ok(),
+            _ => Some(layout),
+        }
+    }
 }
 
 /// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p r` to `p r + p - 1`, the
@@ -154,15 +173,6 @@ impl FragmentMap {
         let p = self.packed();
         Some((FragmentRows::Ordinary.row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
     }
-
-    /// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element,
-    /// the low bytes of what `bits` gives for (m, k).
-    pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-        let (held, width) = (self.held(), self.input.bytes() as usize);
-        let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
-        let element = |(thread, step, i)| self.place(thread, i).map_or(0, |(m, k)| bits(m, step * self.input.k() + k));
-        all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
-    }
 }
 
 impl IndexMap for FragmentMap {
@@ -176,6 +186,11 @@ impl IndexMap for FragmentMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         self.place(point.row, point.column).map(|(m, k)| m * self.input.k() + k)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (p, k) = (self.packed(), self.input.k());
+        affine(self.domain(), &[(4, p), (8, k), (4, WARP_ROWS * k)], &[(p, 1), (2, 8 * k), (2, 4 * p)])
     }
 }
 

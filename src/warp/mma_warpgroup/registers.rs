@@ -24,7 +24,8 @@ use super::{
     spell::tile_header,
 };
 use crate::{
-    index::{Coord, IndexMap},
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
     threadblock::{Along, SmemTile, thread_map::WARP},
 };
 
@@ -97,6 +98,10 @@ impl IndexMap for FragmentTile {
 
     fn at(&self, point: Coord) -> Option<u32> {
         self.0.at(point)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        self.0.layout()
     }
 }
 
@@ -186,5 +191,16 @@ impl IndexMap for FragmentLoad {
         let (row, k) = self.origin(lane, register, part);
         let m = instruction * ROWS + 16 * warp + 2 * (lane / 4) + row;
         self.tile.at(Coord { row: m, column: step * map.input.k() + k }).filter(|_| step < STEPS)
+    }
+
+    /// The tile's layout after that of its elements by threads. Crossed rows are behind a swizzle of their own before that of the tile, and
+    /// two swizzles are none.
+    fn layout(&self) -> Option<Composed> {
+        let (m, map) = (self.tile.m(), FragmentMap { input: self.tile.input() });
+        let (p, (next, lower)) = (map.packed(), self.rows.strides());
+        let threads = [(4, p * m), (8, next), (4, 16), (m / ROWS, ROWS)];
+        let held = [(p, m), (2, lower), (2, 4 * p * m), (STEPS, map.input.k() * m)];
+        let elements = affine(self.domain(), &threads, &held).filter(|_| !matches!(self.rows, FragmentRows::Crossed))?;
+        self.tile.layout()?.compose_by(&elements.layout.into()).ok()
     }
 }

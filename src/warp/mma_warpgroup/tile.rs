@@ -22,7 +22,8 @@ use super::{
     refusal::nearest_multiple,
 };
 use crate::{
-    index::{Coord, IndexMap, points},
+    index::{Coord, IndexMap},
+    layout::algebra::Composed,
     threadblock::{Along, SmemTile},
 };
 
@@ -190,17 +191,6 @@ impl OperandTile {
         let from = self.offset(mn, 0) * self.input.bytes();
         MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle)
     }
-
-    /// The bytes of the tile: of each element, the low ones of what `bits` gives for (mn, k).
-    pub fn lay(&self, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-        let width = self.input.bytes() as usize;
-        let mut laid = vec![0; self.bytes() as usize];
-        for point in points(self) {
-            let at = self.offset(point.row, point.column) as usize * width;
-            laid[at..at + width].copy_from_slice(&bits(point.row, point.column).to_le_bytes()[..width]);
-        }
-        laid
-    }
 }
 
 impl IndexMap for OperandTile {
@@ -214,5 +204,9 @@ impl IndexMap for OperandTile {
 
     fn at(&self, point: Coord) -> Option<u32> {
         (point.row < self.mn && point.column < self.k()).then(|| self.offset(point.row, point.column))
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        self.tma_box().layout_of_boxes(self.mn, self.k())
     }
 }

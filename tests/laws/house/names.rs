@@ -11,7 +11,7 @@ const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
 /// Names that mean two things still. Products and transposes have a machine each, the algebra's words are CuTe's, and what a kernel
 /// and what a layout are made of meet in `Layout`, `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
-const TWICE: [&str; 31] = [
+const TWICE: [&str; 30] = [
     "Block",
     "Choice",
     "Composed",
@@ -27,7 +27,6 @@ const TWICE: [&str; 31] = [
     "Operands",
     "Panel",
     "Part",
-    "PieceMap",
     "Place",
     "Placed",
     "Prepared",

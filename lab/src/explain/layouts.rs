@@ -1,0 +1,146 @@
+//! The layouts of a kernel's maps, in CuTe's notation.
+
+use falchion::{
+    Error,
+    desc::{GemmDesc, SimtDesc},
+    epilogue::{
+        tensor_store::StagingMap,
+        tile_store::{AccumulatorMap, DepositMap},
+    },
+    internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
+    layout::algebra::Composed,
+    threadblock::{ConsumerMma, SmemTile, StageTile, WarpSpecialized},
+    warp::{
+        mma_simt::{DepthMap, FragmentMap, ThreadTiles},
+        mma_warpgroup,
+    },
+};
+
+/// A map of a kernel, and its layout if it has one.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct StatedLayout {
+    /// Of what: `A in shared memory`.
+    pub what: String,
+    /// From which coordinates to what: `(m, k) to an element`.
+    pub maps: &'static str,
+    /// The layout, as [`spelled`] spells it; none where the map is not affine up to one swizzle.
+    pub layout: Option<String>,
+}
+
+/// A layout as CuTe prints it: `Sw<3,3,3> o _0 o (_128,_64):(_64,_1)`, and without the swizzle where that moves nothing.
+///
+/// ```
+/// use falchion_lab::explain::spelled;
+/// use falchion::layout::algebra::{Composed, Layout};
+/// let layout: Layout = "(_8,_64):(_64,_1)".parse()?;
+/// assert_eq!(spelled(&layout.into()), "(_8,_64):(_64,_1)");
+/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// ```
+pub fn spelled(composed: &Composed) -> String {
+    let plain = Composed::from(composed.layout.clone());
+    if *composed == plain { composed.layout.to_string() } else { composed.to_string() }
+}
+
+fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>) -> StatedLayout {
+    StatedLayout { what: what.into(), maps, layout: layout.as_ref().map(spelled) }
+}
+
+/// The maps of a description that checks: where operands lie, which thread copies what, who holds what, and how D is stored. A and B are
+/// those of the kernel.
+///
+/// ```
+/// use falchion::prelude::*;
+/// use falchion_lab::explain::layouts;
+/// let desc = Gemm::<f32, ColMajor, f32, RowMajor, f32, RowMajor>::DESC;
+/// let (layouts, tile) = (layouts(&desc)?, desc.threadblock());
+/// let of = |what| layouts.iter().find(|stated| stated.what == what).and_then(|stated| stated.layout.clone());
+/// // A column-major A comes as it lies: a row for each k.
+/// assert_eq!(of("A in shared memory"), Some(format!("(_{0},_{1}):(_1,_{0})", tile.m, tile.k)));
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Refused`] for a description that does not check.
+pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
+    desc.check()?;
+    Ok(match desc.components() {
+        Some(components) => of_roles(&components),
+        None => of_threads(&desc.as_simt()?),
+    })
+}
+
+/// How the coordinates of an operand's tile are called.
+const fn tile_of(operand: OperandKind) -> &'static str {
+    match operand {
+        OperandKind::A => "(m, k) to an element",
+        OperandKind::B => "(n, k) to an element",
+    }
+}
+
+fn of_threads(d: &SimtDesc) -> Vec<StatedLayout> {
+    let mut found = Vec::new();
+    for operand in OperandKind::BOTH {
+        let (name, facts) = (operand.name(), d.operand(operand));
+        found.push(stated(format!("{name} in shared memory"), tile_of(operand), facts.smem.layout()));
+        found.push(stated(format!("threads that copy {name}"), "(thread, access) to a vector", facts.thread_map().layout()));
+    }
+    found.extend(of_tiles(&d.tiles()));
+    if d.warps().k > 1 {
+        found.push(stated("slices of K", "(thread, k-group) to k", DepthMap(d.tiles()).layout()));
+        found.push(stated("sums of slices", "(thread, accumulator) to a place", DepositMap(d.tiles()).layout()));
+    }
+    found
+}
+
+/// Those of threads that multiply, each its own tile.
+fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
+    let mut found = vec![stated("lanes", "lane to m * lanes along N + n", tiles.lanes.layout())];
+    for (operand, maps) in OperandKind::BOTH.into_iter().zip(["(thread, element) to m", "(thread, element) to n"]) {
+        found.push(stated(format!("fragment of {}", operand.name()), maps, FragmentMap::of(*tiles, operand).layout()));
+    }
+    found.push(stated("accumulators", "(thread, accumulator) to m * N + n", AccumulatorMap(*tiles).layout()));
+    found
+}
+
+fn of_roles(components: &WarpSpecialized) -> Vec<StatedLayout> {
+    let mut found = Vec::new();
+    for operand in OperandKind::BOTH {
+        let (whole, one) = match components.tile(operand) {
+            StageTile::Warpgroup(tile) => (tile.layout(), tile.tma_box()),
+            StageTile::Registers(tile) => (tile.layout(), tile.tma_box()),
+            StageTile::Threads { .. } => {
+                let tile = components.boxed_tile(operand);
+                (tile.layout(), tile.one)
+            }
+        };
+        let one = SmemTile { mn: components.box_mn(operand), ..one };
+        found.push(stated(format!("{} in shared memory", operand.name()), tile_of(operand), whole));
+        found.push(stated(format!("TMA box of {}", operand.name()), tile_of(operand), one.layout()));
+    }
+    match components.mma {
+        ConsumerMma::Threads(tiles) => found.extend(of_tiles(&tiles)),
+        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+            if let Some(load) = components.fragment_load() {
+                found.push(stated("A in registers", "(thread, element of a stage) to an element", load.layout()));
+            }
+            let sums = mma_warpgroup::AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows());
+            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", sums.layout()));
+            found.push(stated("slice of D", "(m, n) to a byte", StagingMap::of(components).layout()));
+        }
+    }
+    found
+}
+
+/// The maps of a transpose that checks.
+pub fn layouts_of_transpose(desc: &TransposeDesc) -> Vec<StatedLayout> {
+    let (fetch, write) = (desc.fetch().layout(), desc.write().layout());
+    let mut found = vec![stated("threads that read A", "(thread, step) to a piece", fetch)];
+    if desc.is_gathered() {
+        found.push(stated("lines in shared memory", "(line, element) to an element", desc.gathered().layout()));
+    } else if desc.is_staged() {
+        found.push(stated("tile in shared memory", "(row of A, column of A) to an element", desc.smem().layout()));
+    }
+    found.push(stated("threads that write D", "(thread, step) to a piece", write));
+    found
+}

@@ -1,0 +1,149 @@
+//! Every access to shared memory of warp-specialized kernels' threads, at counts that are derived here: bytes over 128 a wavefront, and what
+//! swizzles do to 8-byte accesses.
+
+use crate::harness::{
+    OfFamily,
+    descriptions::{Family, Wanted, description, threads::plain},
+    drawn::cases as config,
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{GemmDesc, Pins, SourceKind},
+    internals::{
+        family::default_gemm_configuration::default_description, host::Purpose, operand::OperandKind, schedule::ScheduleKind,
+    },
+    layout::Order,
+    numeric::{Combined, ElementKind},
+    refusal::Operand,
+    shape::Mnk,
+};
+use falchion_lab::banks::{SharedStep, of_desc, without_threads};
+use proptest::prelude::*;
+
+const ROWS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
+
+/// The default kernel of tensor cores for such elements.
+fn tensor_op(ab: ElementKind, accumulator: ElementKind, c: ElementKind, orders: [Order; 3]) -> GemmDesc {
+    let types = Combined { a: ab, b: ab, accumulator, c };
+    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+}
+
+/// A tile of 128 x 128 by two consumers of 64 rows.
+fn tile_of_128(desc: GemmDesc) -> GemmDesc {
+    let Mnk { k, .. } = desc.threadblock();
+    let instruction = Mnk { n: 128, ..desc.roles().knobs.instruction };
+    let schedule = ScheduleKind::Cooperative;
+    let (threadblock, warp) = (Mnk::new(128, 128, k), Mnk::new(64, 128, k));
+    let desc = desc.with(Pins { schedule: Some(schedule), ..Pins::NONE });
+    but!(desc, threadblock: threadblock, warp: warp, instruction: instruction, stages: 4).expect()
+}
+
+/// (purpose, matrix, bytes a lane, accesses, wavefronts, ideal) of each step.
+fn counted(desc: &GemmDesc) -> Vec<(Purpose, Option<Operand>, u32, u64, u64, u64)> {
+    let row = |step: SharedStep| (step.purpose, step.operand, step.worst.bytes(), step.accesses, step.wavefronts, step.ideal);
+    of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}")).into_iter().map(row).collect()
+}
+
+const C: Option<Operand> = Some(Operand::C);
+const D: Option<Operand> = Some(Operand::D);
+const A: Option<Operand> = Some(Operand::A);
+
+/// Of 16 bits: `stmatrix.x4` stores 32 rows of 16 bytes, eight of which are on different chunks of the swizzle: 512 bytes in 4 wavefronts. A tile
+/// of D has 128 x 128 x 2 = 32768 bytes: 64 stores, 256 wavefronts; C comes by as many `ldmatrix.x4`.
+#[test]
+fn slices_of_16_bits_are_free_of_conflicts() {
+    let desc = tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS));
+    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, C, 16, 64, 256, 256)]);
+}
+
+/// Of 32 bits: a lane stores 8 bytes, 4 lanes 32 bytes of one row, which are two chunks. A phase is half a warp, rows r to r + 3 of even r: chunks
+/// c and c + 1 of even c, xor-ed with r, are the same two for each pair of rows. So a phase has each bank twice: two wavefronts, where one would
+/// do. 65536 bytes of D are 256 stores of 256 bytes: 512 wavefronts at least, 1024 taken.
+#[test]
+fn slices_of_32_bits_collide_where_rows_are_neighbours() {
+    let desc = tile_of_128(tensor_op(ElementKind::I8, ElementKind::I32, ElementKind::I32, ROWS));
+    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 8, 256, 1024, 512), (Purpose::Collect, C, 8, 256, 1024, 512)]);
+}
+
+/// A from registers, of 32 bits: two rows of a thread are neighbours, so those of a phase are 0, 2, 4, 6 or 8, 10, 12, 14 of a warp: chunks c and
+/// c + 1, xor-ed with even numbers, are eight chunks, and stores are free of conflicts. Loads of A: 128 rows x 32 k x 4 bytes = 16384, 8 bytes a
+/// lane: 64 accesses, 128 wavefronts.
+#[test]
+fn a_of_32_bits_from_registers_is_free_of_conflicts() {
+    let desc = tensor_op(ElementKind::Tf32, ElementKind::F32, ElementKind::F32, [Order::Col, Order::Col, Order::Row]);
+    let desc = tile_of_128(desc.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE }));
+    assert_eq!(
+        counted(&desc),
+        [(Purpose::Load, A, 8, 64, 128, 128), (Purpose::Deposit, D, 8, 256, 512, 512), (Purpose::Collect, C, 8, 256, 512, 512)]
+    );
+}
+
+/// A from registers, of 8 bits: 128 x 128 bytes by `ldmatrix.x4.trans` of 512: 32 accesses, 128 wavefronts. Rows are crossed, and `stmatrix` is
+/// free of conflicts, too.
+#[test]
+fn a_of_8_bits_from_registers_is_free_of_conflicts() {
+    let desc = tensor_op(ElementKind::E4m3, ElementKind::F32, ElementKind::Bf16, [Order::Col, Order::Col, Order::Row]);
+    let desc = tile_of_128(desc.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE }));
+    let d = [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, C, 16, 64, 256, 256)];
+    assert_eq!(counted(&desc), [vec![(Purpose::Load, A, 16, 32, 128, 128)], d.to_vec()].concat());
+    assert_eq!(
+        without_threads(&desc)[..2],
+        [
+            "A: TMA writes its tile, and the loads of it to registers are counted",
+            "B: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it",
+        ]
+    );
+}
+
+/// Where D is not aligned for TMA threads read the slice that they store, and C in global memory: of 16 bits one element at a time, 64 bytes a
+/// warp: 32768 / 64 = 512 accesses of one wavefront.
+#[test]
+fn threads_that_store_read_their_slices() {
+    let desc = but!(tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS)), align_c: 1);
+    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, D, 2, 512, 512, 512)]);
+    let said = without_threads(&desc);
+    assert_eq!(
+        said[2..],
+        ["C: threads read it in global memory", "D: threads store it from the staging buffers, and their loads are counted"]
+    );
+}
+
+/// `f32` over TMA, 256 x 128 x 16 by warps of 64 x 64 and threads of 16 x 8: 8 warps read 16 k's, A by 4 accesses and B by 2: 512 and 256. Lanes
+/// (i, i^2) read the same of A and (i, i^1) the same of B, so that an access is two phases, and each has at most 64 bytes: two wavefronts.
+#[test]
+fn fragments_of_f32_take_two_wavefronts() {
+    let desc = plain([Order::Col, Order::Row, Order::Row], (256, 128, 16), (64, 64), (16, 8)).expect();
+    let b = Some(Operand::B);
+    assert_eq!(counted(&desc), [(Purpose::Load, A, 16, 512, 1024, 1024), (Purpose::Load, b, 16, 256, 512, 512)]);
+    assert!(without_threads(&desc)[2].starts_with("C and D: threads read and write them in global memory"));
+}
+
+/// Bytes that steps of a purpose and a matrix touch, lanes that are off included.
+fn bytes(steps: &[SharedStep], purpose: Purpose, of: Operand) -> u64 {
+    let mine = steps.iter().filter(|step| (step.purpose, step.operand) == (purpose, Some(of)));
+    mine.map(|step| step.accesses * 32 * u64::from(step.worst.bytes())).sum()
+}
+
+proptest! {
+    #![proptest_config(config(96))]
+
+    /// Whatever the kernel: each element of D is deposited once, each of C collected once where it comes by TMA, each of D once where threads
+    /// store it, and A is loaded once by each column of consumers.
+    #[test]
+    fn every_element_is_accessed_once(seed in any::<u64>()) {
+        let desc = description(seed, Wanted { family: Family::WarpSpecialized, ..Wanted::default() });
+        let (components, steps) = (desc.components().expect("a kernel"), of_desc(&desc).expect("steps"));
+        let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc.roles());
+        let of_d = u64::from(d.multiplied().class.output.element.bytes_of(m * n));
+        prop_assert_eq!(bytes(&steps, Purpose::Deposit, Operand::D), of_d);
+        prop_assert_eq!(bytes(&steps, Purpose::Collect, Operand::C), if components.ring.source { of_d } else { 0 });
+        let stored = bytes(&steps, Purpose::Collect, Operand::D);
+        prop_assert_eq!(stored, if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { of_d } else { 0 });
+        let a = if desc.frame.is_exchanged() { OperandKind::B } else { OperandKind::A };
+        let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
+        prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::of(a)), u64::from(loaded));
+        // Loads of A are free of conflicts, whatever the kernel.
+        prop_assert!(steps.iter().filter(|step| step.purpose == Purpose::Load).all(|step| step.conflicts() == 0));
+        prop_assert_eq!(without_threads(&desc).len(), if components.ring.source || d.class.output.epilogue.has_source() { 4 } else { 3 });
+    }
+}

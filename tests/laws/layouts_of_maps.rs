@@ -1,0 +1,345 @@
+//! A map that is affine up to a swizzle states its layout: for each point of the domain `layout = at`, and a map that is known to be
+//! affine has one.
+
+use crate::harness::{
+    OfFamily,
+    descriptions::{Family, Wanted, description},
+    drawn::{cases, legal},
+    tensors::copies,
+    transposes,
+    warpgroups::{tiles, types},
+};
+use falchion::{
+    desc::GemmDesc,
+    epilogue::{
+        tensor_store::StagingMap,
+        tile_store::{AccumulatorMap, DepositMap},
+    },
+    internals::{
+        index::{Coord, IndexMap, Tabled, points},
+        operand::OperandKind,
+        pass::{RELAY, Realignment, RelayMap, SplitPassDesc, transpose::Lanes},
+    },
+    layout::algebra::{Composed, Layout, Map, Swizzle},
+    numeric::{SplitKind, split::SplitBlocks},
+    shape::Mn,
+    threadblock::{
+        Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, TensorMapDesc,
+        TensorSwizzle, TileOrder, TileScheduler, thread_map::WARP,
+    },
+    warp::{
+        LaneArrangement,
+        mma_simt::{DepthMap, FragmentMap},
+        mma_warpgroup::{self, FragmentLoad, FragmentRows, FragmentTile, Instruction, SourceA, WgmmaAccumulator, WgmmaInput},
+    },
+};
+use proptest::prelude::*;
+
+/// What a map answers, of one that is held to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Answer {
+    Layout,
+    None,
+}
+
+/// Holds a map to its layout: for each point of the domain both go to the same offset, or the map leaves the point out and the layout
+/// goes beyond the codomain.
+fn held(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
+    let Some(layout) = map.layout() else { return Ok(Answer::None) };
+    let extent = map.domain();
+    prop_assert!(layout.layout.rank() == 2, "{name}: {layout} has a mode for rows and one for columns");
+    for point in points(map) {
+        let offset = layout.offset([u64::from(point.row), u64::from(point.column)]);
+        let offset =
+            offset.map_err(|error| TestCaseError::fail(format!("{name}: {layout} at {point:?} of {extent:?}: {error}")))?;
+        let inside = u32::try_from(offset).ok().filter(|&offset| offset < map.codomain());
+        prop_assert_eq!(inside, map.at(point), "{}: {} at {:?}", name, layout, point);
+    }
+    Ok(Answer::Layout)
+}
+
+/// Holds a map that is known to be affine up to a swizzle.
+fn affine(name: &str, map: &dyn IndexMap) -> Result<(), TestCaseError> {
+    prop_assert_eq!(held(name, map)?, Answer::Layout, "{} states no layout", name);
+    Ok(())
+}
+
+/// Whether a swizzle of rows is one of offsets: pitches are powers of two.
+fn is_laid(tile: &SmemTile) -> bool {
+    tile.bits == 0 || tile.pitch().is_power_of_two()
+}
+
+/// The maps of a kernel on the CUDA cores.
+fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
+    let tiles = d.one().tiles();
+    for operand in OperandKind::BOTH {
+        let facts = d.one().operand(operand);
+        let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
+        prop_assert_eq!(held("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
+        affine("thread map", &facts.thread_map())?;
+        affine("fragment", &FragmentMap::of(tiles, operand))?;
+    }
+    affine("depth", &DepthMap(tiles))?;
+    affine("accumulators", &AccumulatorMap(tiles))?;
+    affine("deposit", &DepositMap(tiles))
+}
+
+/// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and the staging of D.
+fn of_roles(d: &GemmDesc) -> Result<(), TestCaseError> {
+    let components = d.components().expect("a kernel");
+    if let Some(&tiles) = components.threads() {
+        for operand in OperandKind::BOTH {
+            affine("boxes", &components.boxed_tile(operand))?;
+            affine("fragment", &FragmentMap::of(tiles, operand))?;
+        }
+        affine("depth", &DepthMap(tiles))?;
+        return affine("accumulators", &AccumulatorMap(tiles));
+    }
+    affine("staging", &StagingMap::of(&components))?;
+    if let Some(load) = components.fragment_load() {
+        affine("tile of A", &load.tile)?;
+        let wanted = if load.rows == FragmentRows::Crossed { Answer::None } else { Answer::Layout };
+        prop_assert_eq!(held("load of A", load)?, wanted);
+    }
+    Ok(())
+}
+
+fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(), TestCaseError> {
+    // A group that is narrower than the others, and curves, are not affine.
+    let regular = match kind {
+        SwizzleKind::Horizontal => true,
+        SwizzleKind::Identity(abreast) => columns <= abreast || columns.is_multiple_of(abreast),
+        SwizzleKind::Grouped(abreast) => rows <= abreast || rows.is_multiple_of(abreast),
+        SwizzleKind::Hilbert => false,
+    };
+    let wanted = if regular { Answer::Layout } else { Answer::None };
+    prop_assert_eq!(held("order", &TileOrder { kind, rows, columns })?, wanted);
+    let scheduler = TileScheduler::new(kind, cluster, (rows * cluster.m, columns * cluster.n), 3);
+    prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(scheduler))?, wanted);
+    Ok(())
+}
+
+fn kinds(abreast: u32) -> [SwizzleKind; 4] {
+    [SwizzleKind::Horizontal, SwizzleKind::Identity(abreast), SwizzleKind::Grouped(abreast), SwizzleKind::Hilbert]
+}
+
+proptest! {
+    #![proptest_config(cases(192))]
+
+    #[test]
+    fn maps_of_threads_are_their_layouts(d in legal()) {
+        of_threads(&d)?;
+    }
+
+    #[test]
+    fn maps_of_roles_are_their_layouts(seed in any::<u64>()) {
+        for family in [Family::WarpSpecialized, Family::Threads] {
+            of_roles(&description(seed, Wanted { family, ..Wanted::default() }))?;
+        }
+    }
+
+    #[test]
+    fn boxes_of_tma_are_their_layouts(copy in copies()) {
+        let tile = copy.tile();
+        let begins = tile.address().is_multiple_of(tile.map().swizzle.repeat_bytes());
+        prop_assert_eq!(held("box", tile)?, if begins { Answer::Layout } else { Answer::None });
+    }
+
+    #[test]
+    fn orders_of_tiles_are_their_layouts(rows in 1u32..20, columns in 1u32..20, abreast in 1u32..12, m in 1u32..3, n in 1u32..3) {
+        for kind in kinds(abreast) {
+            orders(kind, rows, columns, Mn { m, n })?;
+        }
+    }
+
+    #[test]
+    fn maps_of_transposes_are_their_layouts(seed in any::<u64>()) {
+        for desc in transposes::drawn(4, seed) {
+            of_transpose(&desc)?;
+        }
+    }
+
+    /// Swizzles and paddings of any tile, whether a description would have them or not.
+    #[test]
+    fn tiles_in_shared_memory_are_their_layouts(
+        (mn, k, padding) in (1u32..70, 1u32..70, 0u32..5), (bits, base, shift) in (0u32..4, 0u32..4, 0u32..4), (boxes, k_runs) in (1u32..4, any::<bool>())
+    ) {
+        let along = if k_runs { Along::K } else { Along::Mn };
+        let one = SmemTile { along, mn, k, padding, bits, base, shift };
+        // A swizzle that leaves its row is of no tile.
+        prop_assume!(one.row().is_multiple_of(1 << (bits + base)));
+        let laid = held("tile", &one)?;
+        prop_assert_eq!(laid == Answer::Layout, bits == 0 || (one.pitch().is_power_of_two() && one.row().trailing_zeros() + shift >= base + bits));
+        held("boxes", &BoxedTile { one, mn: mn * boxes })?;
+        // Boxes of 64 rows begin where the swizzle does.
+        let one = SmemTile { mn: 64, k: 64, padding: 0, ..one };
+        affine("whole boxes", &BoxedTile { one, mn: 64 * boxes })?;
+    }
+
+    #[test]
+    fn lanes_are_their_layout(m in 0u32..=5, point in 0u32..32) {
+        let lanes = LaneArrangement { m: 1 << m, n: WARP >> m };
+        let (row, column) = lanes.place(point);
+        let layout = lanes.layout().expect("lanes have a layout");
+        prop_assert_eq!(layout.offset([u64::from(point), 0]).ok(), Some(u64::from(row * lanes.n + column)), "{}", layout);
+    }
+}
+
+fn of_transpose(desc: &falchion::internals::pass::transpose::TransposeDesc) -> Result<(), TestCaseError> {
+    let smem = desc.smem();
+    prop_assert_eq!(held("staging", &smem)? == Answer::Layout, is_laid(&smem));
+    if desc.is_gathered() {
+        affine("gathered tile", &desc.gathered())?;
+    }
+    affine("reads of A", &desc.fetch())?;
+    let (write, name) = (desc.write(), "writes of D");
+    let whole = write.threads * write.steps() == write.lines * write.pieces;
+    if write.lanes == Lanes::Along || (whole && (write.lines.max(write.threads)).is_multiple_of(write.lines.min(write.threads))) {
+        affine(name, &write)?;
+    }
+    held(name, &write).map(|_| ())
+}
+
+/// Every transpose that is shipped, or a rung.
+#[test]
+fn maps_of_shipped_transposes_are_their_layouts() {
+    for desc in transposes::named() {
+        of_transpose(&desc).unwrap_or_else(|error| panic!("{desc:?}: {error}"));
+    }
+}
+
+/// A warpgroup's: operands' tiles of all types, ways, swizzles and sizes; accumulators of every instruction, under each name of rows; A in
+/// registers and what loads it. Crossed rows of a width that is no power of two, and loads of crossed rows, are behind two swizzles.
+#[test]
+fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
+    for tile in tiles() {
+        affine("operand", &tile)?;
+        affine("box", &tile.tma_box())?;
+    }
+    for (a, b, accumulator) in types() {
+        for n in 1..=32 {
+            let Ok(wgmma) = Instruction::new((a, b), accumulator, 8 * n, SourceA::Registers, Along::K) else { continue };
+            let map = mma_warpgroup::AccumulatorMap::of(&wgmma);
+            affine("accumulators", &map)?;
+            affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
+            let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
+            prop_assert_eq!(held("accumulators", &map.with_rows(FragmentRows::Crossed))?, crossed, "{}", n);
+        }
+    }
+    for input in WgmmaInput::ALL {
+        affine("fragment", &mma_warpgroup::FragmentMap { input })?;
+        for m in [64, 128, 256, 384].into_iter().filter(|m| input.bytes() != 2 && m * input.bytes() % 128 == 0) {
+            let tile = FragmentTile::new(input, m).expect("whole boxes");
+            affine("tile of A", &tile)?;
+            affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
+            let crossed = FragmentLoad { tile, rows: FragmentRows::Crossed };
+            prop_assert!(input.bytes() > 1 || crossed.layout().is_none());
+        }
+    }
+    Ok(())
+}
+
+/// The passes: repacking, of each width of a tile's rows, and decomposing, of both orders.
+#[test]
+fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
+    for (log_pieces, between) in (0..=RELAY.tile().ilog2()).flat_map(|log| [(log, 0), (log, 3)]) {
+        affine("repack", &RelayMap::new(RELAY, log_pieces, between))?;
+    }
+    affine("realignment", &Realignment)?;
+    for split in [SplitKind::Bf16x6, SplitKind::F16x3] {
+        for along_k in [false, true] {
+            affine("decompose", &SplitPassDesc::of(split).pieces(along_k))?;
+        }
+        let blocks = SplitBlocks { split, exchanged: false, blocks: 7 };
+        prop_assert!(blocks.layout().is_none());
+    }
+    affine("blocks", &SplitBlocks { split: SplitKind::None, exchanged: false, blocks: 7 })
+}
+
+/// A map with another's layout.
+struct Mutated<'m>(&'m dyn IndexMap, Option<Composed>);
+
+impl IndexMap for Mutated<'_> {
+    fn domain(&self) -> Coord {
+        self.0.domain()
+    }
+    fn codomain(&self) -> u32 {
+        self.0.codomain()
+    }
+    fn at(&self, point: Coord) -> Option<u32> {
+        self.0.at(point)
+    }
+    fn layout(&self) -> Option<Composed> {
+        self.1.clone()
+    }
+}
+
+/// The law fails on a layout without its swizzle, with another one, with a wrong stride, with an extent too few, and on none at all.
+#[test]
+fn a_mutated_layout_breaks_the_law() {
+    let tile = SmemTile { along: Along::K, mn: 64, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
+    let swizzled = |swizzle: [u32; 3], layout: &str| {
+        let [bits, base, shift] = swizzle;
+        let swizzle = Swizzle::new(bits, base, shift).expect("a swizzle");
+        Composed::from(layout.parse::<Layout>().expect("a layout")).swizzled(swizzle).ok()
+    };
+    affine("right", &Mutated(&tile, swizzled([3, 3, 3], "(64,64):(64,1)"))).expect("the tile's own");
+    for wrong in [
+        swizzled([0, 3, 3], "(64,64):(64,1)"),
+        swizzled([3, 3, 4], "(64,64):(64,1)"),
+        swizzled([2, 3, 3], "(64,64):(64,1)"),
+        swizzled([3, 3, 3], "((32,2),64):((64,2049),1)"),
+        swizzled([3, 3, 3], "(63,64):(64,1)"),
+        None,
+    ] {
+        let said = wrong.as_ref().map_or("none".to_owned(), ToString::to_string);
+        affine("mutated", &Mutated(&tile, wrong)).expect_err(&said);
+    }
+}
+
+/// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts. Curves and narrow last groups neither.
+#[test]
+fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
+    let layout = Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
+    affine("a layout's", &layout)?;
+    let ring = crate::harness::ring_kernel::ring(4, None);
+    let (layout_of_ring, position) = (PipelineLayout(ring), RingPosition { stages: 4 });
+    let tabled = Tabled::of(&layout);
+    let maps: [&dyn IndexMap; 3] = [&layout_of_ring, &position, &tabled];
+    prop_assert!(maps.into_iter().all(|map| map.layout().is_none()));
+    orders(SwizzleKind::Identity(4), 5, 10, Mn { m: 1, n: 1 })?;
+    orders(SwizzleKind::Hilbert, 8, 8, Mn { m: 1, n: 1 })?;
+    Ok(())
+}
+
+/// Layouts in CuTe's own words: its atoms of shared memory, and and its layout of 64 x 16 accumulators, of which a row lies side by side.
+#[test]
+fn layouts_read_as_cute_writes_them() {
+    let said = |map: &dyn IndexMap| map.layout().expect("a layout").to_string();
+    let atom = SmemTile { along: Along::K, mn: 8, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
+    assert_eq!(said(&atom), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
+    let bytes = TensorMapDesc {
+        box_dims: [128, 8, 1, 1, 1],
+        ..crate::harness::tensors::packed(
+            falchion::numeric::ElementKind::E4m3,
+            &[512, 512],
+            &[128, 8],
+            0,
+            TensorSwizzle::Bytes128,
+        )
+    };
+    assert_eq!(said(&SharedBox::new(&bytes, 0).expect("a tile")), "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)");
+    let (f16, along) = (WgmmaInput::F16, Along::K);
+    let wgmma = Instruction::new((f16, f16), WgmmaAccumulator::F32, 16, SourceA::Shared(along), along).expect("an instruction");
+    let sums = mma_warpgroup::AccumulatorMap::of(&wgmma);
+    assert_eq!(said(&sums), "Sw<0,0,0> o _0 o ((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
+    let crossed = sums.with_rows(FragmentRows::Crossed);
+    assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");
+    let lanes = LaneArrangement { m: 4, n: 8 };
+    // Bits 0 and 2 of a lane go down, 1, 3 and 4 across.
+    assert_eq!(lanes.layout().expect("lanes").to_string(), "Sw<0,0,0> o _0 o ((_2,_2,_2,_4),_1):((_8,_1,_16,_2),_0)");
+    assert_eq!(
+        said(&TileOrder { kind: SwizzleKind::Identity(2), rows: 3, columns: 4 }),
+        "Sw<0,0,0> o _0 o (_1,(_2,_3,_2)):(_0,(_1,_4,_2))"
+    );
+}
