@@ -34,9 +34,18 @@ impl Completions {
     /// The one that the problem of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of equals,
     /// the first. What is no kernel there does not count.
     pub(crate) fn choose(&self, extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
-        let others = self.all()[1..].iter().filter(|other| other.check_on(machine).is_ok());
-        let time = |desc: &&GemmDesc| (desc.transposed(), desc.cost(extents, machine));
-        *std::iter::once(&self.all()[0]).chain(others).min_by_key(time).unwrap_or(&self.all()[0])
+        let [first, others @ ..] = self.all() else { return self.first() };
+        // All of them have been checked for the architecture's own machine.
+        let reference = first.class.arch.machine();
+        let legal = Machine { multiprocessors: machine.multiprocessors, ..reference } == *machine;
+        let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
+        let time = |desc: &GemmDesc| (desc.transposed(), desc.cost(extents, machine));
+        let mut best = (first, None);
+        for other in others {
+            let (least, cost) = (best.1.unwrap_or_else(|| time(first)), time(other));
+            best = if cost < least { (other, Some(cost)) } else { (best.0, Some(least)) };
+        }
+        *best.0
     }
 }
 

@@ -41,7 +41,11 @@ impl Refusal {
                 say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; the nearest is ", number nearest)
             }
             Self::OutOfRange { field, value, least, most } => {
-                say!(s, of field, " = ", number value, " is not from ", number least, " to ", number most, "; the nearest is ", number if value < least { least } else { most })
+                let s = say!(s, of field, " = ", number value, " is not from ", number least, " to ", number most, "; the nearest is ", number if value < least { least } else { most });
+                match field {
+                    Field::PingpongWarpgroups | Field::PingpongWarps => s.say(", or take --schedule cooperative"),
+                    _ => s,
+                }
             }
             Self::NotOneOf { field, value, legal, nearest } => {
                 say!(s, of field, " = ", number value, " is not one of ", of legal, "; the nearest is ", number nearest)
@@ -116,7 +120,7 @@ impl Refusal {
                 say!(s, "the swizzle of ", word operand.name(), " moves elements within ", number chunk, ", which does not divide the tile's row of ", number row)
             }
             Self::Registers { needed, available, threads, blocks } => {
-                say!(s, "a thread needs about ", number needed, " registers; with ", number threads, " threads a block and ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " a multiprocessor it can have ", number available, "; take a smaller warp tile, fewer blocks, or allow spills")
+                say!(s, "a thread needs about ", number needed, " registers; with ", number threads, " threads a block and ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " a multiprocessor it can have ", number available, "; take a smaller warp tile", word if blocks == 1 { "" } else { ", fewer --blocks-per-sm" }, ", or --spills allowed")
             }
             Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");

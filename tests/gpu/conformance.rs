@@ -2,10 +2,12 @@
 
 use crate::harness::{
     asked_for,
+    completions::conform,
     conformance::{Cases, by_threads, conforms, distinct, with_roles},
     descriptions::Wanted,
     on_cuda::OnCuda,
 };
+use falchion::arch::OpKind;
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
@@ -41,6 +43,17 @@ fn the_device_conforms() {
     if asked_for().is_none() {
         assert!(tally.cases >= 2000 && distinct(&drawn) >= 100);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+/// Whatever one knob is pinned to, what completes it computes the product: 3,191 kernels.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn completions_of_single_knobs_conform() {
+    for (op, most_work) in [(OpKind::TensorOp, 4_000_000), (OpKind::Simt, 300_000)] {
+        let tally = conform(&OnCuda::new(), op, most_work);
+        println!("{op}: {tally:?}");
+        assert!(tally.cases > 0 && tally.largest <= 1.0, "{op}: {tally:?}");
     }
 }
 

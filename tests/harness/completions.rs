@@ -3,6 +3,7 @@
 use super::{
     case::{Runner, Tally, judge_one},
     problems::{self, problem},
+    sample,
 };
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -97,9 +98,9 @@ pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
 }
 
 /// Runs what completes every single knob of every class of an operation, each on a problem of its own, in whole numbers and then in random
-/// ones; panics at the first that is wrong.
+/// ones; panics at the first that is wrong. `FALCHION_SAMPLE` takes a share of them.
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
-    let all: Vec<GemmDesc> = classes(op).flat_map(|base| of_single_knobs(&base)).collect();
+    let all = sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect());
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
         let problem = problem(seed, desc, wanted);
