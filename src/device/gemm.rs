@@ -204,8 +204,8 @@ where
         const { &Self::COMPLETIONS }.all()
     }
 
-    /// The description that a product of (m, n, k) runs with on a machine: of those that [`Auto`](crate::desc::Auto) has for these
-    /// types, the one that [`GemmDesc::for_extents`] chooses.
+    /// The description that a product of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that should take the
+    /// least time, by the model of `src/family/extents.rs`.
     pub fn desc_for(extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
         const { &Self::COMPLETIONS }.choose(extents, machine)
     }

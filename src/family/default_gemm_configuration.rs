@@ -30,7 +30,7 @@ struct Row {
     types: &'static [Combined],
     /// What has to be pinned for it: sums that are promoted are others.
     promotion: Option<PromotionKind>,
-    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what [`GemmDesc::for_extents`] chooses among.
+    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses among.
     families: &'static [FamilyDesc],
 }
 

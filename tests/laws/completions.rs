@@ -6,13 +6,15 @@ use crate::harness::{
     random::Random,
 };
 use falchion::{
-    arch::OpKind,
+    arch::{ArchKind, Machine, OpKind},
     desc::{FamilyDesc, GemmDesc, Pins},
     internals::schedule::ScheduleKind,
     numeric::ElementKind,
+    prelude::*,
     shape::{Mn, Mnk},
     threadblock::MainloopKind,
 };
+use std::{hint::black_box, time::Instant};
 
 fn multiples(step: u32, most: u32) -> Vec<u32> {
     (1..=most / step).map(|i| i * step).collect()
@@ -193,5 +195,27 @@ fn any_numbers_end_in_a_sentence() {
                 assert_eq!(desc.check(), Ok(()), "{some:?}");
             }
         }
+    }
+}
+
+/// What a problem's choice costs the host: of the classes with the most configurations, a problem that is new each time, and one that is not.
+#[test]
+#[ignore = "measures time: run by name, in release"]
+fn choosing_costs_less_than_a_microsecond() {
+    type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
+    let machine = ArchKind::Sm90.machine();
+    type Chosen = fn((usize, usize, usize), &Machine) -> GemmDesc;
+    let cost = |chosen: Chosen, new: usize| {
+        let began = Instant::now();
+        let stages: u64 =
+            (0..100_000).map(|i| u64::from(chosen(black_box((1000 + new * i, 2112, 7168)), &machine).stages())).sum();
+        assert!(stages > 0);
+        began.elapsed().as_secs_f64() * 10.0
+    };
+    let choices: [(_, Chosen); 2] = [("bf16, of 3", Of::<Bf16, Bf16>::desc_for), ("e4m3, of 5", Of::<E4m3, Bf16>::desc_for)];
+    for (name, chosen) in choices {
+        let [new, repeated] = [1, 0].map(|new| cost(chosen, new));
+        println!("{name}: {new:.2} us for a new problem, {repeated:.2} us for the same again");
+        assert!(new < 1.0 && repeated < 0.2, "{name}: {new:.2} us, {repeated:.2} us");
     }
 }

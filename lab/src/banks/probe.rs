@@ -1,7 +1,7 @@
 //! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device makes of them.
 //!
 //! A launch is one warp and one access; the kernel's name says its direction and width. `scripts/banks.sh` runs this under `ncu`
-//! and holds the wavefronts counted against [`wavefronts`](falchion_lab::banks::wavefronts).
+//! and holds the wavefronts counted against [`wavefronts`](super::wavefronts).
 //!
 //! Twin: `lab/kernels/banks/probe.cuh`.
 
