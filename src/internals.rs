@@ -21,7 +21,7 @@ pub use crate::host::{
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 
 /// The refusal of a number out of its range.
-pub use crate::desc::check::within;
+pub use crate::refusal::rules::within;
 
 /// The epilogue as the host evaluates it: references are held against it.
 pub use crate::epilogue::evaluate::{Rows, evaluate};

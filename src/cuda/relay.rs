@@ -10,9 +10,9 @@ use crate::{
     codegen::{RelayParams, TranslationUnit},
     error::Error,
     pass::{RELAY, RelayDesc, RelayShapes},
-    refusal::{Field, Operand, Refusal},
+    refusal::{Field, Operand, Refusal, rules::multiple},
     sys::driver::{Grid, launch},
-    threadblock::tensor_map::{ADDRESS_ALIGNMENT, check::multiple},
+    threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;

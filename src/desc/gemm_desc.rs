@@ -105,30 +105,26 @@ impl FamilyDesc {
     }
 }
 
-impl SimtDesc {
-    /// As one of all families'.
-    pub const fn sum(&self) -> GemmDesc {
-        GemmDesc { class: self.class, frame: self.frame, family: FamilyDesc::Simt(self.knobs) }
-    }
+macro_rules! summed {
+    ($($Desc:ident $Family:ident;)*) => {
+        $(impl $Desc {
+            /// As one of all families'.
+            pub const fn sum(&self) -> GemmDesc {
+                GemmDesc { class: self.class, frame: self.frame, family: FamilyDesc::$Family(self.knobs) }
+            }
+        }
+
+        impl From<$Desc> for GemmDesc {
+            fn from(desc: $Desc) -> Self {
+                desc.sum()
+            }
+        })*
+    };
 }
 
-impl WarpSpecializedDesc {
-    /// As one of all families'.
-    pub const fn sum(&self) -> GemmDesc {
-        GemmDesc { class: self.class, frame: self.frame, family: FamilyDesc::WarpSpecialized(self.knobs) }
-    }
-}
-
-impl From<SimtDesc> for GemmDesc {
-    fn from(desc: SimtDesc) -> Self {
-        desc.sum()
-    }
-}
-
-impl From<WarpSpecializedDesc> for GemmDesc {
-    fn from(desc: WarpSpecializedDesc) -> Self {
-        desc.sum()
-    }
+summed! {
+    SimtDesc Simt;
+    WarpSpecializedDesc WarpSpecialized;
 }
 
 impl GemmDesc {

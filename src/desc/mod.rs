@@ -4,8 +4,6 @@
 //! [`check`](GemmDesc::check). Its problem is row-major in C: a column-major C has exchanged A and B
 //! before. Where they change places once more, to have A in registers, C is column-major.
 
-pub(crate) mod check;
-mod check_roles;
 mod class;
 mod combination;
 mod derived;

@@ -32,7 +32,7 @@ impl WarpSpecializedDesc {
     }
 
     /// Whether there is something to promote: sums of fp8, or of parts of f32, in f32.
-    pub(super) const fn check_promotion(&self) -> Result<(), Refusal> {
+    pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
         if self.promotes() && !(fp8 || self.knobs.emulation.splits()) {
             return no_choice(Field::PromotionOfOtherSums, PromotionKind::Never.name());

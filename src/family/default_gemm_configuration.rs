@@ -227,10 +227,10 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
             (None, _) | (Some(PromotionKind::Stage), Some(PromotionKind::Stage)) => {}
             _ => continue,
         }
-        match (check_pins(&row.families[0], pins, op, arch), &refused) {
-            (Ok(()), _) => return Ok(row.families),
-            (Err(refusal), None) => refused = Some(refusal),
-            (Err(_), Some(_)) => {}
+        match check_pins(&row.families[0], pins, op, arch) {
+            Ok(()) => return Ok(row.families),
+            Err(refusal) if refused.is_none() => refused = Some(refusal),
+            Err(_) => {}
         }
     }
     match (refused, elsewhere) {

@@ -3,7 +3,7 @@
 //! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
 //! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::{default_gemm_configuration::rows, simt, warp_specialized};
+use super::default_gemm_configuration::rows;
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
@@ -28,6 +28,16 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
+    const fn of(first: GemmDesc) -> Self {
+        Self { descs: [first; MOST_CONFIGURATIONS], count: 1 }
+    }
+
+    const fn and(mut self, other: GemmDesc) -> Self {
+        self.descs[self.count] = other;
+        self.count += 1;
+        self
+    }
+
     /// What the types alone stand for.
     pub(crate) const fn first(&self) -> GemmDesc {
         self.descs[0]
@@ -68,24 +78,17 @@ const fn complete(class: Class, frame: Frame, pins: Pins) -> Result<Completions,
     while i < families.len() {
         if let Ok(desc) = legal(placed(user, frame, families[i], pins)) {
             found = Some(match found {
-                None => Completions { descs: [desc; MOST_CONFIGURATIONS], count: 1 },
-                Some(mut all) => {
-                    all.descs[all.count] = desc;
-                    all.count += 1;
-                    all
-                }
+                None => Completions::of(desc),
+                Some(all) => all.and(desc),
             });
         }
         i += 1;
     }
-    match found {
-        Some(found) => Ok(found),
-        None => {
-            let pins_of_kernel = if frame.is_exchanged() { pins.exchange() } else { pins };
-            let desc = hold!(walk(placed(user, frame, families[0], pins), &pins_of_kernel));
-            Ok(Completions { descs: [desc; MOST_CONFIGURATIONS], count: 1 })
-        }
+    if let Some(found) = found {
+        return Ok(found);
     }
+    let pins_of_kernel = if frame.is_exchanged() { pins.exchange() } else { pins };
+    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins_of_kernel))))
 }
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.
@@ -113,17 +116,16 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let (mut place, mut checks, mut first) = ([0; AXES], 0, None);
     while checks < MOST_CHECKS {
         let mut axis = AXES - 1;
-        if let Some(family) = along_axes(&base, pins, place) {
+        if let Some(family) = base.family.along_axes(&base.class, pins, place) {
             let refusal = match fewer_stages(GemmDesc { family, ..base }, pins) {
                 Ok(desc) => return Ok(desc),
                 Err(refusal) => refusal,
             };
-            axis = axis_against(&base, pins, &refusal);
+            axis = base.family.axis_against(&base.class, pins, &refusal);
             checks += 1;
-            first = Some(match first {
-                Some(first) => first,
-                None => refusal,
-            });
+            if first.is_none() {
+                first = Some(refusal);
+            }
         }
         // The next place along the axis, or along one that is slower; faster ones begin anew.
         let mut faster = axis + 1;
@@ -132,7 +134,7 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
             faster += 1;
         }
         place[axis] += 1;
-        while place[axis] == values(&base)[axis] {
+        while place[axis] == base.family.values()[axis] {
             if axis == 0 {
                 checks = MOST_CHECKS;
                 break;
@@ -157,36 +159,6 @@ const fn fewer_stages(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> 
     match (refusal.stages_that_fit(), pins.stages) {
         (Some(stages), None) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
         _ => Err(refusal),
-    }
-}
-
-/// How many values each axis of the family has.
-const fn values(base: &GemmDesc) -> [u32; AXES] {
-    match base.family {
-        FamilyDesc::Simt(_) => simt::VALUES,
-        FamilyDesc::WarpSpecialized(_) => warp_specialized::VALUES,
-    }
-}
-
-/// The family's knobs at a place along its axes; `None` where there are none.
-const fn along_axes(base: &GemmDesc, pins: &Pins, place: [u32; AXES]) -> Option<FamilyDesc> {
-    match base.family {
-        FamilyDesc::Simt(knobs) => match simt::along_axes(&base.class, knobs, pins, place) {
-            Some(knobs) => Some(FamilyDesc::Simt(knobs)),
-            None => None,
-        },
-        FamilyDesc::WarpSpecialized(knobs) => match warp_specialized::along_axes(&base.class, knobs, pins, place) {
-            Some(knobs) => Some(FamilyDesc::WarpSpecialized(knobs)),
-            None => None,
-        },
-    }
-}
-
-/// The axis along which the next description may not be refused so.
-const fn axis_against(base: &GemmDesc, pins: &Pins, refusal: &Refusal) -> usize {
-    match base.family {
-        FamilyDesc::Simt(_) => simt::axis_against(pins, refusal),
-        FamilyDesc::WarpSpecialized(_) => warp_specialized::axis_against(&base.class, refusal),
     }
 }
 

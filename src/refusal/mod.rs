@@ -5,6 +5,7 @@
 
 mod field;
 mod operand;
+pub(crate) mod rules;
 mod split;
 mod unresolved;
 mod words;

@@ -20,11 +20,6 @@ impl Unresolved {
         Self { because, flags }
     }
 
-    /// The refusal of the first description that was tried.
-    pub const fn refusal(&self) -> Refusal {
-        self.because
-    }
-
     /// The refusal in words, and the flags of the pins.
     pub const fn sentence(&self) -> Sentence {
         let s = self.because.sentence();

@@ -13,13 +13,15 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
-use super::tensor_map::check::{multiple, within};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
     index::{Coord, IndexMap, at},
     operand::OperandKind,
-    refusal::{Field, hold},
+    refusal::{
+        Field, hold,
+        rules::{multiple, within},
+    },
 };
 use core::fmt::Write;
 

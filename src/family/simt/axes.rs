@@ -150,7 +150,7 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
 }
 
 /// The axis along which the next knobs may not be refused so.
-pub(in crate::family) const fn axis_against(pins: &Pins, refusal: &Refusal) -> usize {
+pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
     match refusal {
         Refusal::CopyNotWhole { nearest: 1.., .. } => 0,
         Refusal::Registers { blocks: 2.., .. } => 2,

@@ -10,6 +10,7 @@ use crate::{
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
+    warp::mma_warpgroup::ROWS,
 };
 
 /// Threadblock tiles, schedules, shares, instructions.
@@ -32,9 +33,6 @@ const LANES: [u32; 4] = [4, 8, 2, 16];
 const NARROWEST: u32 = 8;
 const WIDEST: u32 = 256;
 
-/// Rows of an instruction.
-const ROWS: u32 = 64;
-
 /// The knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
     class: &Class,
@@ -55,10 +53,7 @@ pub(in crate::family) const fn along_axes(
         (_, false) => return None,
         (_, true) => GRIDS[share as usize],
     };
-    if threads && matches!(schedule, ScheduleKind::Pingpong) && m * n != 4 {
-        return None;
-    }
-    if threads && place as usize >= LANES.len() {
+    if threads && (matches!(schedule, ScheduleKind::Pingpong) && m * n != 4 || place as usize >= LANES.len()) {
         return None;
     }
     let lanes = LANES[place as usize % LANES.len()];
@@ -95,7 +90,7 @@ pub(in crate::family) const fn along_axes(
 }
 
 /// The axis along which the next knobs may not be refused so.
-pub(in crate::family) const fn axis_against(class: &Class, refusal: &Refusal) -> usize {
+pub(in crate::family) const fn axis_against(class: &Class, _: &Pins, refusal: &Refusal) -> usize {
     match refusal {
         // Threads' boxes are warps' parts.
         Refusal::UnevenBoxes { .. } if matches!(class.op, OpKind::Simt) => 2,

@@ -3,8 +3,10 @@
 use super::desc::{Lanes, Staging, TransposeDesc};
 use crate::{
     arch::{ArchKind, Machine},
-    desc::check::{check_alignment, nearest_power_of_two, within},
-    refusal::{Field, Legal, Operand, Part, Refusal, Ungathered, hold},
+    refusal::{
+        Field, Legal, Operand, Part, Refusal, Ungathered, hold,
+        rules::{check_alignment, nearest_power_of_two, within},
+    },
 };
 
 /// Reads that a thread may have under way: each holds an address and a condition besides its data.
@@ -101,11 +103,11 @@ impl TransposeDesc {
         let mut i = 0;
         while i < fields.len() {
             let (field, value, most) = fields[i];
-            hold!(within(field, value, if i == 2 { 32 } else { 1 }, most));
+            hold!(within(field, value as u64, if i == 2 { 32 } else { 1 } as u64, most as u64));
             i += 1;
         }
         if let Some(abreast) = self.order.abreast()
-            && let Err(refusal) = within(Field::TilesAbreast, abreast, 1, 64)
+            && let Err(refusal) = within(Field::TilesAbreast, abreast as u64, 1, 64)
         {
             return Err(refusal);
         }
@@ -174,7 +176,7 @@ impl TransposeDesc {
             }
             Staging::Gathered => return self.check_gathered(),
             Staging::Padded(padding) => {
-                hold!(within(Field::PaddingOfTile, padding, 0, 64));
+                hold!(within(Field::PaddingOfTile, padding as u64, 0, 64));
             }
             Staging::Swizzled { bits, base, shift } => {
                 let fields = [
@@ -185,7 +187,7 @@ impl TransposeDesc {
                 let mut i = 0;
                 while i < fields.len() {
                     let (field, value, least, most) = fields[i];
-                    hold!(within(field, value, least, most));
+                    hold!(within(field, value as u64, least as u64, most as u64));
                     i += 1;
                 }
                 let chunk = 1 << (bits + base);
@@ -208,11 +210,11 @@ impl TransposeDesc {
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
-        hold!(within(Field::ReadsOfAThread, self.reads(), 1, MOST_READS));
+        hold!(within(Field::ReadsOfAThread, self.reads() as u64, 1, MOST_READS as u64));
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
-        hold!(within(Field::BlocksPerSm, blocks, 1, MOST_BLOCKS));
-        hold!(within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block));
-        hold!(within(Field::ThreadsOfAMultiprocessor, threads * blocks, 32, machine.threads_per_sm));
+        hold!(within(Field::BlocksPerSm, blocks as u64, 1, MOST_BLOCKS as u64));
+        hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
+        hold!(within(Field::ThreadsOfAMultiprocessor, (threads * blocks) as u64, 32, machine.threads_per_sm as u64));
         // The hardware gives registers to warps in eights.
         let share = machine.registers_per_sm / (threads * blocks) / 8 * 8;
         let available = if share < 255 { share } else { 255 };

@@ -41,7 +41,7 @@ mod stage;
 use super::{
     Along, MainloopKind, Pipeline, SharedOperand, TensorSwizzle,
     pipeline::{LEAST_REGISTERS, MOST_STAGING},
-    tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT, check::multiple},
+    tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
 };
 pub use crate::threadblock::mma_warp_specialized::stage::{ConsumerMma, StageTile};
 use crate::{
@@ -50,7 +50,7 @@ use crate::{
     layout::Order,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, InstructionAlong, Refusal, Word, hold},
+    refusal::{Field, InstructionAlong, Refusal, Word, hold, rules::multiple},
     schedule::{RoleOptions, Roles, ScheduleKind},
     shape::Mn,
     threadblock::mma_warp_specialized::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE},

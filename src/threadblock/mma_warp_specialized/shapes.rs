@@ -5,16 +5,12 @@ use crate::{
     arch::PORTABLE_CLUSTER,
     desc::WarpSpecializedDesc,
     operand::Axis,
-    refusal::{Field, Refusal, hold},
-    schedule::ScheduleKind,
-    threadblock::{
-        SharedOperand,
-        pipeline::MOST_CONSUMERS,
-        tensor_map::{
-            CHUNK_BYTES,
-            check::{multiple, within},
-        },
+    refusal::{
+        Field, Refusal, hold,
+        rules::{multiple, within},
     },
+    schedule::ScheduleKind,
+    threadblock::{SharedOperand, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES},
     warp::mma_warpgroup::{ROWS, STAGE_BYTES, STEP_BYTES},
 };
 

@@ -25,13 +25,15 @@ use crate::{
     desc::WarpSpecializedDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, Legal, Refusal, Word, hold},
+    refusal::{
+        Field, Legal, Refusal, Word, hold,
+        rules::{multiple, within},
+    },
     schedule::{RoleOptions, ScheduleKind},
     shape::Mn,
     threadblock::{
         BoxedTile, MainloopKind, Pipeline, SmemTile, TensorSwizzle,
         pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
-        tensor_map::check::{multiple, within},
         thread_map::WARP,
     },
     warp::{

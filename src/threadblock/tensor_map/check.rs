@@ -3,7 +3,10 @@
 use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
     arch::ArchKind,
-    refusal::{Field, Refusal, hold},
+    refusal::{
+        Field, Refusal, hold,
+        rules::{multiple, within},
+    },
 };
 
 /// The address of a tensor is a multiple of so many bytes.
@@ -37,21 +40,6 @@ const STRIDES: [Field; MOST_RANK - 1] =
 
 const BOXES: [Field; MOST_RANK] =
     [Field::BoxExtent(0), Field::BoxExtent(1), Field::BoxExtent(2), Field::BoxExtent(3), Field::BoxExtent(4)];
-
-/// `value` is from `least` to `most`.
-pub(crate) const fn within(field: Field, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
-    if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
-}
-
-/// `value` is a multiple of `of`; the next one above is the nearest, or the last one up to `most`, which is no less than `of`.
-pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
-    if value.is_multiple_of(of) {
-        return Ok(());
-    }
-    let most = most / of * of;
-    let nearest = if value > most - of { most } else { (value / of + 1) * of };
-    Err(Refusal::NotMultiple { field, value, of, nearest })
-}
 
 impl TensorMapDesc {
     /// Whether the copy engine takes the description.

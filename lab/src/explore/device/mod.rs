@@ -72,7 +72,7 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 /// accesses: another kernel would run in this one's place, or none.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
-        within(Field::Extent(axis), extent, 1, i32::MAX as u32)?;
+        within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
     }
     let shapes = shapes(&problem(desc, size));
     shapes.check(desc)?;

@@ -1,16 +1,16 @@
 //! The rule book of kernels whose warpgroups have roles. What their components refuse is in
 //! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
 
-use super::{check::within, gemm_desc::WarpSpecializedDesc, spills::SpillKind};
 use crate::{
     arch::Machine,
+    desc::{SpillKind, WarpSpecializedDesc},
     numeric::ElementKind,
-    refusal::{Field, Legal, Operand, Refusal, Word, hold},
+    refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
 };
 
 impl WarpSpecializedDesc {
-    pub(super) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+    pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         let components = hold!(WarpSpecialized::of(self));
         if machine.sm != self.class.arch.sm() {
             return Err(Refusal::OtherMachine {
@@ -22,7 +22,7 @@ impl WarpSpecializedDesc {
         hold!(whole_vector(Field::Alignment(Operand::A), self.knobs.align_a, self.class.a.element));
         hold!(whole_vector(Field::Alignment(Operand::B), self.knobs.align_b, self.class.b.element));
         if let Some(abreast) = self.knobs.swizzle.abreast() {
-            hold!(within(Field::Swizzle, abreast, 1, 64));
+            hold!(within(Field::Swizzle, abreast as u64, 1, 64));
         }
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));

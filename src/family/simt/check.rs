@@ -1,16 +1,13 @@
-//! Whether a description is a kernel: one rule book, read by the compiler, the run time and the property tests.
+//! The rule book of kernels whose threads all follow one schedule.
 
-use super::{
-    class::Class,
-    derived::OperandDesc,
-    gemm_desc::{Described, FamilyDesc, GemmDesc, SimtDesc},
-    spills::SpillKind,
-};
 use crate::{
     arch::{Machine, OpKind},
-    numeric::ComputeKind,
+    desc::{OperandDesc, SimtDesc, SpillKind},
     operand::{Axis, OperandKind},
-    refusal::{Field, Legal, Operand, Part, Refusal, Word, hold},
+    refusal::{
+        Field, Legal, Operand, Part, Refusal, Word, hold,
+        rules::{check_alignment, nearest_multiple, nearest_power_of_two, within},
+    },
     threadblock::{MainloopKind, SmemLayout},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -24,52 +21,8 @@ const THREADBLOCK_MN: u32 = 256;
 /// The largest depth of a threadblock tile.
 const THREADBLOCK_K: u32 = 512;
 
-impl GemmDesc {
-    /// Whether this is a kernel for the machines that the architecture tag stands for.
-    pub const fn check(&self) -> Result<(), Refusal> {
-        self.check_on(&self.class.arch.machine())
-    }
-
-    /// Whether this is a kernel for `machine`.
-    pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
-        if machine.sm < self.class.arch.sm() {
-            return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
-        }
-        match self.family {
-            FamilyDesc::Simt(knobs) => Described { class: self.class, frame: self.frame, knobs }.check_on(machine),
-            FamilyDesc::WarpSpecialized(knobs) => Described { class: self.class, frame: self.frame, knobs }.check_on(machine),
-        }
-    }
-
-    /// A description that does not check panics with its sentence, which fails a build where it is a constant.
-    pub const fn expect(self) -> Self {
-        match self.check() {
-            Ok(()) => self,
-            Err(refusal) => panic!("{}", refusal.sentence().as_str()),
-        }
-    }
-}
-
-impl Class {
-    /// Whether the epilogue is one, and C and D take such accesses.
-    pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
-        let c = self.output.element;
-        hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));
-        let plain = ComputeKind::of(self.accumulator, c);
-        let legal = match self.compute {
-            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
-            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
-            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
-        };
-        if !legal {
-            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c, nearest: plain });
-        }
-        self.output.epilogue.check()
-    }
-}
-
 impl SimtDesc {
-    const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+    pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         let class = &self.class;
         if !matches!(class.op, OpKind::Simt) {
             return Err(Refusal::NoChoice {
@@ -104,14 +57,14 @@ impl SimtDesc {
             }
             axis += 1;
         }
-        hold!(within(Field::WarpArea, warp.m * warp.n, 128, 4096));
-        hold!(within(Field::Warp(Axis::K), warp.k, 8, 64));
+        hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 4096));
+        hold!(within(Field::Warp(Axis::K), warp.k as u64, 8, 64));
         if !warp.k.is_multiple_of(2) {
             return Err(Refusal::NotEven { field: Field::Warp(Axis::K), value: warp.k });
         }
-        hold!(within(Field::Threadblock(Axis::M), tb.m, 8, THREADBLOCK_MN));
-        hold!(within(Field::Threadblock(Axis::N), tb.n, 8, THREADBLOCK_MN));
-        hold!(within(Field::Threadblock(Axis::K), tb.k, 8, THREADBLOCK_K));
+        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, 8, THREADBLOCK_MN as u64));
+        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, 8, THREADBLOCK_MN as u64));
+        hold!(within(Field::Threadblock(Axis::K), tb.k as u64, 8, THREADBLOCK_K as u64));
         let axes = [(Axis::M, tb.m, warp.m), (Axis::N, tb.n, warp.n), (Axis::K, tb.k, warp.k)];
         let mut i = 0;
         while i < 3 {
@@ -124,16 +77,16 @@ impl SimtDesc {
             i += 1;
         }
         let warps = self.warps();
-        within(Field::WarpsOfABlock, warps.m * warps.n * warps.k, 1, 16)
+        within(Field::WarpsOfABlock, (warps.m * warps.n * warps.k) as u64, 1, 16)
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
         if let Some(abreast) = self.knobs.swizzle.abreast()
-            && let Err(refusal) = within(Field::Swizzle, abreast, 1, 64)
+            && let Err(refusal) = within(Field::Swizzle, abreast as u64, 1, 64)
         {
             return Err(refusal);
         }
-        hold!(within(Field::BlocksPerSm, self.knobs.blocks_per_sm, 1, 16));
+        hold!(within(Field::BlocksPerSm, self.knobs.blocks_per_sm as u64, 1, 16));
         if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
@@ -145,17 +98,17 @@ impl SimtDesc {
             if !matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
                 return Err(Refusal::NoLoopToUnroll { groups, mainloop: Word(self.knobs.mainloop.name()) });
             }
-            hold!(within(Field::Unroll, groups, 1, self.knobs.warp.k));
+            hold!(within(Field::Unroll, groups as u64, 1, self.knobs.warp.k as u64));
         }
         match self.knobs.mainloop {
-            MainloopKind::SingleStage => within(Field::Stages, self.knobs.stages, 1, 1),
-            MainloopKind::Pipelined if self.knobs.stages < 2 => within(Field::Stages, self.knobs.stages, 2, 2),
+            MainloopKind::SingleStage => within(Field::Stages, self.knobs.stages as u64, 1, 1),
+            MainloopKind::Pipelined if self.knobs.stages < 2 => within(Field::Stages, self.knobs.stages as u64, 2, 2),
             MainloopKind::Pipelined if self.knobs.stages != 2 => Err(Refusal::PipelinedStages { stages: self.knobs.stages }),
             MainloopKind::Pipelined => Ok(()),
             MainloopKind::Multistage if !self.class.arch.copies_asynchronously() => {
                 Err(Refusal::NoAsynchronousCopy { arch: self.class.arch })
             }
-            MainloopKind::Multistage => within(Field::Stages, self.knobs.stages, 2, 16),
+            MainloopKind::Multistage => within(Field::Stages, self.knobs.stages as u64, 2, 16),
             MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
                 field: Field::Mainloop,
                 mainloop: Word(self.knobs.mainloop.name()),
@@ -176,12 +129,12 @@ impl SimtDesc {
         match self.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {
-                hold!(within(Field::Padding(kind), padding, 0, 64));
+                hold!(within(Field::Padding(kind), padding as u64, 0, 64));
             }
             SmemLayout::Swizzled { bits, base, shift, .. } => {
-                hold!(within(Field::SwizzleBits(kind), bits, 1, 5));
-                hold!(within(Field::SwizzleBase(kind), base, 0, 5));
-                hold!(within(Field::SwizzleShift(kind), shift, 0, 8));
+                hold!(within(Field::SwizzleBits(kind), bits as u64, 1, 5));
+                hold!(within(Field::SwizzleBase(kind), base as u64, 0, 5));
+                hold!(within(Field::SwizzleShift(kind), shift as u64, 0, 8));
                 let (chunk, row) = (1 << (bits + base), facts.smem.row());
                 if !row.is_multiple_of(chunk) {
                     return Err(Refusal::SwizzleBeyondRow { operand, chunk, row });
@@ -212,14 +165,17 @@ impl SimtDesc {
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
         let threads = self.threads();
-        hold!(within(Field::ThreadsOfABlock, threads, 32, machine.threads_per_block));
+        hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
         let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
         if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
             return Err(Refusal::Registers { needed, available, threads, blocks: self.knobs.blocks_per_sm });
         }
-        if let Err(refusal) =
-            within(Field::ThreadsOfAMultiprocessor, threads.saturating_mul(self.knobs.blocks_per_sm), 32, machine.threads_per_sm)
-        {
+        if let Err(refusal) = within(
+            Field::ThreadsOfAMultiprocessor,
+            threads.saturating_mul(self.knobs.blocks_per_sm) as u64,
+            32,
+            machine.threads_per_sm as u64,
+        ) {
             return Err(refusal);
         }
         let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.knobs.blocks_per_sm));
@@ -236,46 +192,4 @@ impl SimtDesc {
         }
         Ok(())
     }
-}
-
-/// Refuses what is not from `least` to `most`.
-pub const fn within(field: Field, value: u32, least: u32, most: u32) -> Result<(), Refusal> {
-    if value < least || value > most {
-        return Err(Refusal::OutOfRange { field, value: value as u64, least: least as u64, most: most as u64 });
-    }
-    Ok(())
-}
-
-/// The power of two from `least` to `most`, both powers of two, that is nearest to `value`; of two such, the greater.
-pub(crate) const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
-    if value <= least {
-        return least;
-    }
-    if value >= most {
-        return most;
-    }
-    let above = value.next_power_of_two();
-    if above - value <= value - above / 2 { above } else { above / 2 }
-}
-
-/// The multiple of `of`, up to `most`, that is nearest to `value`; of two such, the greater.
-const fn nearest_multiple(value: u32, of: u32, most: u32) -> u32 {
-    let below = value / of * of;
-    let above = below + of;
-    if above <= most && (below == 0 || above - value <= value - below) { above } else { below }
-}
-
-/// Refuses what is no power of two, or is wider than 16 bytes.
-pub(crate) const fn check_alignment(field: Field, align: u32, most: u32) -> Result<(), Refusal> {
-    if align.is_power_of_two() && align <= most {
-        return Ok(());
-    }
-    let legal = Legal::OneOf(match most {
-        2 => &[1, 2],
-        4 => &[1, 2, 4],
-        8 => &[1, 2, 4, 8],
-        _ => &[1, 2, 4, 8, 16],
-    });
-    let nearest = nearest_power_of_two(align, 1, most) as u64;
-    Err(Refusal::NotOneOf { field, value: align as u64, legal, nearest })
 }

@@ -1,0 +1,49 @@
+//! Whether a description is a kernel: one rule book a family, read by the compiler, the run time and the property tests.
+
+use crate::{
+    arch::Machine,
+    desc::{Class, GemmDesc},
+    numeric::ComputeKind,
+    refusal::{Field, Operand, Refusal, hold, rules::check_alignment},
+};
+
+impl GemmDesc {
+    /// Whether this is a kernel for the machines that the architecture tag stands for.
+    pub const fn check(&self) -> Result<(), Refusal> {
+        self.check_on(&self.class.arch.machine())
+    }
+
+    /// Whether this is a kernel for `machine`.
+    pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
+        if machine.sm < self.class.arch.sm() {
+            return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
+        }
+        self.check_family(machine)
+    }
+
+    /// A description that does not check panics with its sentence, which fails a build where it is a constant.
+    pub const fn expect(self) -> Self {
+        match self.check() {
+            Ok(()) => self,
+            Err(refusal) => panic!("{}", refusal.sentence().as_str()),
+        }
+    }
+}
+
+impl Class {
+    /// Whether the epilogue is one, and C and D take such accesses.
+    pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
+        let c = self.output.element;
+        hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));
+        let plain = ComputeKind::of(self.accumulator, c);
+        let legal = match self.compute {
+            ComputeKind::F64 => matches!(plain, ComputeKind::F64),
+            ComputeKind::I32 => matches!(plain, ComputeKind::I32),
+            ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
+        };
+        if !legal {
+            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c, nearest: plain });
+        }
+        self.output.epilogue.check()
+    }
+}
