@@ -39,13 +39,8 @@ impl Completions {
         let reference = first.class.arch.machine();
         let legal = Machine { multiprocessors: machine.multiprocessors, ..reference } == *machine;
         let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
-        let time = |desc: &GemmDesc| (desc.transposed(), desc.cost(extents, machine));
-        let mut best = (first, None);
-        for other in others {
-            let (least, cost) = (best.1.unwrap_or_else(|| time(first)), time(other));
-            best = if cost < least { (other, Some(cost)) } else { (best.0, Some(least)) };
-        }
-        *best.0
+        let time = |desc: &&GemmDesc| (desc.transposed(), desc.cost(extents, machine));
+        *std::iter::once(first).chain(others).min_by_key(time).unwrap_or(first)
     }
 }
 

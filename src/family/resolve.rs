@@ -53,8 +53,8 @@ impl Completions {
 ///
 /// # Errors
 ///
-/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with the fewest of the pins of which
-/// that is true.
+/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with pins none of which
+/// can be left out of that.
 pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
     let because = match complete(class, frame, pins) {
         Ok(completions) => return Ok(completions),
@@ -67,7 +67,7 @@ pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<Co
         }
         rest = others;
     }
-    Err(Unresolved::of(because, needed.flags()))
+    Err(Unresolved { because, flags: needed.flags() })
 }
 
 const fn complete(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
@@ -117,12 +117,23 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     while checks < MOST_CHECKS {
         let mut axis = AXES - 1;
         if let Some(family) = base.family.along_axes(&base.class, pins, place) {
-            let refusal = match fewer_stages(GemmDesc { family, ..base }, pins) {
+            let desc = GemmDesc { family, ..base };
+            let mut refusal = match legal(desc) {
                 Ok(desc) => return Ok(desc),
                 Err(refusal) => refusal,
             };
-            axis = base.family.axis_against(&base.class, pins, &refusal);
             checks += 1;
+            // Stages that are not pinned are as many as fit.
+            if let (Some(stages), None) = (refusal.stages_that_fit(), pins.stages)
+                && checks < MOST_CHECKS
+            {
+                refusal = match legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })) {
+                    Ok(desc) => return Ok(desc),
+                    Err(refusal) => refusal,
+                };
+                checks += 1;
+            }
+            axis = base.family.axis_against(&base.class, pins, &refusal);
             if first.is_none() {
                 first = Some(refusal);
             }
@@ -147,18 +158,6 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     match first {
         Some(refusal) => Err(refusal),
         None => legal(base),
-    }
-}
-
-/// The description, or the same with as many stages as shared memory holds, where they are not pinned.
-const fn fewer_stages(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
-    let refusal = match legal(desc) {
-        Ok(desc) => return Ok(desc),
-        Err(refusal) => refusal,
-    };
-    match (refusal.stages_that_fit(), pins.stages) {
-        (Some(stages), None) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
-        _ => Err(refusal),
     }
 }
 

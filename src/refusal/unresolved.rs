@@ -2,24 +2,20 @@
 
 use super::{Refusal, Word};
 use crate::sentence::Sentence;
-use core::fmt;
 
 /// Flags that are named.
 const FLAGS: usize = 3;
 
-/// No kernel was found that has what is pinned: why, of the first that was tried, and the fewest pins of which it is true.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// No kernel was found that has what is pinned: why, of the first that was tried, and pins none of which can be left out of that.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[error("{}", self.sentence())]
 pub struct Unresolved {
-    because: Refusal,
-    flags: [Option<Word>; FLAGS],
+    pub(crate) because: Refusal,
+    /// None of what is refused without a pin, too.
+    pub(crate) flags: [Option<Word>; FLAGS],
 }
 
 impl Unresolved {
-    /// What is refused without a pin, too, has no flag.
-    pub(crate) const fn of(because: Refusal, flags: [Option<Word>; FLAGS]) -> Self {
-        Self { because, flags }
-    }
-
     /// The refusal in words, and the flags of the pins.
     pub const fn sentence(&self) -> Sentence {
         let s = self.because.sentence();
@@ -36,11 +32,3 @@ impl Unresolved {
         }
     }
 }
-
-impl fmt::Display for Unresolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.sentence().as_str())
-    }
-}
-
-impl std::error::Error for Unresolved {}

@@ -37,11 +37,9 @@ pub(in crate::family) const fn along_axes(
     [access, tile, warp, mainloop]: [u32; AXES],
 ) -> Option<SimtKnobs> {
     let Some((mainloop, stages)) = mainloop_and_stages(&base, pins, mainloop) else { return None };
-    // The row's accesses, or those of one element, which take the fewest registers.
-    let aligns = if access == 0 { [base.align_a, base.align_b] } else { [1, 1] };
     let operands = [
-        operand(class, OperandKind::A, mainloop, aligns[0], base.smem_a),
-        operand(class, OperandKind::B, mainloop, aligns[1], base.smem_b),
+        operand(class, OperandKind::A, mainloop, narrower(base.align_a, access), base.smem_a),
+        operand(class, OperandKind::B, mainloop, narrower(base.align_b, access), base.smem_b),
     ];
     let warp = match (pins.warp, WARPS[warp as usize]) {
         (Some(pinned), (0, 0)) => pinned,
@@ -70,6 +68,11 @@ pub(in crate::family) const fn along_axes(
     let [smem_a, smem_b] = [operands[0].smem, operands[1].smem];
     let derived = SimtKnobs { threadblock, warp, mainloop, stages, align_a, align_b, smem_a, smem_b, ..base };
     Some(derived.pinned(Pins { mainloop: None, ..*pins }))
+}
+
+/// An access, halved so often: narrower ones take fewer registers.
+const fn narrower(access: u32, halved: u32) -> u32 {
+    if access >> halved > 0 { access >> halved } else { 1 }
 }
 
 /// A fraction of the row's tile, or so many of the warp tile that is pinned.

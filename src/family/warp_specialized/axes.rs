@@ -4,13 +4,18 @@
 //! whole numbers of what a cluster shares.
 
 use crate::{
-    arch::OpKind,
+    arch::{OpKind, PORTABLE_CLUSTER},
     desc::{Class, Pins, WarpSpecializedKnobs},
     family::resolve::AXES,
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    warp::mma_warpgroup::ROWS,
+    threadblock::{
+        mma_warp_specialized::shapes::{MOST_COLUMNS, columns_of},
+        pipeline::WARPS,
+        thread_map::WARP,
+    },
+    warp::mma_warpgroup::{ROWS, THREADS},
 };
 
 /// Threadblock tiles, schedules, shares, instructions.
@@ -31,7 +36,7 @@ const LANES: [u32; 4] = [4, 8, 2, 16];
 
 /// The columns of the narrowest and the widest instruction.
 const NARROWEST: u32 = 8;
-const WIDEST: u32 = 256;
+const WIDEST: u32 = MOST_COLUMNS as u32;
 
 /// The knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
@@ -53,13 +58,13 @@ pub(in crate::family) const fn along_axes(
         (_, false) => return None,
         (_, true) => GRIDS[share as usize],
     };
-    if threads && (matches!(schedule, ScheduleKind::Pingpong) && m * n != 4 || place as usize >= LANES.len()) {
+    if threads && (matches!(schedule, ScheduleKind::Pingpong) && m * n != WARPS || place as usize >= LANES.len()) {
         return None;
     }
     let lanes = LANES[place as usize % LANES.len()];
     let pinned_warp = match (pins.warp, pins.instruction) {
         (None, Some(thread)) if threads => {
-            Some(Mnk { m: thread.m.saturating_mul(lanes), n: thread.n.saturating_mul(32 / lanes), k: base.threadblock.k })
+            Some(Mnk { m: thread.m.saturating_mul(lanes), n: thread.n.saturating_mul(WARP / lanes), k: base.threadblock.k })
         }
         (warp, _) => warp,
     };
@@ -77,13 +82,15 @@ pub(in crate::family) const fn along_axes(
     let nest = warp.m > 0 && warp.n > 0 && threadblock.m.is_multiple_of(warp.m) && threadblock.n.is_multiple_of(warp.n);
     let instruction = match pins.instruction {
         Some(instruction) => instruction,
-        None if threads => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / 32, k: 1 },
+        None if threads => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / WARP, k: 1 },
         None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction },
         None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
     };
-    let vectors = !threads || matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
+    // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a thread's 255 registers.
+    let sums = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64) / (4 * THREADS) as u64;
+    let fits = !threads && (sums < 255 || pins.threadblock.is_some()) || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
     let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
-    if only || instruction.n == 0 || !(nest && vectors) && pins.warp.is_none() {
+    if only || instruction.n == 0 || !(nest && fits) && pins.warp.is_none() {
         return None;
     }
     Some(WarpSpecializedKnobs { threadblock, warp, instruction, schedule, ..base })
@@ -119,7 +126,7 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
     };
     // More than there are is the rule book's to refuse.
     let (blocks_m, blocks_n) = match base.cluster {
-        Mn { m: m @ 1..=8, n: n @ 1..=8 } => (m, n),
+        Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
         _ => (1, 1),
     };
     let mut columns = boxed * blocks_m;
@@ -134,15 +141,15 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
 
 /// The columns of an instruction that a consumer's are a whole number of: the widest, or the next so many times; 0 where there is none.
 const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
-    let mut n = if columns < WIDEST { columns } else { WIDEST } / 8 * 8;
+    let mut n = if columns < WIDEST { columns } else { WIDEST } / NARROWEST * NARROWEST;
     while n > 0 {
-        if columns.is_multiple_of(n) && !(class.a.element.is_integer() && n > 32 && !n.is_multiple_of(16)) {
+        if columns.is_multiple_of(n) && (n as u64).is_multiple_of(columns_of(class.a.element, n)) {
             if skip == 0 {
                 return n;
             }
             skip -= 1;
         }
-        n -= 8;
+        n -= NARROWEST;
     }
     0
 }

@@ -34,7 +34,7 @@
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
 mod copies;
-mod shapes;
+pub(crate) mod shapes;
 mod simt;
 mod stage;
 

@@ -4,6 +4,7 @@ use super::WarpSpecialized;
 use crate::{
     arch::PORTABLE_CLUSTER,
     desc::WarpSpecializedDesc,
+    numeric::ElementKind,
     operand::Axis,
     refusal::{
         Field, Refusal, hold,
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// The most columns of an instruction.
-pub(super) const MOST_COLUMNS: u64 = 256;
+pub(crate) const MOST_COLUMNS: u64 = 256;
 
 /// The most parts in which a stage is promoted.
 pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
@@ -23,13 +24,17 @@ pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 /// The largest extent of a threadblock tile along M and N.
 pub(super) const MOST_TILE: u32 = 512;
 
+/// What the columns of an instruction are a multiple of: of integers, beyond 32, of 16.
+pub(crate) const fn columns_of(a: ElementKind, columns: u32) -> u64 {
+    if a.is_integer() && columns > 32 { 16 } else { 8 }
+}
+
 impl WarpSpecialized {
     /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
     pub(super) const fn shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let (tb, warp, instruction) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let depth = d.class.a.element.elements_in(STAGE_BYTES) as u64;
         let step = d.class.a.element.elements_in(STEP_BYTES) as u64;
-        let of_n = if d.class.a.element.is_integer() && instruction.n > 32 { 16 } else { 8 };
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
             (Field::Instruction(Axis::K), instruction.k as u64, step, step),
@@ -47,7 +52,12 @@ impl WarpSpecialized {
             hold!(within(field, value, least, most));
             i += 1;
         }
-        hold!(multiple(Field::Instruction(Axis::N), instruction.n as u64, of_n, MOST_COLUMNS));
+        hold!(multiple(
+            Field::Instruction(Axis::N),
+            instruction.n as u64,
+            columns_of(d.class.a.element, instruction.n),
+            MOST_COLUMNS
+        ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
         let mut columns = instruction.n;

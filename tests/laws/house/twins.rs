@@ -243,3 +243,37 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
         ]
     );
 }
+
+/// The names of an enumeration: what stands between its braces, without comments, arguments and blanks.
+fn enumerators(text: &str, head: &str) -> Vec<String> {
+    let body = &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is somewhere")) + head.len()..];
+    let (mut names, mut depth) = (Vec::new(), 1);
+    for line in body.lines().map(|line| line.split("//").next().unwrap_or_default()) {
+        for word in line.split_inclusive(['{', '}', ',']) {
+            let name = word.trim().trim_end_matches(['{', '}', ',']).trim();
+            if depth == 1 && !name.is_empty() {
+                names.push(name.to_owned());
+            }
+            depth += i32::from(word.ends_with('{')) - i32::from(word.ends_with('}'));
+            if depth == 0 {
+                return names;
+            }
+        }
+    }
+    panic!("`{head}` has no end")
+}
+
+/// Steps have the same kinds in the same order in both languages.
+#[test]
+fn steps_have_the_same_kinds_in_both_languages() {
+    for (rust, step, kernel, least) in [
+        ("src/schedule/step.rs", "pub enum Step {", "kernels/schedule.cuh", 13),
+        ("src/schedule/roles.rs", "pub enum RoleStep {", "kernels/schedule/roles.cuh", 30),
+    ] {
+        let read = |file: &str| std::fs::read_to_string(root().join(file)).expect(file);
+        let head = format!("enum class {}Kind {{", step.trim_start_matches("pub enum ").trim_end_matches(" {"));
+        let (ours, theirs) = (enumerators(&read(rust), step), enumerators(&read(kernel), &head));
+        assert_eq!(ours, theirs, "{rust} and {kernel}");
+        assert!(ours.len() >= least, "{ours:?}");
+    }
+}
