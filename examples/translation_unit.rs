@@ -18,6 +18,9 @@ fn main() {
             Err(error) => return eprintln!("{error}"),
         }
     }
-    let unit = falchion::internals::codegen::translation_unit(&desc, true);
+    let unit = match desc.plan() {
+        Ok(plan) => plan.unit(true),
+        Err(refusal) => return eprintln!("{refusal}"),
+    };
     println!("// config.cuh\n{}\n// gemm.cu\n{}", unit.config, unit.source);
 }

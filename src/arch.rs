@@ -45,6 +45,10 @@ impl OpClass for TensorOp {
     const KIND: OpKind = OpKind::TensorOp;
 }
 
+/// Threads of a warp.
+#[doc(hidden)]
+pub const WARP: u32 = 32;
+
 /// The limits of a device that a kernel has to keep within.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Machine {

@@ -5,17 +5,14 @@ pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse};
 
 /// What a block of a kernel from elsewhere computes, and the loading of one.
 #[cfg(feature = "cuda")]
-pub use crate::cuda::{kernel::Geometry, loaded::Loaded};
+pub use crate::{cuda::loaded::Loaded, plan::Geometry};
 
 /// A description as a launch narrows it: peers are measured beside the kernel that runs.
 #[cfg(feature = "cuda")]
 pub use crate::cuda::kernel::fitting;
 
 /// The walks of one block, of a product and of a transpose, that tell of each thread's accesses: the lab counts them.
-pub use crate::host::{
-    transpose::{Tile, TransposeTouch, run_block, whole},
-    watch::watch,
-};
+pub use crate::host::transpose::{Tile, TransposeTouch, Watch, run_block, whole};
 
 /// Facts of number formats that a reference computes with.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
@@ -39,4 +36,4 @@ macro_rules! rooms {
 }
 
 // The rooms that tests and the lab look into.
-rooms! { call, codegen, family, host, index, operand, pass, schedule, sentence, sys, thread }
+rooms! { call, codegen, family, host, index, operand, pass, plan, schedule, sentence, sys, thread }

@@ -18,14 +18,17 @@
 //!
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
-//! | over tiles of D | the grid | [`device::Gemm`], [`threadblock::TileOrder`] | `device/gemm.cuh`, `threadblock/swizzle.cuh` |
+//! | over tiles of D | the grid | [`device::Gemm`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/swizzle.cuh` |
 //! | over tiles along K | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`] | `threadblock/mma_*.cuh` |
-//! | copying a tile | its threads | [`threadblock::ThreadMap`], [`threadblock::SmemTile`] | `threadblock/{thread_map,smem_layout}.cuh` |
+//! | copying a tile | its threads | [`threadblock::ThreadMap`], [`threadblock::SmemTile`] | `threadblock/thread_map.cuh`, `smem.cuh` |
 //! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh` |
 //! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
 //! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
 //!
 //! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
+//!
+//! A family of kernels is one room, `src/family/simt/` for one: its knobs' rule book, its rows of defaults, and what it makes of a
+//! description, a `plan::Plan`. The levels know no family.
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
 //! what and where it lies; [`refusal::Refusal`], why a request is no kernel; the crate `falchion-lab`, whether a result is right.
@@ -49,10 +52,12 @@ pub mod layout;
 pub mod numeric;
 mod operand;
 mod pass;
+mod plan;
 pub mod refusal;
 mod schedule;
 mod sentence;
 pub mod shape;
+mod smem;
 mod sys;
 mod thread;
 pub mod threadblock;

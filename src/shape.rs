@@ -125,3 +125,8 @@ where
 )]
 pub trait Whole {}
 impl Whole for U0 {}
+
+/// What to divide by, before anyone has checked it.
+pub(crate) const fn at_least_one(x: u32) -> u32 {
+    if x == 0 { 1 } else { x }
+}

@@ -5,7 +5,7 @@
 #include "schedule.cuh"
 #include "thread/access.cuh"
 #include "thread/turn.cuh"
-#include "threadblock/smem_layout.cuh"
+#include "smem.cuh"
 #include "threadblock/swizzle.cuh"
 
 namespace device {
@@ -59,7 +59,7 @@ constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGath
 using fetch = device::PieceMap<Config::kThreads, kLines, kPieces, false>;
 using write = device::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
 using smem = device::Either<Config::kGathered, device::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kAccessA>,
-                            threadblock::SmemTile<Config::Tile>>::Type;
+                            smem::SmemTile<Config::Tile>>::Type;
 }  // namespace maps
 
 extern __shared__ __align__(16) char shared_memory[];

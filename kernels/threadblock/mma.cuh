@@ -1,7 +1,7 @@
 // Twin of src/threadblock/mma.rs: the main loop of a block, along K.
 #pragma once
 #include "schedule.cuh"
-#include "threadblock/smem_layout.cuh"
+#include "smem.cuh"
 #include "threadblock/tile_iterator.cuh"
 #include "warp/mma_simt.cuh"
 
@@ -65,7 +65,7 @@ struct Mma {
   // Where element `element` of an access goes, in the stage that is written.
   template <class Operand>
   static __device__ __forceinline__ typename Operand::Element* place(char* to, TileIterator<Operand> const& from, int access, int element) {
-    using Tile = SmemTile<Operand>;
+    using Tile = smem::SmemTile<Operand>;
     int const at = Tile::rest(Tile::here(from.mn), Tile::here(from.k), from.mn_of(access, element), from.k_of(access, element));
     return reinterpret_cast<typename Operand::Element*>(to) + at;
   }
@@ -74,7 +74,7 @@ struct Mma {
   // The thread's part of the first stage.
   template <class Operand>
   static __device__ __forceinline__ char* place(char* shared, TileIterator<Operand> const& from) {
-    return shared + Operand::kStageOffset + SmemTile<Operand>::base(from.mn, from.k) * int(sizeof(typename Operand::Element));
+    return shared + Operand::kStageOffset + smem::SmemTile<Operand>::base(from.mn, from.k) * int(sizeof(typename Operand::Element));
   }
 
   // On to the next stage; the distance to it in bytes.

@@ -2,7 +2,7 @@
 #pragma once
 #include "numeric.cuh"
 #include "thread/mma.cuh"
-#include "threadblock/smem_layout.cuh"
+#include "smem.cuh"
 #include "threadblock/thread_map.cuh"
 
 namespace warp {
@@ -80,8 +80,8 @@ struct MmaSimt {
 
   __device__ __forceinline__ MmaSimt(char const* shared, int thread)
       : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)) {
-    from_a = shared + A::kStageOffset + threadblock::SmemTile<A>::base(mn_a, k) * int(sizeof(typename A::Element));
-    from_b = shared + B::kStageOffset + threadblock::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
+    from_a = shared + A::kStageOffset + smem::SmemTile<A>::base(mn_a, k) * int(sizeof(typename A::Element));
+    from_b = shared + B::kStageOffset + smem::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
   }
 
   // Without a stage: addresses come with each load.
@@ -141,7 +141,7 @@ struct MmaSimt {
 
   template <class Operand, class Map>
   static __device__ __forceinline__ void load_in_order(unsigned from, int group, float (&fragment)[Operand::kThreadMn]) {
-    using Tile = threadblock::SmemTile<Operand>;
+    using Tile = smem::SmemTile<Operand>;
     constexpr int width = Operand::kFragmentAccess;
     static_assert(width == 4 && Tile::kLinear, "four f32 at a time, at offsets that all threads share");
 #pragma unroll
@@ -158,7 +158,7 @@ struct MmaSimt {
   __device__ __forceinline__ void load_operand(char const* from, int mn, int group, Accumulator (&fragment)[Operand::kThreadMn]) {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
-    using Tile = threadblock::SmemTile<Operand>;
+    using Tile = smem::SmemTile<Operand>;
     // Without slices of K, k is 0 to the compiler.
     int const here_mn = Tile::here(mn), here_k = Config::kWarpsK > 1 ? Tile::here(k) : k;
 #pragma unroll

@@ -2,7 +2,7 @@
 // instructions themselves are generated, only those of the kernel at hand.
 #pragma once
 #include "index.cuh"
-#include "threadblock/smem_layout.cuh"
+#include "smem.cuh"
 
 namespace warp {
 
@@ -50,7 +50,7 @@ struct WarpgroupFragmentMap {
 // The map (mn, k) of an operand's tile to an offset in elements: boxes, one behind the other.
 template <class Tile>
 struct OperandTile {
-  using Box = threadblock::SmemTile<Tile>;
+  using Box = smem::SmemTile<Tile>;
   static constexpr int kRows = Tile::kMn;
   static constexpr int kColumns = Tile::kK;
   static __device__ __forceinline__ constexpr int at(int mn, int k) {

@@ -8,7 +8,6 @@ use falchion::{
     },
     layout::{Order, Orders},
     prelude::*,
-    threadblock::Program,
 };
 use std::{
     hint::black_box,
@@ -105,7 +104,8 @@ fn composed() -> Duration {
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
     };
-    timed(|| run_program(&Program::of(&desc.as_simt().expect("one schedule")), Mode::Fast, &shapes, matrices).expect("it fits"))
+    let program = desc.as_simt().expect("one schedule").program();
+    timed(|| run_program(&program, Mode::Fast, &shapes, matrices).expect("it fits"))
 }
 
 fn main() {

@@ -2,8 +2,8 @@
 //!
 //! The copy engine of Hopper reads rows that begin at multiples of 16 bytes, tensor cores read elements of 8 and 32 bits along K alone,
 //! and threads that multiply what it brings read along M and N. An A that comes
-//! from registers (`source_a`) is read along M. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
-//! the kernel reads, is [`WarpSpecialized::along`]. An operand that lies otherwise makes a detour:
+//! from registers (`a_operand`) is read along M. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
+//! the kernel reads, its [`OperandNeed`] says. An operand that lies otherwise makes a detour:
 //!
 //! | the operand | route | what the kernel reads |
 //! |---|---|---|
@@ -16,7 +16,7 @@
 //! engine does not.
 //!
 //! ```
-//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::{Routes, Shapes}, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
+//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Shapes, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
 //! # use falchion::internals::family::default_gemm_configuration::default_description;
 //!
 //! let i8s = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
@@ -25,7 +25,7 @@
 //! let mut scalars = [0.0; SCALARS];
 //! scalars[0] = 1.0;
 //! let shapes = Shapes::of(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
-//! let routes = Routes::of(&desc, &shapes, [0, 0])?;
+//! let routes = desc.routes(&shapes, [0, 0])?;
 //! assert_eq!((routes.a.route, routes.b.route), (Route::Relaid, Route::Direct));
 //! assert_eq!(routes.to_string(), "A relaid");
 //! // 4096 rows of 4096 bytes, and what it takes to begin at a multiple of 256.
@@ -38,13 +38,12 @@ use super::{
     arguments::{MatrixShape, Shapes},
 };
 use crate::{
-    desc::{GemmDesc, WarpSpecializedDesc},
+    desc::{Class, GemmDesc},
+    numeric::SplitKind,
     operand::OperandKind,
     refusal::{Refusal, Route},
-    threadblock::{
-        Along, WarpSpecialized,
-        tensor_map::{ADDRESS_ALIGNMENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
-    },
+    smem::Along,
+    threadblock::tensor_map::{ADDRESS_ALIGNMENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
 use core::fmt;
 
@@ -70,6 +69,20 @@ pub struct Routes {
     pub b: Way,
 }
 
+/// What an operand has to be for a kernel to read it where it lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OperandNeed {
+    /// Threads read it in accesses of at most so many elements, in whichever order it lies; narrower ones are another kernel's.
+    Accesses(u32),
+    /// TMA reads its rows along this index; they begin at multiples of 16 bytes.
+    Rows {
+        /// The index that is contiguous in what it reads.
+        along: Along,
+    },
+    /// TMA reads rows of parts, into which the operand is split before.
+    Parts(SplitKind),
+}
+
 /// What begins in the workspace begins at multiples of so many bytes of the address space.
 pub const WORKSPACE_ALIGNMENT: u64 = 256;
 
@@ -86,14 +99,14 @@ impl Routes {
     /// # Errors
     ///
     /// [`Refusal::Layouts`] when the shapes' layouts are not the description's.
-    pub fn of(desc: &GemmDesc, shapes: &Shapes, addresses: [u64; 2]) -> Result<Self, Refusal> {
+    pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], shapes: &Shapes, addresses: [u64; 2]) -> Result<Self, Refusal> {
         let problem = shapes.canonical_for(desc)?;
         let [a, b] = if desc.frame.is_exchanged() { [addresses[1], addresses[0]] } else { addresses };
         let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
         let read = !nothing && desc.class.output.epilogue.reads(&shapes.scalars).accumulator;
-        let warp_specialized = desc.warp_specialized();
-        let way = |operand, shape: MatrixShape, mn, address| match &warp_specialized {
-            Some(desc) if read => Way::of(desc, operand, shape, (mn, problem.k), address),
+        let way = |operand: OperandKind, shape: MatrixShape, mn, address| match needs[operand.index()] {
+            OperandNeed::Rows { along } if read => Way::of_rows(&desc.class, (operand, along), shape, (mn, problem.k), address),
+            OperandNeed::Parts(split) if read => Way::of_parts(SplitLayout { split, mn, k: problem.k }),
             _ => Way::direct(shape),
         };
         let (a, b) = (way(OperandKind::A, problem.a, problem.m, a), way(OperandKind::B, problem.b, problem.n, b));
@@ -117,16 +130,22 @@ impl Way {
         Self { route: Route::Direct, leading: shape.leading, offset: 0, bytes: 0 }
     }
 
-    /// That of an operand of the row-major problem, whose extents are M or N, and K.
-    fn of(desc: &WarpSpecializedDesc, operand: OperandKind, shape: MatrixShape, (mn, k): (usize, usize), address: u64) -> Self {
-        if desc.knobs.emulation.splits() {
-            let layout = SplitLayout { split: desc.knobs.emulation, mn, k };
-            return Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() };
-        }
-        let element = desc.class.operand(operand).element;
-        let along_k = WarpSpecialized::along(desc, operand).is(Along::K);
+    /// That of an operand that is split into parts.
+    fn of_parts(layout: SplitLayout) -> Self {
+        Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() }
+    }
+
+    /// That of an operand of the row-major problem whose rows TMA reads, of M or N, and K.
+    fn of_rows(
+        class: &Class,
+        (operand, along): (OperandKind, Along),
+        shape: MatrixShape,
+        (mn, k): (usize, usize),
+        address: u64,
+    ) -> Self {
+        let (element, along_k) = (class.operand(operand).element, along.is(Along::K));
         let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
-        let route = if desc.reads_transposed(operand) {
+        let route = if along_k != class.k_contiguous(operand) {
             Route::Transposed
         } else {
             // Of one row nobody asks where the next one lies.

@@ -1,9 +1,7 @@
 //! The files of `kernels/`, for a library that is one file.
 
-/// The files of `kernels/`, by the name under which they include each other.
+/// The files of `kernels/` that families share, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
-    ("device/gemm.cuh", include_str!("../../kernels/device/gemm.cuh")),
-    ("cuda/warp_specialized.cuh", include_str!("../../kernels/cuda/warp_specialized.cuh")),
     ("pass/relay.cuh", include_str!("../../kernels/pass/relay.cuh")),
     ("pass/split.cuh", include_str!("../../kernels/pass/split.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
@@ -25,7 +23,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/mma_warp_specialized.cuh", include_str!("../../kernels/threadblock/mma_warp_specialized.cuh")),
     ("threadblock/mma_warp_specialized/simt.cuh", include_str!("../../kernels/threadblock/mma_warp_specialized/simt.cuh")),
     ("threadblock/pipeline.cuh", include_str!("../../kernels/threadblock/pipeline.cuh")),
-    ("threadblock/smem_layout.cuh", include_str!("../../kernels/threadblock/smem_layout.cuh")),
+    ("smem.cuh", include_str!("../../kernels/smem.cuh")),
     ("threadblock/swizzle.cuh", include_str!("../../kernels/threadblock/swizzle.cuh")),
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),

@@ -4,11 +4,10 @@
 //! description as `config.cuh`; [`translation_unit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
 
 use crate::{
-    desc::{Class, GemmDesc, OperandDesc, SimtDesc},
+    desc::Class,
     epilogue,
     index::{IndexMap, Map, fingerprint},
-    operand::OperandKind,
-    threadblock::{Along, Program, SwizzleKind},
+    threadblock::SwizzleKind,
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -83,7 +82,6 @@ mod relay;
 mod split;
 mod tensors;
 mod unit;
-mod warp_specialized;
 
 pub use kernels::KERNELS;
 pub use relay::RelayParams;
@@ -175,40 +173,6 @@ mirrored! {
 /// The name of the entry point of products.
 pub const ENTRY: &str = "gemm";
 
-/// One operand's facts, as a C++ struct.
-fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
-    let (smem, map) = (d.smem, d.thread_map());
-    let facts: &[(&str, u32)] = &[
-        ("kTileMn", smem.mn),
-        ("kTileK", smem.k),
-        ("kAccess", d.access),
-        ("kSharedAccess", d.shared_access()),
-        ("kPitch", smem.pitch()),
-        ("kSwizzleBits", smem.bits),
-        ("kSwizzleBase", smem.base),
-        ("kSwizzleShift", smem.shift),
-        ("kStageOffset", byte_offset),
-        ("kThreads", map.threads),
-        ("kVectorsContiguous", map.contiguous),
-        ("kVectorsStrided", map.strided),
-        ("kLanesContiguous", map.lanes_contiguous),
-        ("kWarpsContiguous", map.warps_contiguous),
-        ("kWarpMn", d.warp_mn),
-        ("kLanes", d.lanes),
-        ("kThreadMn", d.thread_mn()),
-        ("kInterleave", d.interleave()),
-        ("kFragmentAccess", d.fragment_access()),
-    ];
-    let mut text = format!("struct {name} {{\n  using Element = {};\n", d.element.cuda());
-    let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
-    let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
-    for (fact, value) in facts {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
-    text.push_str("};\n");
-    text
-}
-
 /// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, abreast) = order.spelled();
@@ -218,7 +182,7 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.
-fn epilogue_header(class: &Class) -> String {
+pub(crate) fn epilogue_header(class: &Class) -> String {
     let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue));
     let _ = writeln!(
         text,
@@ -230,7 +194,7 @@ fn epilogue_header(class: &Class) -> String {
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u32); 8] {
+pub(crate) fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u32); 8] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -244,51 +208,6 @@ fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u
     ]
 }
 
-/// `config.cuh`: a description, its schedule and its epilogue, for the C++ templates.
-pub fn header(d: &GemmDesc) -> String {
-    match (d.simt(), d.warp_specialized(), d.components()) {
-        (_, Some(d), Some(components)) => warp_specialized::header(&d, &components),
-        (Some(d), ..) => simt_header(&d),
-        _ => String::new(),
-    }
-}
-
-/// That of a kernel whose threads all follow one schedule.
-fn simt_header(d: &SimtDesc) -> String {
-    let (a, b) = (d.operand(OperandKind::A), d.operand(OperandKind::B));
-    let facts: &[(&str, u32)] = &[
-        ("kTileM", d.knobs.threadblock.m),
-        ("kTileN", d.knobs.threadblock.n),
-        ("kTileK", d.knobs.threadblock.k),
-        ("kThreads", d.threads()),
-        ("kStages", d.knobs.stages),
-        ("kStageBytes", d.stage_bytes()),
-        ("kBlocksPerSm", d.knobs.blocks_per_sm),
-        ("kUnroll", d.groups_a_turn()),
-    ];
-    let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
-    text.push_str(&GemmParams::declaration());
-    text.push_str(&operand_header("OperandA", &a, 0));
-    text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
-    text.push_str(&crate::schedule::Schedule::of(d).header());
-    text.push_str(&order_header(d.knobs.swizzle));
-    text.push_str(&epilogue_header(&d.class));
-    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ =
-        writeln!(text, "  using Accumulator = {};\n  using C = {};", d.class.accumulator.cuda(), d.class.output.element.cuda());
-    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
-    for (fact, value) in facts_of_threads(&d.tiles(), d.store_access()).iter().chain(facts) {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
-    text.push_str("};\n");
-    text
-}
-
-/// The maps' fingerprints, for the C++ twins to be held against; evaluated while NVRTC compiles.
-pub fn fingerprints(program: &Program) -> String {
-    fingerprints_of(&program.mirrored(), &*program.maps.order)
-}
-
 /// That the C++ map `twin` has the fingerprint of `map`.
 pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> String {
     let wanted = fingerprint(map);
@@ -296,7 +215,7 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
 }
 
 /// Tiles down and across whose order has a fingerprint.
-const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
+pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
 
 /// Those of maps by the names of their twins, and of the order of tiles.
 pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
@@ -309,28 +228,4 @@ pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, 
         text.push_str(&fingerprint_assertion(&twin, "order", order(rows, columns).as_ref()));
     }
     text
-}
-
-/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
-pub fn translation_unit(d: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
-    match (d.simt(), d.warp_specialized(), d.components()) {
-        (_, Some(d), Some(components)) => warp_specialized::translation_unit(&d, &components, with_fingerprints),
-        (Some(d), ..) => simt_unit(&d, with_fingerprints),
-        _ => TranslationUnit { entry: ENTRY, source: String::new(), config: String::new(), headers: &[] },
-    }
-}
-
-fn simt_unit(d: &SimtDesc, with_fingerprints: bool) -> TranslationUnit {
-    let mut source = format!(
-        "#include \"config.cuh\"\n#include \"device/gemm.cuh\"\nusing Mainloop = {}<Config>;\n",
-        d.knobs.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
-    );
-    if with_fingerprints {
-        source.push_str(&fingerprints(&Program::of(d)));
-    }
-    let _ = writeln!(
-        source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  device::Gemm<Config, Mainloop>::run(params);\n}}"
-    );
-    TranslationUnit { entry: ENTRY, source, config: simt_header(d), headers: &[] }
 }

@@ -64,8 +64,8 @@ mod tests {
         let names = |unit: &TranslationUnit| unit.included().iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(names(&unit("int x;", "#include \"numeric.cuh\"")), [""; 0]);
         assert_eq!(names(&unit("#include \"own.cuh\"\n  #include \"nowhere.cuh\"", "")), ["index.cuh", "own.cuh"]);
-        let through = names(&unit("#include \"config.cuh\"", "#include \"device/gemm.cuh\"\n#include \"config.cuh\""));
-        assert!(through.contains(&"threadblock/swizzle.cuh".to_owned()) && through.contains(&"config.cuh".to_owned()));
+        let through = names(&unit("#include \"config.cuh\"", "#include \"warp/mma_simt.cuh\"\n#include \"config.cuh\""));
+        assert!(through.contains(&"smem.cuh".to_owned()) && through.contains(&"config.cuh".to_owned()));
         assert!(!through.contains(&"pass/transpose.cuh".to_owned()), "{through:?}");
     }
 

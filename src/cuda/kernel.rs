@@ -10,14 +10,14 @@ use super::{
     warp_specialized::{Call, Persistent, Placed},
 };
 use crate::{
-    call::{MatrixShape, Routes, Shapes, Source, SplitLayout},
-    codegen::{GemmParams, TranslationUnit, translation_unit},
+    call::{MatrixShape, OperandNeed, Routes, Shapes, Source, SplitLayout},
+    codegen::{GemmParams, TranslationUnit},
     desc::GemmDesc,
     epilogue::Reads,
     error::Error,
     operand::OperandKind,
+    plan::{Geometry, Plan},
     refusal::{Operand, Refusal},
-    shape::Mnk,
     sys::driver::{Grid, VouchedUnit, launch},
     thread::access::dividing,
 };
@@ -31,32 +31,20 @@ pub struct CudaKernel(Arc<Prepared>);
 
 struct Prepared {
     desc: GemmDesc,
+    plan: Arc<dyn Plan>,
     geometry: Geometry,
     loaded: Loaded,
     /// Of a kernel whose blocks stay and take tile after tile.
     persistent: Option<Persistent>,
 }
 
-/// What a launch needs to know of a kernel.
-#[derive(Clone, Copy, Debug)]
-pub struct Geometry {
-    /// What a block computes, and how much of K it takes at a time.
-    pub tile: Mnk,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Shared memory that is asked for at the launch.
-    pub shared_bytes: u32,
-}
-
-impl Geometry {
-    const fn of(desc: &GemmDesc) -> Self {
-        Self { tile: desc.threadblock(), threads: desc.threads(), shared_bytes: desc.smem_bytes() }
-    }
-}
-
 /// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
-pub fn kernel_unit(desc: &GemmDesc) -> TranslationUnit {
-    translation_unit(desc, cfg!(debug_assertions))
+///
+/// # Errors
+///
+/// Those of [`GemmDesc::plan`].
+pub fn kernel_unit(desc: &GemmDesc) -> Result<TranslationUnit, Refusal> {
+    Ok(desc.plan()?.unit(cfg!(debug_assertions)))
 }
 
 static KNOWN: Registry<GemmDesc, CudaKernel> = Registry::new();
@@ -75,7 +63,8 @@ impl CudaKernel {
         desc.check_on(&machine)?;
         desc.class.output.epilogue.check_functions()?;
         detour::prepare(context, desc)?;
-        let kernel = Self::load(context, desc, kernel_unit(desc), Geometry::of(desc), machine.sm)?;
+        let plan = desc.plan()?;
+        let kernel = Self::load(context, (desc, &plan), plan.unit(cfg!(debug_assertions)), desc.geometry(), machine.sm)?;
         Ok(KNOWN.keep(context, desc, kernel))
     }
 
@@ -87,12 +76,12 @@ impl CudaKernel {
     /// Those of [`prepare`](Self::prepare), less the description's.
     #[doc(hidden)]
     pub fn of_unit(context: &Arc<CudaContext>, desc: &GemmDesc, unit: VouchedUnit, geometry: Geometry) -> Result<Self, Error> {
-        Self::load(context, desc, unit.into_unit(), geometry, machine_of(context)?.sm)
+        Self::load(context, (desc, &desc.plan()?), unit.into_unit(), geometry, machine_of(context)?.sm)
     }
 
     fn load(
         context: &Arc<CudaContext>,
-        desc: &GemmDesc,
+        (desc, plan): (&GemmDesc, &Arc<dyn Plan>),
         unit: TranslationUnit,
         geometry: Geometry,
         sm: u32,
@@ -100,7 +89,7 @@ impl CudaKernel {
         let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
         let components = desc.components();
         let persistent = components.map(|components| Persistent::of(components, &loaded, &context.default_stream()));
-        Ok(Self(Arc::new(Prepared { desc: *desc, geometry, persistent: persistent.transpose()?, loaded })))
+        Ok(Self(Arc::new(Prepared { desc: *desc, plan: plan.clone(), geometry, persistent: persistent.transpose()?, loaded })))
     }
 
     /// The description.
@@ -124,7 +113,7 @@ impl CudaKernel {
     ///
     /// Those of [`Routes::of`].
     pub fn routes(&self, shapes: &Shapes, matrices: &CudaMatrices<'_>) -> Result<Routes, Refusal> {
-        Routes::of(&self.0.desc, shapes, [matrices.a.address, matrices.b.address])
+        Routes::of(&self.0.desc, self.0.plan.needs(), shapes, [matrices.a.address, matrices.b.address])
     }
 
     /// Bytes of the workspace that a product of operands at multiples of 16 bytes takes, as allocations begin; of others,
@@ -134,7 +123,7 @@ impl CudaKernel {
     ///
     /// Those of [`Routes::of`].
     pub fn workspace_size(&self, shapes: &Shapes) -> Result<u64, Refusal> {
-        Ok(Routes::of(&self.0.desc, shapes, [0, 0])?.workspace_bytes())
+        Ok(Routes::of(&self.0.desc, self.0.plan.needs(), shapes, [0, 0])?.workspace_bytes())
     }
 
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
@@ -174,7 +163,7 @@ impl CudaKernel {
             _ => (0, 0),
         };
         let depth = if reads.accumulator { problem.k } else { 0 };
-        let fitting = fitting(&desc, &problem, depth, [a.address, b.address, c_address, d.address], ldc);
+        let fitting = fitting((&desc, self.0.plan.needs()), &problem, depth, [a.address, b.address, c_address, d.address], ldc);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
         if let (Some(persistent), Some(desc)) = (&kernel.0.persistent, &warp_specialized) {
             let [way_a, way_b] = if desc.frame.is_exchanged() { [routes.b, routes.a] } else { [routes.a, routes.b] };
@@ -246,16 +235,21 @@ impl CudaKernel {
 }
 
 /// The description with accesses as wide as addresses, leading dimensions and extents allow.
-pub fn fitting(desc: &GemmDesc, problem: &Shapes, depth: usize, [a, b, c, d]: [u64; 4], ldc: usize) -> GemmDesc {
-    let simt = desc.simt();
+pub fn fitting(
+    (desc, needs): (&GemmDesc, [OperandNeed; 2]),
+    problem: &Shapes,
+    depth: usize,
+    [a, b, c, d]: [u64; 4],
+    ldc: usize,
+) -> GemmDesc {
     let operand = |operand: OperandKind, address: u64, shape: &MatrixShape, mn: usize| {
         // The copy engine reads whole vectors or nothing.
-        let Some(facts) = simt.map(|desc| desc.operand(operand)) else { return u32::MAX };
-        let contiguous = if facts.k_contiguous { depth } else { mn };
+        let OperandNeed::Accesses(access) = needs[operand.index()] else { return u32::MAX };
+        let contiguous = if desc.class.k_contiguous(operand) { depth } else { mn };
         // An address of an odd byte is no element's: cudarc's slices have none.
-        let elements = facts.element.matrix_elements(address);
-        let fits = dividing(facts.access, &[elements, shape.leading as u64, contiguous as u64]);
-        if fits < facts.access { fits } else { u32::MAX }
+        let elements = desc.class.operand(operand).element.matrix_elements(address);
+        let fits = dividing(access, &[elements, shape.leading as u64, contiguous as u64]);
+        if fits < access { fits } else { u32::MAX }
     };
     let output = desc.class.output;
     let elements = |address| output.element.matrix_elements(address);

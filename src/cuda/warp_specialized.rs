@@ -1,6 +1,4 @@
 //! The launch of a kernel whose warpgroups have roles: tensor maps, and as many clusters as the device holds at once.
-//!
-//! Twin: `kernels/cuda/warp_specialized.cuh`.
 
 use super::{loaded::Loaded, tensor_map};
 use crate::{

@@ -2,24 +2,14 @@
 
 use super::{
     class::{Class, Frame},
-    knobs::{Pins, SimtKnobs, WarpSpecializedKnobs},
+    knobs::{self, Pins, families},
 };
 use crate::{
     layout::Orders,
     numeric::Combined,
-    refusal::{Refusal, Word},
     shape::Mnk,
     threadblock::{MainloopKind, SwizzleKind},
 };
-
-/// A family of kernels, and its knobs.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FamilyDesc {
-    /// The CUDA cores, all threads in one schedule.
-    Simt(SimtKnobs),
-    /// Hopper: a producer and consumers.
-    WarpSpecialized(WarpSpecializedKnobs),
-}
 
 /// Everything a kernel has to know, as one plain value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,21 +33,6 @@ pub struct Described<K> {
     pub knobs: K,
 }
 
-/// A kernel on the CUDA cores, as its own code reads it.
-pub type SimtDesc = Described<SimtKnobs>;
-
-/// A kernel of Hopper's, as its own code reads it.
-pub type WarpSpecializedDesc = Described<WarpSpecializedKnobs>;
-
-macro_rules! of_every_family {
-    ($self:ident, $knobs:ident => $value:expr) => {
-        match $self.family {
-            FamilyDesc::Simt($knobs) => $value,
-            FamilyDesc::WarpSpecialized($knobs) => $value,
-        }
-    };
-}
-
 impl<K: Copy> Described<K> {
     /// A class, seen from a frame, and knobs.
     pub(crate) const fn of((class, frame): (Class, Frame), knobs: K) -> Self {
@@ -65,49 +40,18 @@ impl<K: Copy> Described<K> {
     }
 }
 
-impl FamilyDesc {
-    /// The pins that this family has no knobs for.
-    pub const fn foreign(&self, pins: Pins) -> Pins {
-        match (self, pins.mainloop) {
-            // The main loop is what makes a family, and a knob of one of them.
-            (Self::Simt(_), Some(MainloopKind::WarpSpecialized)) => Pins { mainloop: pins.mainloop, ..SimtKnobs::foreign(pins) },
-            (Self::Simt(_), _) => SimtKnobs::foreign(pins),
-            (Self::WarpSpecialized(_), Some(MainloopKind::WarpSpecialized)) => {
-                WarpSpecializedKnobs::foreign(Pins { mainloop: None, ..pins })
-            }
-            (Self::WarpSpecialized(_), _) => WarpSpecializedKnobs::foreign(pins),
+macro_rules! sum {
+    ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
+        /// A family of kernels, and its knobs.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum FamilyDesc {
+            $($(#[doc = $doc])* $Family(knobs::$Knobs),)*
         }
-    }
 
-    /// All its knobs, pinned.
-    pub const fn pins(&self) -> Pins {
-        match self {
-            Self::Simt(knobs) => knobs.pins(),
-            Self::WarpSpecialized(knobs) => knobs.pins(),
-        }
-    }
+        $(/// A kernel, as its family's own code reads it.
+        pub type $Desc = Described<knobs::$Knobs>;
 
-    /// How tiles come from global to shared memory.
-    pub const fn mainloop(&self) -> MainloopKind {
-        match self {
-            Self::Simt(knobs) => knobs.mainloop,
-            Self::WarpSpecialized(_) => MainloopKind::WarpSpecialized,
-        }
-    }
-
-    /// These knobs, but for what is pinned.
-    #[must_use]
-    pub const fn pinned(self, pins: Pins) -> Self {
-        match self {
-            Self::Simt(knobs) => Self::Simt(knobs.pinned(pins)),
-            Self::WarpSpecialized(knobs) => Self::WarpSpecialized(knobs.pinned(pins)),
-        }
-    }
-}
-
-macro_rules! summed {
-    ($($Desc:ident $Family:ident;)*) => {
-        $(impl $Desc {
+        impl $Desc {
             /// As one of all families'.
             pub const fn sum(&self) -> GemmDesc {
                 GemmDesc { class: self.class, frame: self.frame, family: FamilyDesc::$Family(self.knobs) }
@@ -119,63 +63,92 @@ macro_rules! summed {
                 desc.sum()
             }
         })*
+
+        impl FamilyDesc {
+            /// The pins that this family has no knobs for.
+            pub const fn foreign(&self, pins: Pins) -> Pins {
+                match self {
+                    $(Self::$Family(_) => knobs::$Knobs::foreign(pins),)*
+                }
+            }
+
+            /// The main loop of a family that has all that is pinned.
+            pub(crate) const fn mainloop_with(pins: Pins) -> Option<MainloopKind> {
+                $(if knobs::$Knobs::foreign(pins).is_none() {
+                    return Some(knobs::$Knobs::MAINLOOPS[0]);
+                })*
+                None
+            }
+
+            /// The family of a main loop, with knobs all of which are pinned.
+            #[cfg(feature = "serde")]
+            pub(super) fn all(mainloop: MainloopKind, pins: Pins) -> Option<Self> {
+                $(if mainloop.is_among(knobs::$Knobs::MAINLOOPS) {
+                    return knobs::$Knobs::all(pins).map(Self::$Family);
+                })*
+                None
+            }
+
+            /// All its knobs, pinned.
+            pub const fn pins(&self) -> Pins {
+                match self {
+                    $(Self::$Family(knobs) => knobs.pins(),)*
+                }
+            }
+
+            /// How tiles come from global to shared memory.
+            pub const fn mainloop(&self) -> MainloopKind {
+                match (self.pins().mainloop, self) {
+                    (Some(mainloop), _) => mainloop,
+                    $((None, Self::$Family(_)) => knobs::$Knobs::MAINLOOPS[0],)*
+                }
+            }
+
+            /// These knobs, but for what is pinned.
+            #[must_use]
+            pub const fn pinned(self, pins: Pins) -> Self {
+                match self {
+                    $(Self::$Family(knobs) => Self::$Family(knobs.pinned(pins)),)*
+                }
+            }
+        }
+
+        /// A knob that every family has.
+        macro_rules! knob_of {
+            ($d desc:ident, $d knobs:ident => $d value:expr) => {
+                match $d desc.family {
+                    $(FamilyDesc::$Family($d knobs) => $d value,)*
+                }
+            };
+        }
     };
 }
-
-summed! {
-    SimtDesc Simt;
-    WarpSpecializedDesc WarpSpecialized;
-}
+families!($ sum);
 
 impl GemmDesc {
-    /// The description, where its family is the one of the CUDA cores.
-    pub const fn simt(&self) -> Option<SimtDesc> {
-        match self.family {
-            FamilyDesc::Simt(knobs) => Some(Described { class: self.class, frame: self.frame, knobs }),
-            FamilyDesc::WarpSpecialized(_) => None,
-        }
-    }
-
-    /// The description, where its threads all follow one schedule.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::HasRoles`] where they do not.
-    pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
-        self.simt().ok_or(Refusal::HasRoles { mainloop: Word(self.family.mainloop().name()) })
-    }
-
-    /// The description, where its family is Hopper's.
-    pub const fn warp_specialized(&self) -> Option<WarpSpecializedDesc> {
-        match self.family {
-            FamilyDesc::WarpSpecialized(knobs) => Some(Described { class: self.class, frame: self.frame, knobs }),
-            FamilyDesc::Simt(_) => None,
-        }
-    }
-
     /// Tile of C that a block computes, and its depth along K.
     pub const fn threadblock(&self) -> Mnk {
-        of_every_family!(self, knobs => knobs.threadblock)
+        knob_of!(self, knobs => knobs.threadblock)
     }
 
     /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that of a warpgroup.
     pub const fn warp(&self) -> Mnk {
-        of_every_family!(self, knobs => knobs.warp)
+        knob_of!(self, knobs => knobs.warp)
     }
 
     /// Tiles in shared memory at once.
     pub const fn stages(&self) -> u32 {
-        of_every_family!(self, knobs => knobs.stages)
+        knob_of!(self, knobs => knobs.stages)
     }
 
     /// Which block computes which tile.
     pub const fn swizzle(&self) -> SwizzleKind {
-        of_every_family!(self, knobs => knobs.swizzle)
+        knob_of!(self, knobs => knobs.swizzle)
     }
 
     /// Elements in one access, of A, of B, and of C and D.
     pub const fn alignments(&self) -> [u32; 3] {
-        of_every_family!(self, knobs => [knobs.align_a, knobs.align_b, knobs.align_c])
+        knob_of!(self, knobs => [knobs.align_a, knobs.align_b, knobs.align_c])
     }
 
     /// All its knobs, pinned: the kernel's.

@@ -1,10 +1,13 @@
 //! Every knob of a kernel, once.
 //!
 //! A row of the table gives a knob its type, its command-line flag, its JSON name and its meaning; a family says which knobs it
-//! has. They make the family's own struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
+//! has, and which main loops it runs. They make the family's own struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
 //! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
-use super::{promotion::PromotionKind, source_a::SourceKind, spills::SpillKind, words::Words};
+use super::{
+    kinds::{PromotionKind, SourceKind, SpillKind},
+    words::Words,
+};
 use crate::{
     epilogue::EpilogueDesc,
     error::Error,
@@ -12,14 +15,15 @@ use crate::{
     refusal::Word,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    smem::SmemLayout,
+    threadblock::{MainloopKind, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
 
 macro_rules! knobs {
     (
-        families {
-            $($(#[doc = $family_doc:literal])* $Family:ident { $($of:ident)* })*
+        ($d:tt) families {
+            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ { $($of:ident)* })*
         }
         knobs {
             $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)?;)*
@@ -30,16 +34,27 @@ macro_rules! knobs {
             $(($field) => { $ty };)*
         }
 
+        /// Gives a `$` and the families to a macro: each with its room below `src/family/`, its descriptions, and its knobs.
+        macro_rules! families {
+            ($d dollar:tt $d then:ident) => {
+                $d then! { $d dollar $($(#[doc = $family_doc])* $Family $room $Desc $Knobs;)* }
+            };
+        }
+        pub(crate) use families;
+
         $($(#[doc = $family_doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs, reason = "`Pins` says what each knob is")]
-        pub struct $Family {
+        pub struct $Knobs {
             $(pub $of: knob!($of),)*
         }
 
-        impl $Family {
+        impl $Knobs {
             /// Their JSON names.
             pub const NAMES: &[&str] = &[$(stringify!($of)),*];
+
+            /// The main loops that the family runs, what it is asked for by first.
+            pub const MAINLOOPS: &[MainloopKind] = &[$(MainloopKind::$Mainloop),+];
 
             /// Those of pins, where all of them are pinned.
             pub fn all(pins: Pins) -> Option<Self> {
@@ -62,14 +77,22 @@ macro_rules! knobs {
 
             /// The pins that this family has no knobs for.
             pub const fn foreign(pins: Pins) -> Pins {
-                Pins { $($of: None,)* epilogue: None, ..pins }
+                let mut others = Pins { $($of: None,)* ..pins };
+                others.epilogue = None;
+                // The main loop is what makes a family, and a knob of some.
+                others.mainloop = match pins.mainloop {
+                    Some(mainloop) if !mainloop.is_among(Self::MAINLOOPS) => Some(mainloop),
+                    _ => None,
+                };
+                others
             }
         })*
 
         /// Some knobs, pinned; what is `None` is left to the resolver. Those of operands belong to the user's A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
         pub struct Pins {
-            $($(#[doc = $doc])* pub $field: Option<$ty>,)*
+            $($(#[doc = $doc])* $(#[cfg_attr(feature = "serde", serde(alias = $old))])? pub $field: Option<$ty>,)*
         }
 
         impl Pins {
@@ -144,15 +167,15 @@ macro_rules! knobs {
 }
 
 knobs! {
-    families {
-        /// Knobs of kernels on the CUDA cores whose threads all follow one schedule.
-        SimtKnobs {
+    ($) families {
+        /// Kernels on the CUDA cores whose threads all follow one schedule.
+        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage {
             threadblock warp mainloop stages swizzle align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
-        /// Knobs of Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
+        /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
-        WarpSpecializedKnobs {
+        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
             threadblock warp instruction stages swizzle align_a align_b align_c cluster schedule promotion emulation a_operand spills
         }
     }

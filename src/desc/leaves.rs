@@ -1,13 +1,17 @@
 //! Configurations as types: [`Auto`], and [`With`] one leaf more. A leaf pins a knob, or, as CUTLASS nests them, a whole loop nest;
 //! what no leaf pins, the resolver chooses.
 
-use super::{knobs::Pins, promotion::PromotionKind, source_a::SourceKind, spills::SpillKind};
+use super::{
+    kinds::{PromotionKind, SourceKind, SpillKind},
+    knobs::Pins,
+};
 use crate::{
     epilogue::Node,
     numeric::SplitKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk, Shape, TiledBy},
-    threadblock::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized, SmemChoice, SwizzleKind},
+    smem::SmemChoice,
+    threadblock::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized, SwizzleKind},
     warp::{self, InterleaveKind, UnrollKind},
 };
 use core::marker::PhantomData;
@@ -148,7 +152,7 @@ leaves_of! {
     Warp<S: Shape> => warp: S::MNK;
     /// What one instruction computes.
     Instruction<S: Shape> => instruction: S::MNK;
-    /// Where A's tile lies in shared memory: [`SmemPadded`](crate::threadblock::SmemPadded) for one.
+    /// Where A's tile lies in shared memory: [`SmemPadded`](crate::smem::SmemPadded) for one.
     SharedA<L: SmemChoice> => smem_a: L::LAYOUT;
     /// Where B's tile lies in shared memory.
     SharedB<L: SmemChoice> => smem_b: L::LAYOUT;

@@ -6,37 +6,25 @@
 
 mod class;
 mod combination;
-mod derived;
-mod explain;
 mod gemm_desc;
 #[cfg(feature = "serde")]
 mod json;
+mod kinds;
 mod knobs;
 mod leaves;
+mod words;
 
 pub use class::{Class, Frame, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
-#[doc(hidden)]
-pub use derived::OperandDesc;
-pub use explain::Explanation;
-#[doc(hidden)]
-pub use explain::{BoxesExplanation, OperandExplanation, RolesExplanation, SimtExplanation};
-pub use gemm_desc::{Described, FamilyDesc, GemmDesc, SimtDesc, WarpSpecializedDesc};
-pub use knobs::{Pins, SimtKnobs, WarpSpecializedKnobs};
+// What families have of their own is named by the one list of them, in `knobs`.
+pub use gemm_desc::*;
+pub use kinds::{PromotionKind, SourceKind, SpillKind};
+pub(crate) use knobs::families;
+pub use knobs::*;
 pub use leaves::{
     AlignmentA, AlignmentB, AlignmentC, Auto, Bf16x6, BlocksPerSm, ClusterShape, Config, CooperativeSchedule, EpilogueTree,
     F16x3, FromEither, FromRegisters, FromShared, FullUnroll, GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle,
     Instruction, Interleave, Leaf, NoPromotion, NoSpills, NoSplit, PingpongSchedule, PromoteEachStage, SharedA, SharedB,
     SpillsAllowed, Stages, Threadblock, UnrollBy, VectorInterleave, Warp, With,
 };
-pub use promotion::PromotionKind;
-pub use source_a::SourceKind;
-pub use spills::SpillKind;
-
-mod lowering;
-mod promotion;
-mod source_a;
-mod spills;
-mod split;
-mod words;

@@ -11,7 +11,8 @@
 use crate::{
     epilogue::EpilogueDesc,
     shape::{Mn, Mnk},
-    threadblock::{Along, SmemLayout, SwizzleKind},
+    smem::{Along, SmemLayout},
+    threadblock::SwizzleKind,
     warp::{InterleaveKind, UnrollKind},
     words::Named,
 };
@@ -143,42 +144,32 @@ impl Words for SmemLayout {
 }
 
 /// A number, or the one word that stands for a choice.
-fn number_or(text: &str, word: &str, means: &str) -> Result<Option<u32>, String> {
-    match (text == word, text.parse()) {
-        (true, _) => Ok(None),
-        (_, Ok(number)) => Ok(Some(number)),
-        _ => Err(format!("it is {word}, or {means}")),
-    }
+macro_rules! number_or {
+    ($($Kind:ident: $Word:ident = $word:literal, $Number:ident $means:literal;)*) => {
+        $(impl Words for $Kind {
+            const FORM: &'static str = concat!($word, "|N");
+
+            fn read(text: &str) -> Result<Self, String> {
+                match (text, text.parse()) {
+                    ($word, _) => Ok(Self::$Word),
+                    (_, Ok(number)) => Ok(Self::$Number(number)),
+                    _ => Err(concat!("it is ", $word, ", or ", $means).to_owned()),
+                }
+            }
+
+            fn spell(&self) -> String {
+                match self {
+                    Self::$Word => $word.to_owned(),
+                    Self::$Number(number) => number.to_string(),
+                }
+            }
+        })*
+    };
 }
 
-impl Words for InterleaveKind {
-    const FORM: &'static str = "vector|N";
-
-    fn read(text: &str) -> Result<Self, String> {
-        Ok(number_or(text, "vector", "how many neighbours a lane holds")?.map_or(Self::Vector, Self::Elements))
-    }
-
-    fn spell(&self) -> String {
-        match self {
-            Self::Vector => "vector".to_owned(),
-            Self::Elements(elements) => elements.to_string(),
-        }
-    }
-}
-
-impl Words for UnrollKind {
-    const FORM: &'static str = "full|N";
-
-    fn read(text: &str) -> Result<Self, String> {
-        Ok(number_or(text, "full", "how many k-groups a turn of their loop takes")?.map_or(Self::Full, Self::By))
-    }
-
-    fn spell(&self) -> String {
-        match self {
-            Self::Full => "full".to_owned(),
-            Self::By(groups) => groups.to_string(),
-        }
-    }
+number_or! {
+    InterleaveKind: Vector = "vector", Elements "how many neighbours a lane holds";
+    UnrollKind: Full = "full", By "how many k-groups a turn of their loop takes";
 }
 
 impl Words for EpilogueDesc {

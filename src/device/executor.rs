@@ -5,11 +5,11 @@ use crate::{
     call::{Arguments, Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source, Space},
     desc::GemmDesc,
     error::Error,
-    host::{Mode, WarpSpecializedProgram, composed, execute, warp_specialized},
+    host::{Mode, composed, execute, warp_specialized},
     layout::{Order, Orders},
     numeric::Element,
+    plan::{Program, WarpSpecializedProgram},
     refusal::Refusal,
-    threadblock::Program,
 };
 
 /// A space whose operands can be multiplied where they are.
@@ -119,15 +119,13 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
     // The fast mode knows no slices of D: sums are the same where A and B change places.
     let desc = if mode == Mode::Fast { desc.of_rows() } else { desc };
     let (problem, inputs) = canonical(&desc, shapes, matrices)?;
-    if let Some(desc) = desc.warp_specialized() {
-        return warp_specialized::execute(&desc, mode, problem, inputs);
-    }
-    match desc.simt() {
-        Some(desc) => {
+    match (desc.warp_specialized(), mode) {
+        (Some(desc), Mode::Fast) => warp_specialized::execute_fast(&desc, problem, inputs),
+        (Some(desc), Mode::Checked { seed }) => warp_specialized::execute_program(&desc.program()?, seed, problem, inputs),
+        (None, _) => {
             let known = composed(&desc)?;
-            execute(&known.program, Some(&known.plan), mode, problem, inputs)
+            execute(&known.program, Some(&known.composition), mode, problem, inputs)
         }
-        None => Ok(()),
     }
 }
 
@@ -137,8 +135,8 @@ pub fn run_on_host(desc: &GemmDesc, mode: Mode, shapes: &Shapes, matrices: HostM
 ///
 /// Those of [`run_on_host`].
 pub fn run_program(program: &Program, mode: Mode, shapes: &Shapes, matrices: HostMatrices<'_>) -> Result<(), Error> {
-    program.check()?;
-    let desc = program.desc.sum();
+    let desc = program.desc;
+    desc.check()?;
     shapes.check(&desc)?;
     let (problem, inputs) = canonical(&desc, shapes, matrices)?;
     execute(program, None, mode, problem, inputs)

@@ -1,6 +1,5 @@
 //! The type a user writes.
 //!
-//! Twin: `kernels/device/gemm.cuh`.
 #![allow(clippy::type_complexity, reason = "ten parameters are the point: each is something a user may say")]
 
 use super::executor::Executor;

@@ -3,7 +3,7 @@
 use super::{Executor, Gemm};
 use crate::{
     arch::{Arch, Machine, OpClass},
-    call::{Arguments, Routes},
+    call::Arguments,
     codegen::TranslationUnit,
     cuda::{Cuda, CudaKernel, CudaMatrices, CudaMut, CudaRef, DeviceMatrix, known_machine, machine_of, report::Report},
     desc::{Config, GemmDesc},
@@ -50,7 +50,7 @@ impl Executor for Cuda {
         // Only the addresses are asked for; nothing is read.
         let a = DeviceMatrix::read::<A>(arguments.a.0, stream).address;
         let b = DeviceMatrix::read::<B>(arguments.b.0, stream).address;
-        Ok(Routes::of(desc, &shapes, [a, b])?.workspace_bytes())
+        Ok(desc.routes(&shapes, [a, b])?.workspace_bytes())
     }
 }
 

@@ -6,7 +6,7 @@ mod gemm;
 mod kernel;
 pub mod transpose;
 
-pub use crate::{call::Arguments, pass::transpose::TransposeArguments};
+pub use crate::{call::Arguments, family::Explanation, pass::transpose::TransposeArguments};
 pub use executor::Executor;
 #[doc(hidden)]
 pub use executor::{run_on_host, run_program, run_warp_specialized};

@@ -15,13 +15,7 @@
 //! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
 //! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
 
-use crate::{
-    arch::Machine,
-    desc::{FamilyDesc, GemmDesc},
-    family::Completions,
-    operand::OperandKind,
-    schedule::ScheduleKind,
-};
+use crate::{arch::Machine, desc::GemmDesc, family::Completions};
 
 /// How much of a product's time goes by reads of shared memory.
 const READS: u128 = 16;
@@ -39,33 +33,36 @@ impl Completions {
         let reference = first.class.arch.machine();
         let legal = Machine { multiprocessors: machine.multiprocessors, ..reference } == *machine;
         let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
-        let time = |desc: &&GemmDesc| (desc.transposed(), desc.cost(extents, machine));
+        let time = |desc: &&GemmDesc| {
+            let features = desc.features();
+            (features.transposed, desc.cost(&features, extents, machine))
+        };
         *std::iter::once(first).chain(others).min_by_key(time).unwrap_or(first)
     }
 }
 
-impl GemmDesc {
+/// What the model has to know of a description.
+pub(super) struct Features {
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
-    fn transposed(&self) -> usize {
-        let Some(desc) = self.warp_specialized() else { return 0 };
-        OperandKind::BOTH.iter().filter(|operand| desc.reads_transposed(**operand)).count()
-    }
+    pub transposed: usize,
+    /// Columns of an instruction, or of a warp's tile where threads multiply.
+    pub columns: u32,
+    /// Whether consumers take tiles in turns.
+    pub in_turns: bool,
+}
 
+impl GemmDesc {
     /// Time, in a unit that is the same for all descriptions of a problem.
-    fn cost(&self, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
+    fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
         let (m, n) = if self.frame.is_exchanged() { (n, m) } else { (m, n) };
         let tile = self.threadblock();
-        let (columns, in_turns) = match self.family {
-            FamilyDesc::WarpSpecialized(knobs) => (knobs.instruction.n, knobs.schedule == ScheduleKind::Pingpong),
-            FamilyDesc::Simt(knobs) => (knobs.warp.n, false),
-        };
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
         let waves = tiles.div_ceil(u128::from(machine.multiprocessors.max(1)));
         let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
-        let time = waves.saturating_mul(k as u128).saturating_mul(product(columns));
-        let exposed = if in_turns { 1 } else { waves };
+        let time = waves.saturating_mul(k as u128).saturating_mul(product(features.columns));
+        let exposed = if features.in_turns { 1 } else { waves };
         let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
         (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
     }
@@ -145,7 +142,7 @@ mod tests {
             for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
                 let desc = taken(kind, orders, false, square);
                 assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
-                assert!(from_registers(&desc) && desc.transposed() == transposed, "{kind} {orders:?}");
+                assert!(from_registers(&desc) && desc.features().transposed == transposed, "{kind} {orders:?}");
             }
         }
         assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));

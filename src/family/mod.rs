@@ -1,30 +1,79 @@
-//! From types and problems to descriptions: the rows of defaults, what completes pins, what a problem chooses.
+//! From types and problems to descriptions: the rows of defaults, what completes pins, what a problem chooses; and from a description to its
+//! family's room, which answers for it.
+//!
+//! `families!` is the one list. Each room has `ROWS`, the axes that complete pins, the rule book, the facts that choose among kernels, the plan,
+//! and the explanation.
 
 mod check;
 pub mod default_gemm_configuration;
+mod explain;
 mod extents;
+mod lowering;
 mod request;
 mod resolve;
 
 pub use request::{Choice, Origin, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 
+use self::{default_gemm_configuration::Row, extents::Features};
 use crate::{
     arch::Machine,
-    desc::{Class, Described, FamilyDesc, GemmDesc, Pins},
+    call::{Routes, Shapes},
+    desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
+    plan::{Geometry, Plan},
     refusal::Refusal,
 };
+use std::sync::Arc;
 
 /// What is asked of a description's own family, whose room answers.
-macro_rules! families {
-    ($($Family:ident $room:ident;)*) => {
-        $(mod $room;)*
+macro_rules! rooms {
+    ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
+        $(#[doc(hidden)]
+        pub mod $room;)*
+
+        /// The rows of every family.
+        const ALL_ROWS: &[&[Row]] = &[$($room::ROWS),*];
+
+        /// The facts that follow from a description, by its family. As JSON, the facts themselves.
+        #[derive(Clone, PartialEq, Eq, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+        pub enum Explanation {
+            $($(#[doc = $doc])* $Family($room::Explanation),)*
+        }
+
+        impl Explanation {
+            /// The order of steps, a line for each section.
+            pub fn schedule(&self) -> &[String] {
+                match self {
+                    $(Self::$Family(facts) => &facts.schedule,)*
+                }
+            }
+        }
+
+        /// What a description's own family answers.
+        macro_rules! asked {
+            ($d desc:ident, $d room:ident => $d answer:expr) => {
+                match $d desc.family {
+                    $(FamilyDesc::$Family(knobs) => {
+                        let $d room = Described::of(($d desc.class, $d desc.frame), knobs);
+                        $d answer
+                    })*
+                }
+            };
+        }
 
         impl GemmDesc {
-            /// What its family's rule book says.
-            const fn check_family(&self, machine: &Machine) -> Result<(), Refusal> {
+            /// What follows from a description.
+            ///
+            /// # Errors
+            ///
+            /// Those of [`check`](Self::check): of what is refused nothing follows.
+            pub fn explain(&self) -> Result<Explanation, Refusal> {
+                self.check()?;
                 match self.family {
-                    $(FamilyDesc::$Family(knobs) => Described::of((self.class, self.frame), knobs).check_on(machine),)*
+                    $(FamilyDesc::$Family(knobs) => {
+                        Described::of((self.class, self.frame), knobs).explained().map(Explanation::$Family)
+                    })*
                 }
             }
         }
@@ -56,8 +105,52 @@ macro_rules! families {
         }
     };
 }
+families!($ rooms);
 
-families! {
-    Simt simt;
-    WarpSpecialized warp_specialized;
+impl GemmDesc {
+    /// What its family's rule book says.
+    const fn check_family(&self, machine: &Machine) -> Result<(), Refusal> {
+        asked!(self, desc => desc.check_on(machine))
+    }
+
+    /// What a launch has to know of it.
+    pub(crate) const fn geometry(&self) -> Geometry {
+        asked!(self, desc => desc.geometry())
+    }
+
+    /// What a cost model has to know of it.
+    fn features(&self) -> Features {
+        asked!(self, desc => desc.features())
+    }
+
+    /// What its family makes of it, which is kept with its kernel.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check).
+    #[doc(hidden)]
+    pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
+        self.check()?;
+        asked!(self, desc => desc.planned())
+    }
+
+    /// Threads of a block; of a description that is refused, any number.
+    pub const fn threads(&self) -> u32 {
+        self.geometry().threads
+    }
+
+    /// Shared memory of a block, in bytes; of a description that is refused, any number.
+    pub const fn smem_bytes(&self) -> u32 {
+        self.geometry().shared_bytes
+    }
+
+    /// How a call's operands, which begin at such addresses, reach its kernel.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check) and of [`Routes::of`].
+    #[doc(hidden)]
+    pub fn routes(&self, shapes: &Shapes, addresses: [u64; 2]) -> Result<Routes, Refusal> {
+        Routes::of(self, self.plan()?.needs(), shapes, addresses)
+    }
 }

@@ -46,6 +46,8 @@ pub enum Origin {
     Description,
     /// A flag.
     Flag,
+    /// What flags pin: by default it would be another.
+    Derived,
 }
 
 impl Origin {
@@ -55,6 +57,7 @@ impl Origin {
             Self::Default => "the default",
             Self::Description => "the description",
             Self::Flag => "a flag",
+            Self::Derived => "what is pinned",
         }
     }
 }
@@ -100,6 +103,11 @@ impl Request {
             Some(given) => (self.changed(given, pins)?, Origin::Description),
             None => (self.by_default(newest, pins)?, Origin::Default),
         };
+        // What a knob would be if none were pinned; of a description that is given all are.
+        let unpinned = match self.description {
+            None if !pins.is_none() => self.by_default(newest, Pins::NONE).map_or(Pins::NONE, |desc| desc.user_pins()),
+            _ => desc.user_pins(),
+        };
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_pins());
         let flagged = |given: bool| if given { Origin::Flag } else { origin };
         let matrix = |element, order| MatrixType { element, order }.to_string();
@@ -113,12 +121,10 @@ impl Request {
         ];
         let mut choices = Vec::from(values.map(|(flag, value, given)| Choice { flag, value, from: flagged(given) }));
         let named = |name: &str| self.knobs.iter().any(|(given, _)| Pins::renamed(given).unwrap_or(given) == name);
-        choices.extend(
-            Pins::TABLE
-                .iter()
-                .zip(knobs.words())
-                .filter_map(|(&(name, flag, _), value)| Some(Choice { flag, value: value?, from: flagged(named(name)) })),
-        );
+        for ((&(name, flag, _), value), unpinned) in Pins::TABLE.iter().zip(knobs.words()).zip(unpinned.words()) {
+            let from = if named(name) || value == unpinned { flagged(named(name)) } else { Origin::Derived };
+            choices.extend(value.map(|value| Choice { flag, value, from }));
+        }
         Ok(Resolved { desc, orders, knobs, choices })
     }
 
@@ -233,6 +239,28 @@ mod tests {
             let again = again.resolve(ArchKind::Sm90).unwrap();
             assert_eq!((again.desc, again.orders, again.knobs), (resolved.desc, resolved.orders, resolved.knobs));
         }
+    }
+
+    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default one would take turns with another.
+    #[test]
+    fn what_follows_from_a_pin_is_said_to() {
+        let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
+        let knobs = vec![("threadblock".to_owned(), "256x128x64".to_owned())];
+        let request = Request {
+            a: matrix("row"),
+            b: matrix("col"),
+            c: matrix("row"),
+            op: Some(OpKind::TensorOp),
+            knobs,
+            ..Request::default()
+        };
+        let from = |request: &Request, flag: &str| {
+            let choices = request.resolve(ArchKind::Sm90).unwrap().choices;
+            choices.iter().find(|choice| choice.flag == flag).expect("a knob of its family").from
+        };
+        let of = |flag| from(&request, flag);
+        assert_eq!([of("--threadblock"), of("--schedule"), of("--swizzle")], [Origin::Flag, Origin::Derived, Origin::Default]);
+        assert_eq!(from(&Request { knobs: Vec::new(), ..request }, "--schedule"), Origin::Default);
     }
 
     #[test]

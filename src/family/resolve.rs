@@ -8,7 +8,6 @@ use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
     refusal::{Refusal, Unresolved, Word, hold},
-    threadblock::MainloopKind,
 };
 
 /// The most descriptions of a walk that are checked: a build waits for them.
@@ -164,14 +163,17 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
 /// Whether the family has all that is pinned.
 pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arch: ArchKind) -> Result<(), Refusal> {
     let foreign = family.foreign(*pins);
-    let (nearest, other) = match family {
-        FamilyDesc::Simt(knobs) => (knobs.mainloop, MainloopKind::WarpSpecialized),
-        FamilyDesc::WarpSpecialized(_) => (MainloopKind::WarpSpecialized, MainloopKind::Multistage),
-    };
-    let nearest = Word(nearest.name());
-    match (foreign.mainloop, foreign.first()) {
+    let nearest = Word(family.mainloop().name());
+    match (foreign.mainloop, foreign.split_first()) {
         (_, None) => Ok(()),
         (Some(mainloop), _) => Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest }),
-        (None, Some(flag)) => Err(Refusal::OtherFamilysKnob { flag: Word(flag), mainloop: nearest, other: Word(other.name()) }),
+        (None, Some((one, _))) => {
+            let other = match FamilyDesc::mainloop_with(one) {
+                Some(mainloop) => Word(mainloop.name()),
+                None => nearest,
+            };
+            let [flag] = one.flags();
+            Err(Refusal::OtherFamilysKnob { flag: flag.unwrap(), mainloop: nearest, other })
+        }
     }
 }

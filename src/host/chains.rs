@@ -1,11 +1,11 @@
-//! Chains of fused multiply-adds: panels gathered through the plan, multiplied with wide vectors.
+//! Chains of fused multiply-adds: panels gathered through the composition, multiplied with wide vectors.
 
 use super::{
+    composition::Composition,
     fast::Arithmetic,
     microkernel::{Product, ROWS, columns_abreast},
     operands::Operands,
     pack::Packing,
-    plan::Plan,
 };
 use crate::{
     error::Error,
@@ -18,26 +18,26 @@ use core::ops::Range;
 /// K that is packed at once: eight rows and a few columns of it stay in the first-level cache, the panels in the second.
 const CHUNK: u32 = 256;
 
-/// All blocks of one product, through the plan of its program.
+/// All blocks of one product, through the composition of its program.
 pub(super) struct Chains<'a, T> {
     operands: Operands<'a>,
-    plan: &'a Plan,
+    composition: &'a Composition,
     /// Whether accumulators come out row by row of the tile.
     whole: bool,
     packings: [Packing<'a, T>; 2],
 }
 
 impl<'a, T: Accumulator + Number> Chains<'a, T> {
-    /// Those of a plan.
+    /// Those of a composition.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] where the operands do not accumulate in such numbers.
-    pub fn of(operands: Operands<'a>, plan: &'a Plan) -> Result<Self, Error> {
-        let whole = plan.is_whole(operands.tiling.slices);
-        let packing = |operand, widest| Packing::new(operands, plan, operand, widest);
+    pub fn of(operands: Operands<'a>, composition: &'a Composition) -> Result<Self, Error> {
+        let whole = composition.is_whole(operands.tiling.slices);
+        let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
         let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, columns_abreast::<T>())?];
-        Ok(Self { operands, plan, whole, packings })
+        Ok(Self { operands, composition, whole, packings })
     }
 }
 
@@ -56,7 +56,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
 
     /// All slices of K.
     fn numbers(&self) -> usize {
-        self.plan.shares.iter().map(|share| share.panels[0].slots() * share.panels[1].slots()).sum()
+        self.composition.shares.iter().map(|share| share.panels[0].slots() * share.panels[1].slots()).sum()
     }
 
     fn tiles(&self) -> (u32, u32) {
@@ -77,7 +77,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
     fn multiply(&self, [a, b]: [&Vec<T>; 2], mut sums: &mut [T]) {
         let (mut a, mut b) = (&a[..], &b[..]);
         let tiles = a.len() / self.packings[0].elements_per_tile().max(1);
-        for share in &self.plan.shares {
+        for share in &self.composition.shares {
             let [rows, columns] = [0, 1].map(|side: usize| share.panels[side].slots());
             let (panel_a, panel_b);
             (panel_a, a) = a.split_at(share.panels[0].elements.len() * tiles);
@@ -101,7 +101,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         }
         let mut tile = vec![T::default(); area];
         let mut rest = &*sums;
-        for share in &self.plan.shares {
+        for share in &self.composition.shares {
             let [rows, stored] = &share.panels;
             for &row in &rows.stored {
                 let (line, others) = rest.split_at(stored.slots());

@@ -1,11 +1,11 @@
 //! The CPU, as a GPU small enough to read.
 //!
-//! A description becomes a [`Program`](crate::threadblock::Program): its maps and its schedule; one whose warpgroups have roles a [`WarpSpecializedProgram`]. Two modes run it:
+//! A description becomes a [`Program`](crate::plan::Program): its maps and its schedule; one whose warpgroups have roles a [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run it:
 //!
 //! - **checked** (`block.rs`): block by block, thread by thread. Shared memory remembers who wrote what, and when; a missing
 //!   barrier, a read of a stale stage, a write that overtakes a read, an access out of bounds is a [`Fault`](crate::schedule::Fault) with its
 //!   coordinate. Threads between two barriers run in a random order. What moves are words: numbers, or names of matrix elements.
-//! - **fast** (`plan.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): the same program is run once on names instead of numbers,
+//! - **fast** (`composition.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): the same program is run once on names instead of numbers,
 //!   which composes all maps into one table, fragment element to matrix element. Operands are packed through that table, once
 //!   for all blocks that read them, and multiplied with wide vectors, parallel over blocks (`fast.rs`), each accumulator adding in the
 //!   same order as before: the bits are those of the checked mode.
@@ -18,13 +18,13 @@ mod accumulated;
 mod accumulators;
 mod block;
 mod chains;
+mod composition;
 mod epilogue;
 mod fast;
 mod microkernel;
 mod operands;
 mod pack;
 mod parallel;
-mod plan;
 pub mod roles;
 mod run;
 mod shared_memory;
@@ -33,9 +33,9 @@ pub(crate) mod transpose;
 mod turn;
 mod vectors;
 pub(crate) mod warp_specialized;
-pub(crate) mod watch;
 
+pub use crate::threadblock::mma::perform;
+pub use block::{Block, Onlooker, look_on};
 pub use run::Mode;
 pub(crate) use run::{composed, execute};
-pub use warp_specialized::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
-pub use watch::{Purpose, Strides, Touch, Watch};
+pub use turn::Turn;

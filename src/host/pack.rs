@@ -1,9 +1,9 @@
-//! Panels of an operand, gathered through the plan and widened: what microkernels read.
+//! Panels of an operand, gathered through the composition and widened: what microkernels read.
 
 use super::{
+    composition::{Composition, Name, Panel},
     microkernel::Sections,
     operands::{Matrix, Operands},
-    plan::{Name, Panel, Plan},
 };
 use crate::{
     error::Error,
@@ -26,13 +26,13 @@ pub(super) struct Packing<'a, T> {
 }
 
 impl<'a, T: Accumulator + Number> Packing<'a, T> {
-    /// That of an operand in a plan.
+    /// That of an operand in a composition.
     ///
     /// # Errors
     ///
     /// Those of [`Operands::widening`].
-    pub fn new(operands: Operands<'a>, plan: &'a Plan, operand: OperandKind, widest: usize) -> Result<Self, Error> {
-        let panels = plan.shares.iter().map(|share| &share.panels[operand.index()]);
+    pub fn new(operands: Operands<'a>, composition: &'a Composition, operand: OperandKind, widest: usize) -> Result<Self, Error> {
+        let panels = composition.shares.iter().map(|share| &share.panels[operand.index()]);
         let panels = panels.map(|panel| (panel, panel.rectangle())).collect();
         let (matrix, widening) = (operands.matrix(operand), operands.widening(operand)?);
         Ok(Self { operands, operand, matrix, widening, panels, widest })

@@ -5,21 +5,23 @@ use super::{
     accumulators::Accumulators,
     block::{Block, Started},
     chains::Chains,
+    composition::{Composition, stored_once},
     fast::compute,
     operands::{Operands, Product, Tiling, unknown},
-    plan::{Plan, stored_once},
     store::Blocks,
     vectors::whole,
 };
 use crate::{
     call::{HostMatrices, Shapes},
-    desc::SimtDesc,
+    desc::GemmDesc,
     error::Error,
     index::{Map, at},
     numeric::{Accumulator, ElementKind, F16, Number, SplitKind, split::SplitBlocks},
     operand::OperandKind,
+    plan::Program,
+    refusal::{Refusal, Word},
     schedule::Fault,
-    threadblock::Program,
+    shape::Mnk,
 };
 use std::{
     collections::HashMap,
@@ -38,10 +40,10 @@ pub enum Mode {
     },
 }
 
-/// A program whose threads all follow one schedule, its plan where it has been composed, and how it is run.
+/// A program whose threads all follow one schedule, what it composes to where that is known, and how it is run.
 struct OneSchedule<'p> {
     program: &'p Program,
-    plan: Option<&'p Plan>,
+    composition: Option<&'p Composition>,
     /// The map (0, block) to the number of a tile.
     order: Map,
     /// Rows and columns of tiles.
@@ -55,19 +57,19 @@ struct OneSchedule<'p> {
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
 pub(crate) fn execute(
     program: &Program,
-    plan: Option<&Plan>,
+    composition: Option<&Composition>,
     mode: Mode,
     problem: Shapes,
     inputs: HostMatrices<'_>,
 ) -> Result<(), Error> {
-    let desc = &program.desc;
-    let block = desc.knobs.threadblock;
+    let (desc, tiles) = (&program.desc, &program.base.tiles);
+    let block = tiles.block;
     let blocks = SplitBlocks::of((SplitKind::None, false), problem.k, block.k);
-    let tiling = Tiling { block, slices: desc.warps().k, blocks };
+    let tiling = Tiling { block, slices: tiles.warps().k, blocks };
     let Some(mut product) = Product::of(&desc.class, tiling, problem, inputs)? else { return Ok(()) };
     let tiles @ (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let order = (program.maps.order)(rows as u32, columns as u32);
-    let this = OneSchedule { program, plan, order, tiles };
+    let this = OneSchedule { program, composition, order, tiles };
     match (mode, desc.class.accumulator) {
         (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
         (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
@@ -99,24 +101,24 @@ impl OneSchedule<'_> {
             }
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let accumulators = checked_block(program, &product.operands, tile, order, stored)?;
-            let extents = (program.desc.knobs.threadblock.m as usize, program.desc.knobs.threadblock.n as usize);
+            let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
             let (piece, kind) = (accumulators.len(), accumulators.kind());
             Blocks { tiles: &[tile], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
         }
         Ok(())
     }
 
-    /// Many blocks at once, through the plan.
+    /// Many blocks at once, through the composition.
     fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>) -> Result<(), Error> {
         let own;
-        let plan = match self.plan {
-            Some(plan) => plan,
+        let composition = match self.composition {
+            Some(composition) => composition,
             None => {
-                own = Plan::of(self.program)?;
+                own = Composition::of(self.program)?;
                 &own
             }
         };
-        compute(&Chains::<T>::of(product.operands, plan)?, self.tiles, |block| self.place(block), product)
+        compute(&Chains::<T>::of(product.operands, composition)?, self.tiles, |block| self.place(block), product)
     }
 }
 
@@ -128,26 +130,27 @@ fn checked_block(
     seed: u64,
     stored: Result<(), Fault>,
 ) -> Result<Accumulators, Error> {
-    let d = &program.desc;
+    let (class, base) = (&program.desc.class, &program.base);
+    let Mnk { m, n, .. } = base.tiles.block;
     let walks = [
-        operands.iterator(OperandKind::A, u64::from(row) * u64::from(d.knobs.threadblock.m)),
-        operands.iterator(OperandKind::B, u64::from(column) * u64::from(d.knobs.threadblock.n)),
+        operands.iterator(OperandKind::A, u64::from(row) * u64::from(m)),
+        operands.iterator(OperandKind::B, u64::from(column) * u64::from(n)),
     ];
     let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
-    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(d.class.accumulator, matrix.kind)) else {
-        return Err(unknown(&d.class));
+    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(class.accumulator, matrix.kind)) else {
+        return Err(unknown(class));
     };
     let words = [of_a, of_b];
     let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
         let element = walks[operand.index()].element(tile, mn, k);
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
-    let accumulators = Accumulated::Numbers(Accumulators::zeros(d.class.accumulator, d.accumulators() as usize));
-    let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed })?;
+    let accumulators = Accumulated::Numbers(Accumulators::zeros(base.accumulator, base.tiles.accumulators() as usize));
+    let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed }, &mut ())?;
     stored?;
-    let mut tile = Accumulators::zeros(d.class.accumulator, (d.knobs.threadblock.m * d.knobs.threadblock.n) as usize);
-    for thread in 0..d.threads_per_slice() {
-        for index in 0..d.accumulators() {
+    let mut tile = Accumulators::zeros(base.accumulator, (m * n) as usize);
+    for thread in 0..base.tiles.threads_per_slice() {
+        for index in 0..base.tiles.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
                 tile.set(place as usize, block.threads[thread as usize].accumulators.word(index));
             }
@@ -156,25 +159,26 @@ fn checked_block(
     Ok(tile)
 }
 
-/// A program and its plan, composed once for each description.
+/// A program and what it composes to, once for each description.
 pub(crate) struct Composed {
     pub program: Program,
-    pub plan: Plan,
+    pub composition: Composition,
 }
 
-/// Descriptions whose plans are kept.
+/// Descriptions whose programs are kept.
 const KEPT: usize = 1024;
 
-/// The program and plan of a description that has been checked.
-pub(crate) fn composed(desc: &SimtDesc) -> Result<Arc<Composed>, Fault> {
-    static KNOWN: LazyLock<Mutex<HashMap<SimtDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
+/// The program of a description that has been checked, composed.
+pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
+    static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(composed) = known().get(desc) {
         return Ok(composed.clone());
     }
-    let program = Program::of(desc);
-    let plan = Plan::of(&program)?;
-    let composed = Arc::new(Composed { program, plan });
+    let roles = Refusal::HasRoles { mainloop: Word(desc.family.mainloop().name()) };
+    let program = desc.plan()?.program().ok_or(roles)?;
+    let composition = Composition::of(&program)?;
+    let composed = Arc::new(Composed { program, composition });
     let mut known = known();
     if known.len() >= KEPT {
         known.clear();

@@ -55,9 +55,12 @@ pub(super) struct SharedMemory {
 
 /// An access: by which thread, to which bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Access {
+pub struct Access {
+    /// By which thread.
     pub thread: u32,
+    /// The first byte.
     pub byte: u64,
+    /// So many bytes.
     pub bytes: u32,
 }
 

@@ -6,7 +6,6 @@ use super::{
     shared_memory::{Access, Content},
 };
 use crate::{
-    desc::{OperandDesc, SimtDesc},
     index::at,
     operand::OperandKind,
     schedule::{Fault, Lane},
@@ -16,12 +15,15 @@ use crate::{
 const DEPOSITED: u32 = 1 << 31;
 
 /// One thread at its turn.
-pub(super) struct Turn<'b, 'a> {
+pub struct Turn<'b, 'a> {
+    /// Its block.
     pub block: &'b mut Block<'a>,
+    /// Its number.
     pub thread: u32,
 }
 
 impl Turn<'_, '_> {
+    /// Its registers.
     pub fn state(&mut self) -> &mut Thread {
         &mut self.block.threads[self.thread as usize]
     }
@@ -42,16 +44,16 @@ impl Turn<'_, '_> {
 
     /// Where element (mn, k) of the tile numbered `tile` lies.
     pub fn place(&self, operand: OperandKind, tile: u32, (mn, k): (u32, u32)) -> Result<Access, Fault> {
-        let (d, facts) = (&self.block.program.desc, &self.block.operands[operand.index()]);
+        let (base, facts) = (&self.block.program.base, &self.block.operands[operand.index()]);
         let offset = self.block.program.maps.smem[operand.index()].at(at(mn, k)).ok_or(Fault::LeftOut {
             map: "smem",
             row: mn,
             column: k,
         })?;
         let [stage_of_a, stage] = self.block.stage_bytes;
-        let base = u64::from(tile % d.knobs.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
+        let first = u64::from(tile % base.stages) * stage + if operand == OperandKind::B { stage_of_a } else { 0 };
         let bytes = facts.element.bytes_of(1);
-        Ok(Access { thread: self.thread, byte: base + u64::from(offset) * u64::from(bytes), bytes })
+        Ok(Access { thread: self.thread, byte: first + u64::from(offset) * u64::from(bytes), bytes })
     }
 
     /// Where an element of the fragment of a k-group lies.
@@ -68,22 +70,23 @@ impl Turn<'_, '_> {
         let row = self.thread % self.block.threads_per_slice;
         let offset =
             self.block.program.maps.deposit.at(at(row, index)).ok_or(Fault::LeftOut { map: "deposit", row, column: index })?;
-        let bytes = self.block.program.desc.class.accumulator.bytes_of(1);
+        let bytes = self.block.program.base.accumulator.bytes_of(1);
         Ok(Access { thread: self.thread, byte: u64::from(offset) * u64::from(bytes), bytes })
     }
 
+    /// Its slice of K.
     pub fn slice(&self) -> u32 {
         self.thread / self.block.threads_per_slice
     }
 }
 
 impl Lane for Turn<'_, '_> {
-    fn desc(&self) -> &SimtDesc {
-        &self.block.program.desc
+    fn accesses(&self, operand: OperandKind) -> u32 {
+        self.block.operands[operand.index()].thread_map().accesses()
     }
 
-    fn operand(&self, operand: OperandKind) -> OperandDesc {
-        self.block.operands[operand.index()]
+    fn held(&self, operand: OperandKind) -> u32 {
+        self.block.operands[operand.index()].thread_mn()
     }
 
     fn fetch(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault> {
@@ -163,7 +166,7 @@ impl Lane for Turn<'_, '_> {
     }
 
     fn multiply(&mut self, group: u32) -> Result<(), Fault> {
-        let groups = u64::from(self.block.program.desc.knobs.warp.k);
+        let groups = u64::from(self.block.program.base.tiles.warp.k);
         let thread = self.thread;
         let state = self.state();
         let tile = (state.multiplied / groups) as u32;

@@ -6,15 +6,15 @@
 use crate::{
     index::{at, points},
     operand::OperandKind,
+    plan::Program,
     schedule::Fault,
-    threadblock::Program,
 };
 
 /// Checks every access of more than one element to shared memory, and to D.
 pub(super) fn whole(program: &Program) -> Result<(), Fault> {
-    let (d, maps) = (&program.desc, &program.maps);
+    let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
-        let (facts, smem) = (d.operand(operand), &maps.smem[operand.index()]);
+        let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
         let apart = |mn, k| Fault::VectorApart { operand, mn, k };
         // As vectors are copied, and as fragments load them.
         for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (false, facts.fragment_access())] {
@@ -33,7 +33,7 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
             }
         }
     }
-    let (accumulator, width) = (maps.accumulator.as_ref(), d.store_access());
+    let (accumulator, width) = (maps.accumulator.as_ref(), base.store_access);
     for point in points(accumulator).filter(|point| point.column.is_multiple_of(width)) {
         if !side_by_side(width, |i| accumulator.at(at(point.row, point.column + i))) {
             return Err(Fault::StoreApart { thread: point.row, accumulator: point.column });

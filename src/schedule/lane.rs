@@ -1,20 +1,14 @@
 //! What one thread does, step by step, as an interface.
 
 use super::Fault;
-use crate::{
-    desc::{OperandDesc, SimtDesc},
-    operand::OperandKind,
-    schedule::Step,
-};
+use crate::{operand::OperandKind, schedule::Step};
 
 /// What one thread can do: the vocabulary in which main loops and warps say what they do.
 pub trait Lane {
-    /// The description.
-    fn desc(&self) -> &SimtDesc;
-    /// What the description says of an operand.
-    fn operand(&self, operand: OperandKind) -> OperandDesc {
-        self.desc().operand(operand)
-    }
+    /// Accesses of the thread to an operand's tile in global memory.
+    fn accesses(&self, operand: OperandKind) -> u32;
+    /// Elements of the thread's fragment of an operand.
+    fn held(&self, operand: OperandKind) -> u32;
     /// Vector `access` of tile `written`: global memory to registers.
     fn fetch(&mut self, operand: OperandKind, access: u32) -> Result<(), Fault>;
     /// Vector `access`: registers to the stage of tile `written`.

@@ -10,14 +10,12 @@
 mod fault;
 mod kind;
 mod lane;
-mod role_options;
 mod roles;
 mod step;
 
 pub use fault::Fault;
 pub use kind::ScheduleKind;
 pub use lane::Lane;
-pub use role_options::RoleOptions;
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
 

@@ -6,7 +6,6 @@
 //! Twin: `kernels/schedule.cuh`.
 
 use super::{Schedule, steps};
-use crate::desc::SimtDesc;
 
 steps! {
     sections Prologue Body Epilogue;
@@ -63,19 +62,6 @@ steps! {
 }
 
 impl Schedule {
-    /// The schedule of a description whose threads all follow one; of others, an empty one.
-    pub fn of(d: &SimtDesc) -> Self {
-        let mut schedule = d.knobs.mainloop.behaviour().map_or_else(Self::default, |mainloop| mainloop.schedule(d));
-        for slice in 1..d.warps().k as u8 {
-            schedule.epilogue.extend([Step::Deposit { slice }, Step::Barrier, Step::Collect { slice }]);
-            if u32::from(slice) + 1 < d.warps().k {
-                // The next slice deposits where this one was read.
-                schedule.epilogue.push(Step::Barrier);
-            }
-        }
-        schedule
-    }
-
     /// The schedule of a transpose's tile, through shared memory or through registers alone.
     pub fn of_transpose(staged: bool) -> Self {
         let body =

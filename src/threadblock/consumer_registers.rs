@@ -2,7 +2,7 @@
 
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 use crate::{
-    schedule::RoleOptions,
+    threadblock::RoleOptions,
     warp::mma_warpgroup::{FRAGMENT_REGISTERS, STEPS},
 };
 
@@ -27,7 +27,7 @@ impl WarpSpecialized {
     }
 
     /// With two sets of fragments where a consumer has the registers for them, else with one: then it loads while nothing is multiplied.
-    pub(super) const fn with_fitting_sets(self) -> Self {
+    pub(crate) const fn with_fitting_sets(self) -> Self {
         if !self.options.fragments || self.registers_needed() <= self.registers_available() {
             return self;
         }

@@ -5,10 +5,9 @@
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
-use super::{mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
+use super::{MmaBase, mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
 use crate::words::words;
 use crate::{
-    desc::{OperandDesc, SimtDesc},
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
     shape::Shape,
@@ -74,20 +73,27 @@ main_loops! {
 
 /// What a main loop does whose threads all follow one schedule.
 pub trait Mainloop: Sync {
-    /// The file of the CUDA twin, below `kernels/`.
-    fn twin(&self) -> &'static str;
     /// The C++ template of the twin.
     fn cuda(&self) -> &'static str;
     /// The order of steps.
-    fn schedule(&self, d: &SimtDesc) -> Schedule;
+    fn schedule(&self, base: &MmaBase) -> Schedule;
     /// One thread's copying step: how tiles come from global to shared memory.
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault>;
 }
 
 impl MainloopKind {
-    /// Whether warpgroups have roles: then [`Roles`](crate::schedule::Roles) say what each does.
-    pub const fn has_roles(self) -> bool {
-        matches!(self, Self::WarpSpecialized)
+    /// Whether it is one of these.
+    pub(crate) const fn is_among(self, loops: &[Self]) -> bool {
+        let mut i = 0;
+        while i < loops.len() && loops[i] as u8 != self as u8 {
+            i += 1;
+        }
+        i < loops.len()
+    }
+
+    /// Whether tiles come without passing through registers.
+    pub const fn copies_asynchronously(self) -> bool {
+        matches!(self, Self::Multistage | Self::WarpSpecialized)
     }
 
     /// What it does; `None` where warpgroups have roles.
@@ -102,15 +108,15 @@ impl MainloopKind {
 }
 
 /// Runs one step of one thread: the one place where steps get their meaning on the host.
-pub(crate) fn perform(d: &SimtDesc, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
+pub fn perform(base: &MmaBase, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
     match step {
         Step::Fetch | Step::Store | Step::Copy { .. } | Step::Commit | Step::Wait { .. } => {
-            let Some(mainloop) = d.knobs.mainloop.behaviour() else { return Err(lane.foreign(step)) };
+            let Some(mainloop) = base.mainloop.behaviour() else { return Err(lane.foreign(step)) };
             mainloop.copy(step, lane)
         }
         Step::Load { group } => mma_simt::load(u32::from(group), lane),
         Step::Multiply { group } => lane.multiply(u32::from(group)),
-        Step::MultiplyTile => (0..d.knobs.warp.k).try_for_each(|group| {
+        Step::MultiplyTile => (0..base.tiles.warp.k).try_for_each(|group| {
             mma_simt::load(group, lane)?;
             lane.multiply(group)
         }),
@@ -127,11 +133,10 @@ pub(crate) fn perform(d: &SimtDesc, step: Step, lane: &mut dyn Lane) -> Result<(
     }
 }
 
-/// Every access of both operands that part `part` of `of` makes.
-pub(crate) fn accesses(operands: [OperandDesc; 2], part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> {
-    let counts = OperandKind::BOTH.map(|operand| (operand, operands[operand.index()].thread_map().accesses()));
-    counts
+/// Those of so many accesses to A's tile and to B's that part `part` of `of` makes.
+pub(crate) fn accesses(counts: [u32; 2], part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> {
+    OperandKind::BOTH
         .into_iter()
-        .flat_map(|(operand, count)| (0..count).map(move |access| (operand, access)))
+        .flat_map(move |operand| (0..counts[operand.index()]).map(move |access| (operand, access)))
         .filter(move |(_, access)| access % of == part)
 }

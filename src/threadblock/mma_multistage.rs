@@ -7,9 +7,11 @@
 //!
 //! Twin: `kernels/threadblock/mma_multistage.cuh`.
 
-use super::mma::{Mainloop, accesses};
+use super::{
+    MmaBase,
+    mma::{Mainloop, accesses},
+};
 use crate::{
-    desc::SimtDesc,
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
 };
@@ -22,21 +24,17 @@ const COPY_PARTS: u8 = 2;
 pub(super) struct Multistage;
 
 impl Mainloop for Multistage {
-    fn twin(&self) -> &'static str {
-        "threadblock/mma_multistage.cuh"
-    }
-
     fn cuda(&self) -> &'static str {
         "threadblock::MmaMultistage"
     }
 
-    fn schedule(&self, d: &SimtDesc) -> Schedule {
-        let groups = d.knobs.warp.k as u8;
+    fn schedule(&self, base: &MmaBase) -> Schedule {
+        let groups = base.tiles.warp.k as u8;
         let parts = COPY_PARTS;
-        let landed = Step::Wait { pending: d.knobs.stages as u8 - 2 };
-        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(d.knobs.stages as usize - 1);
+        let landed = Step::Wait { pending: base.stages as u8 - 2 };
+        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
         prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);
-        let operands = OperandKind::BOTH.map(|operand| d.operand(operand));
+        let counts = base.operands.map(|operand| operand.thread_map().accesses());
         let mut body = Vec::new();
         for group in 0..groups {
             if group + 1 == groups {
@@ -44,7 +42,7 @@ impl Mainloop for Multistage {
             }
             body.push(Step::Load { group: (group + 1) % groups });
             // A part without accesses is no step.
-            if group < parts && accesses(operands, u32::from(group), u32::from(parts)).next().is_some() {
+            if group < parts && accesses(counts, u32::from(group), u32::from(parts)).next().is_some() {
                 body.push(Step::Copy { part: group, of: parts });
             }
             body.push(Step::Multiply { group });
@@ -53,10 +51,10 @@ impl Mainloop for Multistage {
     }
 
     fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
+        let counts = OperandKind::BOTH.map(|operand| lane.accesses(operand));
         match step {
             Step::Copy { part, of } => {
-                accesses(operands, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
+                accesses(counts, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
             }
             Step::Commit => {
                 lane.commit();

@@ -6,9 +6,11 @@
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
-use super::mma::{Mainloop, accesses};
+use super::{
+    MmaBase,
+    mma::{Mainloop, accesses},
+};
 use crate::{
-    desc::SimtDesc,
     operand::OperandKind,
     schedule::{Fault, Lane, Schedule, Step},
 };
@@ -17,16 +19,12 @@ use crate::{
 pub(super) struct Pipelined;
 
 impl Mainloop for Pipelined {
-    fn twin(&self) -> &'static str {
-        "threadblock/mma_pipelined.cuh"
-    }
-
     fn cuda(&self) -> &'static str {
         "threadblock::MmaPipelined"
     }
 
-    fn schedule(&self, d: &SimtDesc) -> Schedule {
-        let groups = d.knobs.warp.k as u8;
+    fn schedule(&self, base: &MmaBase) -> Schedule {
+        let groups = base.tiles.warp.k as u8;
         let mut body = Vec::new();
         for group in 0..groups {
             if group + 1 == groups {
@@ -48,11 +46,11 @@ impl Mainloop for Pipelined {
 
 /// One thread's copying step, when tiles come through registers.
 pub(super) fn through_registers(step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-    let operands = OperandKind::BOTH.map(|operand| lane.operand(operand));
+    let counts = OperandKind::BOTH.map(|operand| lane.accesses(operand));
     match step {
-        Step::Fetch => accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
+        Step::Fetch => accesses(counts, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
         Step::Store => {
-            accesses(operands, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
+            accesses(counts, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
             lane.wrote();
             Ok(())
         }

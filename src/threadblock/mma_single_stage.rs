@@ -6,25 +6,18 @@
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
-use super::{mma::Mainloop, mma_pipelined::through_registers};
-use crate::{
-    desc::SimtDesc,
-    schedule::{Fault, Lane, Schedule, Step},
-};
+use super::{MmaBase, mma::Mainloop, mma_pipelined::through_registers};
+use crate::schedule::{Fault, Lane, Schedule, Step};
 
 /// [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
 pub(super) struct SingleStage;
 
 impl Mainloop for SingleStage {
-    fn twin(&self) -> &'static str {
-        "threadblock/mma_single_stage.cuh"
-    }
-
     fn cuda(&self) -> &'static str {
         "threadblock::MmaSingleStage"
     }
 
-    fn schedule(&self, _: &SimtDesc) -> Schedule {
+    fn schedule(&self, _: &MmaBase) -> Schedule {
         let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
         Schedule { body, ..Schedule::default() }
     }

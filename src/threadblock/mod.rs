@@ -7,15 +7,16 @@
 
 mod consumer_registers;
 pub mod mma;
+mod mma_base;
 pub mod mma_multistage;
 pub mod mma_pipelined;
 pub mod mma_single_stage;
 #[doc(hidden)]
 pub mod mma_warp_specialized;
+mod operand;
 #[doc(hidden)]
 pub mod pipeline;
-mod program;
-pub mod smem_layout;
+mod role_options;
 pub mod swizzle;
 #[doc(hidden)]
 pub mod tensor_copy;
@@ -28,16 +29,20 @@ pub mod tile_iterator;
 #[doc(hidden)]
 pub mod tile_scheduler;
 
+pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
+#[doc(hidden)]
+pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 pub use mma::{Mainloop, MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
+#[doc(hidden)]
+pub use mma_base::MmaBase;
 #[doc(hidden)]
 pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
+pub use operand::OperandDesc;
+#[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
-pub use program::{Maps, Program};
-pub use smem_layout::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
-#[doc(hidden)]
-pub use smem_layout::{BoxedTile, SmemTile};
+pub use role_options::RoleOptions;
 pub use swizzle::SwizzleKind;
 #[doc(hidden)]
 pub use swizzle::{HILBERT_SIDE, TileOrder};

@@ -16,18 +16,14 @@
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
 use crate::{
+    arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
+    shape::at_least_one,
 };
-
-/// Threads of a warp.
-pub const WARP: u32 = 32;
 
 /// Bytes of the smallest piece of global memory that is fetched.
 pub const SECTOR_BYTES: u32 = 32;
-
-/// Bytes of a wavefront of shared memory: a word of four bytes of each of its 32 banks.
-pub const WAVEFRONT_BYTES: u32 = 128;
 
 /// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -110,11 +106,6 @@ impl ThreadMap {
         }
         Some((row, contiguous + access % self.steps_contiguous() * self.threads_contiguous()))
     }
-}
-
-/// What to divide by, before anyone has checked it.
-pub(crate) const fn at_least_one(x: u32) -> u32 {
-    if x == 0 { 1 } else { x }
 }
 
 impl IndexMap for ThreadMap {

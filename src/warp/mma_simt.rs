@@ -13,13 +13,13 @@
 
 use super::InterleaveKind;
 use crate::{
+    arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
     numeric::ElementKind,
     operand::OperandKind,
     schedule::{Fault, Lane},
-    shape::Mnk,
-    threadblock::thread_map::{WARP, at_least_one},
+    shape::{Mnk, at_least_one},
 };
 
 /// The grid of lanes of a warp.
@@ -238,7 +238,7 @@ pub const fn interleave(chosen: InterleaveKind, element: ElementKind, thread_mn:
 /// Loads both fragments of a k-group from shared memory.
 pub(crate) fn load(group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
     for operand in OperandKind::BOTH {
-        for i in 0..lane.operand(operand).thread_mn() {
+        for i in 0..lane.held(operand) {
             lane.load(operand, group, i)?;
         }
     }

@@ -275,7 +275,7 @@ fn the_host_cost_of_a_run() {
 fn a_cold_kernel_and_a_warm_start() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
-    let unit = falchion::internals::codegen::translation_unit(&Sgemm::DESC, false);
+    let unit = Sgemm::DESC.plan().unwrap().unit(false);
     let cold_cache = || falchion::cuda::cache::Cache::new(falchion::cuda::cache::CacheDir::At(folder.clone()));
     let sm = falchion::cuda::machine_of(&context).unwrap().sm;
     let cache = cold_cache();

@@ -1,6 +1,9 @@
 //! Descriptions, changed in some things.
 
-use falchion::desc::{GemmDesc, Pins, SimtDesc, WarpSpecializedDesc};
+use falchion::{
+    desc::{GemmDesc, Pins, SimtDesc, WarpSpecializedDesc},
+    internals::codegen::TranslationUnit,
+};
 
 /// A description whose family a test knows.
 pub trait OfFamily {
@@ -18,6 +21,11 @@ impl OfFamily for GemmDesc {
     fn roles(&self) -> WarpSpecializedDesc {
         self.warp_specialized().expect("a kernel whose warpgroups have roles")
     }
+}
+
+/// The text of a description that is a kernel.
+pub fn unit_of(desc: &GemmDesc, with_fingerprints: bool) -> TranslationUnit {
+    desc.plan().expect("a kernel").unit(with_fingerprints)
 }
 
 /// The description with some knobs of its family changed, which are the kernel's.

@@ -3,13 +3,13 @@
 use falchion::{
     desc::GemmDesc,
     device::run_program,
+    internals::plan::Program,
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
         host::Mode,
     },
     layout::Order,
     numeric::{Bf16, Element, ElementKind, F16},
-    threadblock::Program,
 };
 
 macro_rules! data {
@@ -74,7 +74,7 @@ fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
 /// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong: the fault, the refusal, or
 /// the first element of D that is not the reference's; nothing, when all is well.
 pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
-    let d = program.desc.sum();
+    let d = program.desc;
     let user = if d.frame.is_exchanged() { d.exchange() } else { d };
     let order_c = if d.frame.is_exchanged() { Order::Col } else { Order::Row };
     let matrix = |order: Order, rows, columns| {

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 #[macro_use]
-mod changed;
+pub mod changed;
 
 pub mod advice;
 pub mod case;

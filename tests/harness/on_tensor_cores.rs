@@ -8,7 +8,8 @@ use falchion::{
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
         family::default_gemm_configuration::default_description,
-        host::{Mode, WarpSpecializedProgram},
+        host::Mode,
+        plan::WarpSpecializedProgram,
     },
     layout::Order,
     numeric::{Combined, ElementKind, SplitKind},

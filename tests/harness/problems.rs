@@ -84,7 +84,7 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
         if exchanged { (d.alignments()[1], d.alignments()[0]) } else { (d.alignments()[0], d.alignments()[1]) };
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // The copy engine takes any extents; addresses and rows of A and of B begin where it can read.
-    let roles = d.family.mainloop().has_roles();
+    let roles = d.family.mainloop().behaviour().is_none();
     let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };
     if wanted.aligned && !roles {
         // The contiguous extent of each operand is a multiple of its alignment.

@@ -7,10 +7,9 @@ use falchion::{
     internals::{
         codegen::KERNELS,
         index::fingerprint,
-        schedule::RoleOptions,
         sys::nvrtc::{Compiled, Nvrtc, Program},
     },
-    threadblock::{Pipeline, SharedOperand},
+    threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
 
 /// Slices of a warpgroup's part; 8 accumulators a thread each.

@@ -101,7 +101,7 @@ pub type Other<'o> = &'o (dyn Fn(&Problem, &Buffers, u64) -> Result<HostBuffer, 
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let most_work = if desc.family.mainloop().has_roles() { MOST_WORK_OF_ROLES } else { MOST_WORK };
+    let most_work = if desc.family.mainloop().behaviour().is_none() { MOST_WORK_OF_ROLES } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let problem = problem(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);

@@ -7,7 +7,8 @@ use falchion::{
     device::{run_on_host, run_warp_specialized},
     internals::{
         call::{HostMatrices, MatrixShape, Shapes, Source},
-        host::{Mode, WarpSpecializedProgram},
+        host::Mode,
+        plan::WarpSpecializedProgram,
         schedule::{Role, RoleStep, Section},
     },
     layout::Order,
@@ -123,5 +124,5 @@ impl Subject {
 }
 
 pub fn program(desc: &GemmDesc) -> WarpSpecializedProgram {
-    WarpSpecializedProgram { clusters: 2, ..WarpSpecializedProgram::of(&desc.roles()).expect("a legal description") }
+    WarpSpecializedProgram { clusters: 2, ..desc.roles().program().expect("a legal description") }
 }

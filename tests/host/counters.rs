@@ -1,7 +1,7 @@
 //! Counters of the executor's own accesses, against formulas and against a count of another kind.
 
-use crate::harness::OfFamily;
 use crate::harness::{
+    OfFamily,
     drawn::{default_f32, shipped},
     mutated::bent,
 };
@@ -11,10 +11,10 @@ use falchion::{
     internals::{call::Shapes, operand::OperandKind},
     layout::Order,
     shape::Mnk,
-    threadblock::{Along, Program, SmemLayout, SmemTile},
+    threadblock::{Along, SmemLayout, SmemTile},
 };
-use falchion_lab::banks::SECTOR_BYTES;
 use falchion_lab::{
+    banks::SECTOR_BYTES,
     counters::{Counters, count},
     ladder,
 };
@@ -45,7 +45,7 @@ fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Shapes {
 }
 
 fn counted(desc: &SimtDesc, shapes: &Shapes) -> Counters {
-    count(&Program::of(desc), shapes).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
+    count(&desc.program(), shapes).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
 }
 
 /// Elements read = `MNK (1/tile_m + 1/tile_n)`, multiplications = `MNK`.
@@ -67,7 +67,7 @@ fn elements_read_are_those_of_the_formula() {
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
 fn every_block(desc: &SimtDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
-    let (turned, facts) = (shapes.canonical(), desc.operand(operand));
+    let (turned, facts) = (shapes.canonical(), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
         OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.knobs.threadblock.n as usize),
         OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.knobs.threadblock.m as usize),
@@ -126,9 +126,9 @@ fn a_classic_tile_by_hand() {
 fn a_changed_map_is_counted() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let shapes = problem(&desc.one(), [1, 1, 2]);
-    let program = Program::of(&desc.one());
+    let program = desc.one().program();
     let mut unpadded = program.clone();
-    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.one().operand(OperandKind::A).smem });
+    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.one().base().operand(OperandKind::A).smem });
     let (padded, unpadded) = (count(&program, &shapes).unwrap(), count(&unpadded, &shapes).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
@@ -144,7 +144,7 @@ fn a_changed_map_is_counted() {
 #[test]
 fn what_cannot_be_scaled_is_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let program = Program::of(&desc.one());
+    let program = desc.one().program();
     let says = |extents, leading| count(&program, &Shapes::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
     assert_eq!(
         says((100, 128, 64), [None; 3]),
@@ -155,7 +155,7 @@ fn what_cannot_be_scaled_is_refused() {
     assert!(count(&program, &Shapes::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
     let wide = but!(desc, align_a: 4);
     let shapes = Shapes::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
-    let says = count(&Program::of(&wide.one()), &shapes).unwrap_err().to_string();
+    let says = count(&wide.one().program(), &shapes).unwrap_err().to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
     assert!(count(&program, &Shapes::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
     assert_eq!(count(&program, &Shapes::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());

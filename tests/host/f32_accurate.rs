@@ -9,8 +9,9 @@ use falchion::{
     internals::{
         call::HostSlice,
         family::{Request, default_gemm_configuration::default_description},
-        host::{Mode, SplitProgram, WarpSpecializedProgram},
+        host::Mode,
         operand::OperandKind,
+        plan::SplitProgram,
         schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
@@ -106,10 +107,10 @@ fn results_lie_within_the_bound() {
             for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
                 let [m, n] = [20, 24];
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
-                let mut program = WarpSpecializedProgram::of(
-                    &but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 }).roles(),
-                )
-                .expect("a program");
+                let mut program = but!(desc, threadblock: Mnk { m: 64, n: 128, k: 64 }, warp: Mnk { m: 64, n: 128, k: 64 })
+                    .roles()
+                    .program()
+                    .expect("a program");
                 // Without the window the bound holds all the same.
                 program.split.windowed = false;
                 let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
@@ -184,7 +185,7 @@ fn every_fault_is_found() {
         // Neither side's scales are 1.
         let b: Vec<f32> = b.iter().map(|x| x * 3000.0).collect();
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
-        let right = WarpSpecializedProgram::of(&desc.roles()).expect("a program");
+        let right = desc.roles().program().expect("a program");
         assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
         for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(split)) {
             let mut program = right.clone();
@@ -223,7 +224,7 @@ fn the_window_is_checked() {
             assert!(computed(&desc(SplitKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
         }
     }
-    let mut program = WarpSpecializedProgram::of(&desc(SplitKind::F16x3, ORDERS[0]).roles()).expect("a program");
+    let mut program = desc(SplitKind::F16x3, ORDERS[0]).roles().program().expect("a program");
     program.split.windowed = false;
     assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
     let zeros = vec![0.0; n * k];

@@ -5,6 +5,7 @@ use falchion::{
     Error,
     device::{Executor, run_on_host, run_program},
     epilogue::{Clamp, Constant, LinearCombination, Node},
+    internals::plan::Program,
     internals::{
         call::{Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
         host::Mode,
@@ -14,7 +15,7 @@ use falchion::{
     numeric::Element,
     prelude::*,
     shape::Mnk,
-    threadblock::{Along, Program, SmemLayout, SwizzleKind},
+    threadblock::{Along, SmemLayout, SwizzleKind},
 };
 
 use std::sync::Arc;
@@ -197,7 +198,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
 
 /// The program of 32 x 32 tiles, four warps each, two along M and two along N.
 fn four_warps() -> Program {
-    Program::of(&tiles(Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(), (32, 32, 8), (16, 16, 8)).one())
+    tiles(Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(), (32, 32, 8), (16, 16, 8)).one().program()
 }
 
 #[test]

@@ -3,8 +3,8 @@
 //! A mutant is caught by a fault, or by a product that is not the reference's. Those that survive are named here, with the
 //! reason why they compute the same product.
 
-use crate::harness::OfFamily;
 use crate::harness::{
+    OfFamily,
     drawn::{cases, default_f32, legal, ring, shipped, types},
     integers::{ragged, wrong},
     mutated::bent,
@@ -12,6 +12,7 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
+    internals::plan::Program,
     internals::{
         family::default_gemm_configuration::default_description,
         host::Mode,
@@ -21,7 +22,7 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     shape::Mnk,
-    threadblock::{Along, MainloopKind, Program, SmemLayout, SmemTile, TileOrder},
+    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, TileOrder},
 };
 use proptest::prelude::*;
 use std::{
@@ -60,7 +61,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
 
 /// Runs a changed program, checked: what caught it.
 fn caught(program: &Program) -> Option<String> {
-    wrong(program, CHECKED, ragged(&program.desc.sum()))
+    wrong(program, CHECKED, ragged(&program.desc))
 }
 
 fn with_schedule(program: &Program, schedule: Schedule) -> Program {
@@ -76,7 +77,7 @@ fn kind(finding: &str) -> String {
 fn every_step_of_every_schedule_is_needed() {
     let (mut table, mut mutants, mut survivors) = (BTreeMap::<(String, String), u32>::new(), 0, Vec::new());
     for (name, desc) in subjects() {
-        let program = Program::of(&desc.one());
+        let program = desc.one().program();
         assert_eq!(caught(&program), None, "{name} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             mutants += 1;
@@ -117,7 +118,7 @@ fn commute(first: Step, second: Step) -> bool {
 fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_does() {
     let (mut mutants, mut harmless) = (0, BTreeMap::<String, u32>::new());
     for (name, desc) in subjects() {
-        let program = Program::of(&desc.one());
+        let program = desc.one().program();
         for section in [Section::Prologue, Section::Body, Section::Epilogue] {
             let mut schedule = program.schedule.clone();
             for i in 1..schedule.steps_mut(section).len() {
@@ -143,7 +144,7 @@ fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_do
 fn a_wait_that_lets_one_more_copy_fly_is_caught() {
     let mut mutants = 0;
     for (name, desc) in subjects().into_iter().filter(|(_, d)| d.family.mainloop() == MainloopKind::Multistage) {
-        let program = Program::of(&desc.one());
+        let program = desc.one().program();
         for (section, index, step) in program.schedule.places() {
             if let Step::Wait { pending } = step {
                 let mut schedule = program.schedule.clone();
@@ -161,8 +162,9 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
 fn a_ring_with_fewer_stages_than_its_schedule_is_caught() {
     for stages in [3, 4, 5] {
         let desc = but!(ring(ROWS), stages, blocks_per_sm: 1).expect();
-        let program = Program::of(&desc.one());
-        let fewer = Program { desc: but!(desc, stages: stages - 1).one(), ..program };
+        let program = desc.one().program();
+        let fewer = but!(desc, stages: stages - 1);
+        let fewer = Program { desc: fewer, base: fewer.one().base(), ..program };
         let finding = caught(&fewer).expect("the ring is overrun");
         println!("{stages} stages in {}: {finding}", stages - 1);
     }
@@ -173,9 +175,9 @@ type Place = fn(&mut Program) -> &mut Map;
 
 /// Wrong maps: each changes the product, in both modes. The names say what is wrong.
 fn wrong_maps() -> Vec<(&'static str, Program)> {
-    let classic = Program::of(&default_f32(ArchKind::Sm70, TURNED).one());
-    let ring = Program::of(&ring(ROWS).one());
-    let sliced = Program::of(&subjects()[9].1.one());
+    let classic = default_f32(ArchKind::Sm70, TURNED).one().program();
+    let ring = ring(ROWS).one().program();
+    let sliced = subjects()[9].1.one().program();
     let mut mutants = Vec::new();
     let mut add =
         |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
@@ -233,7 +235,7 @@ fn a_wrong_map_goes_wrong_in_both_modes() {
     let mutants = wrong_maps();
     let mut survivors = Vec::new();
     for (name, program) in &mutants {
-        let size = ragged(&program.desc.sum());
+        let size = ragged(&program.desc);
         for mode in [CHECKED, Mode::Fast] {
             match wrong(program, mode, size) {
                 Some(finding) => println!("{name:45} {mode:?}: {finding}"),
@@ -255,7 +257,7 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     ];
     let desc = default_f32(ArchKind::Sm70, ROWS);
     for (name, bend) in bends {
-        let mut program = Program::of(&desc.one());
+        let mut program = desc.one().program();
         program.maps.order = Arc::new(move |rows, columns| {
             let order: Map = Arc::new(TileOrder { kind: desc.swizzle(), rows, columns });
             bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
@@ -278,7 +280,7 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
         ("a swizzle finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
         ("along K, where copies are vectors along MN", SmemTile { along: Along::K, padding: 0, ..tile }),
     ] {
-        let mut program = Program::of(&desc.one());
+        let mut program = desc.one().program();
         program.maps.smem[0] = Arc::new(map);
         println!("{name}: {}", caught(&program).expect(name));
         println!("{name}: {}", wrong(&program, Mode::Fast, ragged(&desc)).expect(name));
@@ -289,8 +291,8 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
 /// they cost is counted in `index_maps.rs`.
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
-    let program = Program::of(&default_f32(ArchKind::Sm70, TURNED).one());
-    let tile = program.desc.operand(falchion::internals::operand::OperandKind::A).smem;
+    let program = default_f32(ArchKind::Sm70, TURNED).one().program();
+    let tile = program.base.operand(falchion::internals::operand::OperandKind::A).smem;
     assert_eq!(tile.padding, 4);
     for (name, map) in [
         ("the padding dropped", SmemTile { padding: 0, ..tile }),
@@ -299,7 +301,7 @@ fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
         let mut mutant = program.clone();
         mutant.maps.smem[0] = Arc::new(map);
         assert_eq!(caught(&mutant), None, "{name}");
-        assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc.sum())), None, "{name}");
+        assert_eq!(wrong(&mutant, Mode::Fast, ragged(&mutant.desc)), None, "{name}");
         assert_ne!(fingerprint(&map), fingerprint(&tile), "{name}");
     }
 }
@@ -311,7 +313,7 @@ fn nothing_that_ships_is_accused() {
         let k = 2 * desc.threadblock().k as usize + 5;
         // Now and then a second tile of C.
         let m = if i % 5 == 0 { 131 } else { 125 };
-        assert_eq!(wrong(&Program::of(&desc.one()), CHECKED, [m, 67, k]), None, "{desc:?}");
+        assert_eq!(wrong(&desc.one().program(), CHECKED, [m, 67, k]), None, "{desc:?}");
         clean.insert(desc);
     }
     println!("{} descriptions, none accused", clean.len());
@@ -323,7 +325,7 @@ proptest! {
 
     #[test]
     fn nothing_that_checks_is_accused_in_any_order_of_threads(d in legal(), seed in any::<u64>()) {
-        let program = Program::of(&d.one());
+        let program = d.one().program();
         prop_assert_eq!(wrong(&program, Mode::Checked { seed }, ragged(&d)), None);
         prop_assert_eq!(wrong(&program, Mode::Fast, ragged(&d)), None);
     }

@@ -9,7 +9,8 @@ use falchion::{
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
         family::{Request, default_gemm_configuration::default_description},
-        host::{Mode, WarpSpecializedProgram},
+        host::Mode,
+        plan::WarpSpecializedProgram,
         schedule::{Role, RoleStep, ScheduleKind, Section},
     },
     layout::{MatrixType, Order},
@@ -94,7 +95,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 /// schedule that does not promote, other bits.
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
-    let right = WarpSpecializedProgram::of(&promoted().roles()).expect("a program");
+    let right = promoted().roles().program().expect("a program");
     let run = |program: &WarpSpecializedProgram| product(|shapes, matrices| run_warp_specialized(program, 3, shapes, matrices));
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
@@ -114,7 +115,7 @@ fn a_schedule_that_promotes_otherwise_is_found() {
         change(program.ring.roles.of_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
-    let never = WarpSpecializedProgram::of(&but!(promoted(), promotion: PromotionKind::Never).roles()).expect("a program");
+    let never = but!(promoted(), promotion: PromotionKind::Never).roles().program().expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 

@@ -6,7 +6,8 @@ use crate::harness::ring_programs::{
 };
 use falchion::{
     internals::{
-        host::roles::{RingProgram, Tally, Work, check},
+        host::roles::{Tally, Work, check},
+        plan::RingProgram,
         schedule::{Role, RoleStep, Section},
     },
     threadblock::Pipeline,

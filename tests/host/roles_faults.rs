@@ -9,8 +9,8 @@ use crate::harness::{
     },
 };
 use falchion::internals::{
-    host::roles::RingProgram,
     index::at,
+    plan::RingProgram,
     schedule::{Role, RoleStep, Section},
 };
 use std::collections::BTreeMap;

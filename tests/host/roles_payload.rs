@@ -2,11 +2,11 @@
 
 use falchion::{
     internals::{
-        host::roles::{Payload, RingProgram, ShareName, SliceName, WarpName, Work, run},
+        host::roles::{Payload, ShareName, SliceName, WarpName, Work, run},
         operand::OperandKind,
-        schedule::RoleOptions,
+        plan::RingProgram,
     },
-    threadblock::{Pipeline, SharedOperand},
+    threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
 use std::collections::HashMap;
 

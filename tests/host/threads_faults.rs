@@ -10,9 +10,9 @@ use crate::harness::{
 use falchion::{
     desc::GemmDesc,
     internals::{
-        host::{ThreadMaps, WarpSpecializedProgram},
         index::{IndexMap, at, laws},
         operand::OperandKind,
+        plan::{ThreadMaps, WarpSpecializedProgram},
         schedule::{Role, RoleStep, ScheduleKind, Section},
     },
     layout::Order,

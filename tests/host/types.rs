@@ -130,9 +130,14 @@ assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 const DESC: GemmDesc = Plain::DESC;
 const SIMT: SimtDesc = DESC.simt().unwrap();
 const_assert!(
-    DESC.frame.is_exchanged() && DESC.stages() == 4 && DESC.threads() == 256 && DESC.smem_bytes() == 4 * SIMT.stage_bytes()
+    DESC.frame.is_exchanged()
+        && DESC.stages() == 4
+        && DESC.threads() == 256
+        && DESC.smem_bytes() == 4 * SIMT.base().stage_bytes()
 );
-const_assert!(matches!(DESC.family.mainloop(), MainloopKind::Multistage) && DESC.check().is_ok() && SIMT.registers() <= 255);
+const_assert!(
+    matches!(DESC.family.mainloop(), MainloopKind::Multistage) && DESC.check().is_ok() && SIMT.base().registers() <= 255
+);
 const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, Order::Row)));
 
 #[test]

@@ -11,9 +11,9 @@ use falchion::{
     desc::{GemmDesc, Pins, SourceKind},
     internals::{
         family::default_gemm_configuration::default_description,
-        host::WarpSpecializedProgram,
         index::{IndexMap, at},
         operand::OperandKind,
+        plan::WarpSpecializedProgram,
         schedule::{Role, RoleStep, Section},
     },
     layout::Order,

@@ -3,7 +3,7 @@
 use crate::harness::on_tensor_cores::{Data, ORDERS, desc, draws, shapes};
 use falchion::{
     internals::{
-        call::{Routes, SplitLayout},
+        call::SplitLayout,
         index::{IndexMap, Tabled, at, laws, points},
         operand::OperandKind,
         pass::{PIECE, SplitPass, SplitPassDesc, SplitPassProgram},
@@ -101,7 +101,7 @@ fn the_workspace_is_as_large_as_the_parts() {
         (SplitKind::F16x3, (100 * 192 * 2 * 2) + 1792 + 256 + (50 * 192 * 2 * 2) + 1024 + 256 + 256),
     ] {
         for orders in ORDERS {
-            let routes = Routes::of(&desc(split, orders), &shapes(orders, [m, n, k]), [4, 8]).expect("its layouts");
+            let routes = desc(split, orders).routes(&shapes(orders, [m, n, k]), [4, 8]).expect("its layouts");
             let whole = |bytes: u64| bytes.next_multiple_of(256);
             assert_eq!((routes.to_string().as_str(), routes.a.leading), ("A split, B split", 192 * split.parts() as usize));
             assert!(routes.b.offset.is_multiple_of(256) && routes.b.offset == routes.a.bytes);

@@ -1,15 +1,15 @@
 //! Every map under law, over descriptions drawn from all that `check` accepts; and every law failing once its mechanism is
 //! taken away.
 
-use crate::harness::OfFamily;
 use crate::harness::{
+    OfFamily,
     drawn::{self, cases, legal},
     mutated::bent,
     vectors::{Apart, vectors_whole},
 };
 use falchion::{
-    arch::ArchKind,
-    desc::{GemmDesc, OperandDesc},
+    arch::{ArchKind, WARP},
+    desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, DepositMap},
     internals::{
         index::{Coord, IndexMap, Map, at, laws, points},
@@ -17,7 +17,7 @@ use falchion::{
     },
     layout::Order,
     shape::Mnk,
-    threadblock::{Along, Program, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder, thread_map::WARP},
+    threadblock::{Along, OperandDesc, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder},
     warp::{LaneArrangement, mma_simt::FragmentMap},
 };
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ fn counts(map: &dyn IndexMap) -> Vec<u32> {
 }
 
 fn each_operand(d: &GemmDesc) -> [OperandDesc; 2] {
-    OperandKind::BOTH.map(|operand| d.one().operand(operand))
+    OperandKind::BOTH.map(|operand| d.one().base().operand(operand))
 }
 
 /// Lanes (i, i^1) share B and (i, i^2) share A.
@@ -65,7 +65,7 @@ fn neighbours_share(place: impl Fn(u32) -> (u32, u32)) -> bool {
 
 /// The most words of one bank that the warp's stores of element `element` of access `access` ask for. 1 is free of conflicts.
 fn conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap, warp: u32, access: u32, element: u32) -> usize {
-    let facts = d.one().operand(operand);
+    let facts = d.one().base().operand(operand);
     let map = facts.thread_map();
     let mut words: Vec<u32> = (warp * WARP..(warp + 1) * WARP)
         .filter_map(|thread| map.vector(thread, access))
@@ -81,7 +81,7 @@ fn conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap, warp: u32, 
 
 /// The worst conflict of the stores of an operand's tile.
 fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> usize {
-    let facts = d.one().operand(operand);
+    let facts = d.one().base().operand(operand);
     let each = (0..d.threads() / WARP)
         .flat_map(|warp| (0..facts.thread_map().accesses()).map(move |access| (warp, access)))
         .flat_map(|(warp, access)| (0..facts.access).map(move |element| (warp, access, element)));
@@ -148,9 +148,9 @@ proptest! {
 
     #[test]
     fn every_element_of_a_tile_reaches_the_fragments_of_as_many_threads_as_need_it(d in legal()) {
-        let (lanes, warps) = (d.one().lanes(), d.one().warps());
+        let (lanes, warps) = (d.one().base().tiles.lanes, d.one().base().tiles.warps());
         for (operand, others) in [(OperandKind::A, lanes.n * warps.n), (OperandKind::B, lanes.m * warps.m)] {
-            let map = FragmentMap::of(d.one().tiles(), operand);
+            let map = FragmentMap::of(d.one().base().tiles, operand);
             prop_assert!(counts(&map).iter().all(|&times| times == others * warps.k));
         }
     }
@@ -158,39 +158,39 @@ proptest! {
     #[test]
     fn the_runs_of_a_fragment_are_whole_and_aligned(d in legal()) {
         for operand in OperandKind::BOTH {
-            prop_assert_eq!(vectors_whole(&FragmentMap::of(d.one().tiles(), operand), d.one().operand(operand).interleave()), Ok(()));
+            prop_assert_eq!(vectors_whole(&FragmentMap::of(d.one().base().tiles, operand), d.one().base().operand(operand).interleave()), Ok(()));
         }
     }
 
     #[test]
     fn every_slice_of_warps_walks_its_own_share_of_the_depth(d in legal()) {
-        let map = Program::of(&d.one()).maps.depth;
+        let map = d.one().program().maps.depth;
         for thread in 0..d.threads() {
-            let slice = d.one().tiles().warp_place(thread / WARP).2;
+            let slice = d.one().base().tiles.warp_place(thread / WARP).2;
             for group in 0..d.warp().k {
                 prop_assert_eq!(map.at(at(thread, group)), Some(slice * d.warp().k + group));
             }
         }
-        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.one().threads_per_slice()));
+        prop_assert!(counts(map.as_ref()).iter().all(|&times| times == d.one().base().tiles.threads_per_slice()));
     }
 
     #[test]
     fn the_accumulators_of_a_slice_are_the_tile_of_c(d in legal()) {
-        prop_assert_eq!(laws::bijective(&AccumulatorMap(d.one().tiles())), Ok(()));
-        prop_assert_eq!(vectors_whole(&AccumulatorMap(d.one().tiles()), d.one().store_access()), Ok(()));
+        prop_assert_eq!(laws::bijective(&AccumulatorMap(d.one().base().tiles)), Ok(()));
+        prop_assert_eq!(vectors_whole(&AccumulatorMap(d.one().base().tiles), d.one().base().store_access), Ok(()));
     }
 
     #[test]
     fn every_accumulator_is_deposited_in_a_place_of_its_own(d in legal()) {
-        prop_assert_eq!(laws::bijective(&DepositMap(d.one().tiles())), Ok(()));
-        prop_assert!(d.one().warps().k == 1 || DepositMap(d.one().tiles()).codomain() * d.class.accumulator.bytes_of(1) == d.one().deposit_bytes());
+        prop_assert_eq!(laws::bijective(&DepositMap(d.one().base().tiles)), Ok(()));
+        prop_assert!(d.one().base().tiles.warps().k == 1 || DepositMap(d.one().base().tiles).codomain() * d.class.accumulator.bytes_of(1) == d.one().base().deposit_bytes());
     }
 
     #[test]
     fn every_warp_has_a_place_of_its_own(d in legal()) {
-        let warps = d.one().warps();
+        let warps = d.one().base().tiles.warps();
         let numbers = (0..d.threads() / WARP).map(|warp| {
-            let (m, n, k) = d.one().tiles().warp_place(warp);
+            let (m, n, k) = d.one().base().tiles.warp_place(warp);
             (m < warps.m && n < warps.n && k < warps.k).then_some((k * warps.n + n) * warps.m + m)
         });
         prop_assert!(numbers.eq((0..d.threads() / WARP).map(Some)));
@@ -257,7 +257,7 @@ fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
     for (k, align) in [8, 16, 32].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
         let padded = turning(k, align, SmemLayout::Auto);
         for operand in OperandKind::BOTH {
-            let facts = padded.one().operand(operand);
+            let facts = padded.one().base().operand(operand);
             assert!(facts.turns() && facts.smem.padding == 4);
             assert_eq!(worst_conflict(&padded, operand, &facts.smem), 1, "k {k}, alignment {align}");
             let bare = SmemTile { padding: 0, ..facts.smem };
@@ -273,7 +273,7 @@ fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
     for (k, align) in [8, 16].into_iter().flat_map(|k| [1, 2, 4].map(|align| (k, align))) {
         let d = turning(k, align, swizzled);
         for operand in OperandKind::BOTH {
-            let tile = d.one().operand(operand).smem;
+            let tile = d.one().base().operand(operand).smem;
             assert_eq!(worst_conflict(&d, operand, &tile), 1, "k {k}, alignment {align}");
             assert_eq!(
                 worst_conflict(&d, operand, &SmemTile { bits: 0, ..tile }),
@@ -287,9 +287,9 @@ fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
 #[test]
 fn every_law_fails_on_a_bent_map() {
     let d = turning(8, 4, SmemLayout::Auto);
-    let facts = d.one().operand(OperandKind::A);
+    let facts = d.one().base().operand(OperandKind::A);
     let sliced = { but!(d, align_a: 1, align_b: 1, threadblock: Mnk::new(64, 64, 16)).expect() };
-    let maps = Program::of(&d.one()).maps;
+    let maps = d.one().program().maps;
     let (tile, threads) = (facts.smem, facts.thread_map());
     let order = TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 10 };
     let order: Map = Arc::new(order);
@@ -343,8 +343,11 @@ fn every_law_fails_on_a_bent_map() {
     let apart = bend(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
     println!("accumulators out of order: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
 
-    let depth = Program::of(&sliced.one()).maps.depth;
-    assert!(sliced.one().warps().k == 2 && counts(depth.as_ref()).iter().all(|&times| times == sliced.one().threads_per_slice()));
+    let depth = sliced.one().program().maps.depth;
+    assert!(
+        sliced.one().base().tiles.warps().k == 2
+            && counts(depth.as_ref()).iter().all(|&times| times == sliced.one().base().tiles.threads_per_slice())
+    );
     let first_only = bend(&depth, |_, p| Some(p.column));
     assert!(counts(first_only.as_ref()).contains(&0), "slices that forget their number leave a share undone");
     let doubled = bend(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));

@@ -10,6 +10,7 @@ use crate::harness::{
     warpgroups::{tiles, types},
 };
 use falchion::{
+    arch::WARP,
     desc::GemmDesc,
     epilogue::{
         tensor_store::StagingMap,
@@ -25,7 +26,7 @@ use falchion::{
     shape::Mn,
     threadblock::{
         Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, TensorMapDesc,
-        TensorSwizzle, TileOrder, TileScheduler, thread_map::WARP,
+        TensorSwizzle, TileOrder, TileScheduler,
     },
     warp::{
         LaneArrangement,
@@ -71,9 +72,9 @@ fn is_laid(tile: &SmemTile) -> bool {
 
 /// The maps of a kernel on the CUDA cores.
 fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
-    let tiles = d.one().tiles();
+    let tiles = d.one().base().tiles;
     for operand in OperandKind::BOTH {
-        let facts = d.one().operand(operand);
+        let facts = d.one().base().operand(operand);
         let wanted = if is_laid(&facts.smem) { Answer::Layout } else { Answer::None };
         prop_assert_eq!(held("smem", &facts.smem)?, wanted, "{:?}", facts.smem);
         affine("thread map", &facts.thread_map())?;

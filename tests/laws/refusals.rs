@@ -281,7 +281,7 @@ proptest! {
             for refusal in [d.check(), d.check_on(&machine)].into_iter().filter_map(Result::err) {
                 prop_assert!(refusal.to_string().len() > 20);
             }
-            let _ = (d.one().registers(), d.one().registers_available(blocks), d.smem_bytes(), d.threads(), d.one().accumulators(), d.one().store_access());
+            let _ = (d.one().base().registers(), d.one().registers_available(blocks), d.smem_bytes(), d.threads(), d.one().base().tiles.accumulators(), d.one().base().store_access);
             let text = format!("{d:?} {}", d.class.output.epilogue);
             prop_assert!(text.starts_with("GemmDesc"));
             prop_assert_eq!(d.exchange().exchange(), d);

@@ -41,7 +41,7 @@ fn i8(orders: [Order; 3]) -> GemmDesc {
 
 fn routes(desc: &GemmDesc, extents: (usize, usize, usize), leading: [Option<usize>; 2], addresses: [u64; 2]) -> Routes {
     let shapes = Shapes::of(desc, extents, [leading[0], leading[1], None], SCALARS);
-    Routes::of(desc, &shapes, addresses).expect("the description's layouts")
+    desc.routes(&shapes, addresses).expect("the description's layouts")
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_is_not_read_makes_no_detour() {
     let desc = i8([Col, Row, Row]);
     for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)] {
         let shapes = Shapes::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let routes = Routes::of(&desc, &shapes, [1, 1]).expect("the description's layouts");
+        let routes = desc.routes(&shapes, [1, 1]).expect("the description's layouts");
         assert_eq!((routes.to_string().as_str(), routes.workspace_bytes()), ("direct", 0), "{extents:?} {alpha}");
     }
     // The CUDA cores read everything where it lies.
@@ -171,16 +171,16 @@ fn sizes_beyond_64_bits_are_the_largest_number() {
     let desc = bf16([Row, Col, Row]);
     let largest = i32::MAX as usize;
     let shapes = Shapes::of(&desc, (largest, largest, largest), [None; 3], SCALARS);
-    assert!(Routes::of(&desc, &shapes, [2, 2]).expect("the layouts").workspace_bytes() > 1 << 62);
+    assert!(desc.routes(&shapes, [2, 2]).expect("the layouts").workspace_bytes() > 1 << 62);
     let garbage = Shapes { m: usize::MAX, n: usize::MAX, k: usize::MAX, ..shapes };
-    assert_eq!(Routes::of(&desc, &garbage, [2, 2]).expect("the layouts").workspace_bytes(), u64::MAX);
+    assert_eq!(desc.routes(&garbage, [2, 2]).expect("the layouts").workspace_bytes(), u64::MAX);
 }
 
 #[test]
 fn other_layouts_are_refused() {
     let desc = bf16([Row, Col, Row]);
     let shapes = Shapes::of(&bf16([Row, Row, Row]), (8, 8, 8), [None; 3], SCALARS);
-    assert!(matches!(Routes::of(&desc, &shapes, [0, 0]), Err(Refusal::Layouts { .. })));
+    assert!(matches!(desc.routes(&shapes, [0, 0]), Err(Refusal::Layouts { .. })));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! product waits for another (C7510), and the twins of maps and of the arithmetic agree.
 
 use crate::harness::{
+    changed::unit_of,
     on_tensor_cores::{ORDERS, desc},
     twins::a_wrong_fingerprint_is_named,
 };
@@ -11,11 +12,7 @@ use falchion::{
         compile, detour_units,
         report::Report,
     },
-    internals::{
-        codegen::{TranslationUnit, translation_unit},
-        pass::SplitPassDesc,
-        schedule::ScheduleKind,
-    },
+    internals::{codegen::TranslationUnit, pass::SplitPassDesc, schedule::ScheduleKind},
     numeric::SplitKind,
     shape::{Mn, Mnk},
 };
@@ -49,13 +46,13 @@ fn the_products_compile_clean() {
         let shared = but!(default, cluster: Mn { m: 2, n: 1 });
         let column = desc(split, ORDERS[4]);
         for (name, d) in [("default", default), ("in turns", turns), ("cluster", shared), ("column-major D", column)] {
-            let report = compiled(name, &translation_unit(&d, true));
+            let report = compiled(name, &unit_of(&d, true));
             assert!(report.is_clean(), "{split:?} {name}: {report:?}");
             println!("{} {name}: {} registers", split.name(), report.registers);
             compiled_clean += 1;
         }
         // Threads store where D is not aligned.
-        let narrow = compiled("threads store", &translation_unit(&but!(default, align_c: 1), true));
+        let narrow = compiled("threads store", &unit_of(&but!(default, align_c: 1), true));
         assert!(narrow.warnings.is_empty(), "{narrow:?}");
         println!("{} threads store: {narrow:?}", split.name());
         assert_eq!(detour_units(&default).len(), 1);

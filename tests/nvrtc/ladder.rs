@@ -15,7 +15,7 @@ fn only_the_spilling_rung_spills() {
     for rung in rungs().expect("every configuration checks") {
         let unit = match rung.program {
             Program::Textbook(textbook) => textbook.translation_unit().unwrap(),
-            Program::Gemm(d) => kernel_unit(&d.sum()),
+            Program::Gemm(d) => kernel_unit(&d.sum()).unwrap(),
         };
         let report = Report::read(&compile(&cache, &unit, 90).unwrap().log).unwrap();
         println!("{:24} {:3} registers, {} bytes spilled", rung.name, report.registers, report.spill_store_bytes);

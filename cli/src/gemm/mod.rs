@@ -16,7 +16,7 @@ use falchion::{
     desc::GemmDesc,
     epilogue::SCALARS,
     internals::{
-        call::{Routes, Shapes, Source},
+        call::{Shapes, Source},
         family::{Request, Resolved},
         host::Mode,
     },
@@ -60,7 +60,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         during("writing", || target.write(&product.d))?;
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
-    let routes = kernel.is_some().then(|| Routes::of(&desc, &shapes, [0, 0])).transpose()?;
+    let routes = kernel.is_some().then(|| desc.routes(&shapes, [0, 0])).transpose()?;
     let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)

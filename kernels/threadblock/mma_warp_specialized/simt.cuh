@@ -20,8 +20,8 @@ struct SimtConsumer : Worker<Config, Params> {
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
         warp_mma((Config::Ring::kTurns > 0 ? 0 : consumer * Config::Ring::kWarpgroup) + thread),
-        part_a(BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
-        part_b(BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
+        part_a(smem::BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
+        part_b(smem::BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
     if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
   }
 

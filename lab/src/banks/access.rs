@@ -1,7 +1,7 @@
 //! One access of one warp, lane by lane.
 
 use core::fmt;
-use falchion::threadblock::thread_map::{WARP, WAVEFRONT_BYTES};
+use falchion::{arch::WARP, threadblock::WAVEFRONT_BYTES};
 
 /// Lanes of a warp, as a length.
 pub const LANES: usize = WARP as usize;

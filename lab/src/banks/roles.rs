@@ -5,19 +5,22 @@
 //! `kernels/threadblock/mma_warp_specialized/simt.cuh` and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers begin at
 //! multiples of 1024 bytes, so that an offset has the bank of its address.
 
-use super::steps::{SharedStep, Steps};
-use super::{Direction, LANES, NotAnAccess, WarpAccess};
+use super::{
+    Direction, LANES, NotAnAccess, WarpAccess,
+    steps::{SharedStep, Steps},
+};
+use crate::counters::Purpose;
 use falchion::{
     Error,
+    arch::WARP,
     desc::WarpSpecializedDesc,
     epilogue::tensor_store::StagingMap,
     internals::{
-        host::Purpose,
         index::{IndexMap, at},
         operand::OperandKind,
     },
     refusal::Operand,
-    threadblock::{ConsumerMma, WarpSpecialized, thread_map::WARP},
+    threadblock::{ConsumerMma, WarpSpecialized},
     warp::{
         mma_simt::{FragmentMap, ThreadTiles},
         mma_warpgroup::{FragmentLoad, ROWS, STEPS, THREADS},

@@ -21,7 +21,7 @@
 //! bytes a cycle). What they leave open is a [`Rule`], decided by `scripts/banks.sh` on a device.
 
 use super::access::{BANKS, Direction, LANES, WarpAccess};
-use falchion::threadblock::thread_map::WAVEFRONT_BYTES;
+use falchion::threadblock::WAVEFRONT_BYTES;
 use std::collections::BTreeMap;
 
 /// A set of lanes, bit `l` for lane `l`.

@@ -4,8 +4,8 @@
 //! warpgroups have roles the accesses are those of the kernels' text, at the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
 
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
-use crate::counters::of_block;
-use falchion::{Error, desc::GemmDesc, internals::host::Purpose, refusal::Operand, threadblock::Program};
+use crate::counters::{Purpose, of_block};
+use falchion::{Error, desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
 /// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,9 +71,11 @@ impl Steps {
 /// and what the epilogue does with its staging buffers.
 ///
 /// ```
-/// use falchion::{internals::host::Purpose, prelude::*};
-/// use falchion_lab::banks::wavefronts;
-/// use falchion_lab::banks;
+/// use falchion::prelude::*;
+/// use falchion_lab::{
+///     banks::{self, wavefronts},
+///     counters::Purpose,
+/// };
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.
 /// let steps = banks::of_desc(&Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC)?;
@@ -89,7 +91,7 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match (desc.warp_specialized(), desc.components()) {
         (Some(d), Some(components)) => roles::of_roles(&d.multiplied(), &components),
-        _ => of_program(&Program::of(&desc.as_simt()?)),
+        _ => of_program(&desc.as_simt()?.program()),
     }
 }
 

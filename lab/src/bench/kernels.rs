@@ -75,7 +75,7 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error
     }
     descs.dedup();
     for desc in &descs {
-        for unit in [kernel_unit(desc)].into_iter().chain(detour_units(desc)) {
+        for unit in [kernel_unit(desc)?].into_iter().chain(detour_units(desc)) {
             compile(Cache::global(), &unit, sm)?;
         }
     }

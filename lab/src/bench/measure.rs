@@ -93,7 +93,7 @@ impl Bench {
         let [a, b, c] = operands(&shapes, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
         let results = vec![upload(&c)?];
-        let routes = Routes::of(&desc, &shapes, [0, 0])?;
+        let routes = desc.routes(&shapes, [0, 0])?;
         let (kernel, stream, shapes, room) = (&kernel, &self.stream, &shapes, || workspace(&self.stream, &routes));
         let whole = Ours { kernel, stream, shapes, types, sets: &sets, results, workspace: room()? };
         whole.verified(&desc, &a, &b, &c)?;

@@ -1,7 +1,7 @@
 //! Accesses of warps: made of threads' own, and counted.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess, lines, sectors, wavefronts};
-use falchion::{Error, threadblock::thread_map::WARP};
+use falchion::{Error, arch::WARP};
 use std::collections::BTreeMap;
 
 /// Accesses to a matrix in global memory.

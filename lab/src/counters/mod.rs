@@ -3,11 +3,13 @@
 mod accesses;
 mod product;
 mod transpose;
+mod watched;
 
 pub use accesses::{GlobalAccesses, SharedAccesses};
 pub use product::{Counters, count};
 pub use transpose::{TransposeCounters, count_transpose};
 
-pub(crate) use product::of_block;
+pub use watched::Purpose;
+pub(crate) use watched::of_block;
 
 use accesses::Gathered;

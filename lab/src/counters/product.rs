@@ -10,17 +10,15 @@
 //!
 //! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
 
-use super::{Gathered, GlobalAccesses, SharedAccesses};
-use crate::banks::{Direction, SECTOR_BYTES, WarpAccess};
+use super::{
+    GlobalAccesses, Purpose, SharedAccesses,
+    watched::{Strides, of_block},
+};
+use crate::banks::SECTOR_BYTES;
 use falchion::{
     Error,
-    internals::{
-        call::Shapes,
-        host::{Purpose, Strides, Touch, Watch},
-        operand::OperandKind,
-        watch,
-    },
-    threadblock::Program,
+    internals::plan::Program,
+    internals::{call::Shapes, operand::OperandKind},
 };
 
 /// What a product costs in accesses.
@@ -90,13 +88,13 @@ impl Counters {
 /// multiplied and all are 0.
 ///
 /// ```
-/// use falchion::{internals::call::Shapes, prelude::*, threadblock::Program};
+/// use falchion::{internals::call::Shapes, prelude::*};
 /// use falchion_lab::counters::count;
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 /// let shapes = Shapes::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
-/// let counters = count(&Program::of(&desc.as_simt()?), &shapes)?;
+/// let counters = count(&desc.as_simt()?.program(), &shapes)?;
 /// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -107,8 +105,8 @@ impl Counters {
 /// [`Error::Measurement`] when blocks are not alike, when an address is no multiple of the access, and when a number passes 64
 /// bits.
 pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
-    program.check()?;
-    let desc = program.desc.sum();
+    let desc = program.desc;
+    desc.check()?;
     shapes.check(&desc)?;
     let turned = shapes.canonical_for(&desc)?;
     let walk = Walk::of(program, &turned)?;
@@ -130,7 +128,7 @@ struct Walk {
 
 impl Walk {
     fn of(program: &Program, shapes: &Shapes) -> Result<Self, Error> {
-        let d = &program.desc;
+        let (d, base) = (&program.desc, &program.base);
         let whole = |axis, extent: usize, tile: u32| {
             if extent.is_multiple_of(tile as usize) {
                 return Ok((extent / tile as usize) as u64);
@@ -141,16 +139,16 @@ impl Walk {
             );
             Err(Error::Measurement { because })
         };
-        let rows = whole("M", shapes.m, d.knobs.threadblock.m)?;
-        let columns = whole("N", shapes.n, d.knobs.threadblock.n)?;
-        let tiles = whole("K", shapes.k, d.knobs.threadblock.k)? as u32;
+        let rows = whole("M", shapes.m, base.tiles.block.m)?;
+        let columns = whole("N", shapes.n, base.tiles.block.n)?;
+        let tiles = whole("K", shapes.k, base.tiles.block.k)? as u32;
         let strides = OperandKind::BOTH.map(|operand| {
             let leading = if operand == OperandKind::A { &shapes.a } else { &shapes.b }.leading as u64;
-            if d.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
+            if base.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
         });
         let mut period = 1;
         for (operand, along) in OperandKind::BOTH.into_iter().zip([rows, columns]) {
-            let (facts, (along_mn, along_k)) = (d.operand(operand), strides[operand.index()]);
+            let (facts, (along_mn, along_k)) = (base.operand(operand), strides[operand.index()]);
             let bytes = |stride: u64, extent: u32| (stride % SECTOR_BYTES) * u64::from(facts.element.bytes_of(extent));
             let apart = bytes(along_mn, facts.smem.mn);
             if along > 1 && !apart.is_multiple_of(SECTOR_BYTES) {
@@ -162,7 +160,7 @@ impl Walk {
                 return Err(Error::Measurement { because });
             }
             // A power of two, as 32 is.
-            let shift = bytes(along_k, d.knobs.threadblock.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
+            let shift = bytes(along_k, base.tiles.block.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
         let tiles = if d.class.output.epilogue.reads(&shapes.scalars).accumulator { tiles } else { 0 };
@@ -196,42 +194,6 @@ impl Walk {
             Purpose::Load | Purpose::Collect => counters.loads.add(1, access),
         })?;
         Ok(Counters { multiply_adds, ..counters })
-    }
-}
-
-/// Tells of every access of every warp of block 0, over `tiles` tiles along K: of those to shared memory, and with `strides` of those
-/// to global memory, whose matrices begin at address 0. Returns how many products were added up.
-pub(crate) fn of_block(
-    program: &Program,
-    tiles: u32,
-    strides: Option<Strides>,
-    tell: &mut dyn FnMut(Whose, &WarpAccess),
-) -> Result<u64, Error> {
-    let mut tell =
-        |(purpose, operand): What, access: &WarpAccess| tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access);
-    let mut warps = Warps(Gathered::new(&mut tell));
-    let multiply_adds = watch(program, tiles, strides, &mut warps)?;
-    warps.0.finish().map(|()| multiply_adds)
-}
-
-/// What an access is for, and the operand whose tile it touches.
-pub(crate) type Whose = (Purpose, Option<OperandKind>);
-
-/// The same, in an order: the index of the operand whose tile it touches.
-type What = (Purpose, Option<usize>);
-
-struct Warps<'t>(Gathered<'t, What>);
-
-impl Watch<Touch> for Warps<'_> {
-    fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch) {
-        self.0.add(thread, (touch.purpose, touch.operand.map(OperandKind::index)), which, touch.address, touch.bytes);
-    }
-
-    fn barrier(&mut self) {
-        self.0.meet(|(purpose, _)| match purpose {
-            Purpose::Fetch | Purpose::Load | Purpose::Collect => Direction::Load,
-            Purpose::Store | Purpose::Copy | Purpose::Deposit => Direction::Store,
-        });
     }
 }
 
@@ -274,7 +236,7 @@ mod tests {
     fn a_few_tiles_scaled_are_a_full_count() {
         let mut scaled = 0;
         for desc in descriptions() {
-            let program = Program::of(&desc);
+            let program = desc.program();
             for tiles in [1, 2, 3, 5, 8, 12] {
                 let extents =
                     [desc.knobs.threadblock.m, desc.knobs.threadblock.n, desc.knobs.threadblock.k * tiles].map(|x| x as usize);

@@ -8,8 +8,7 @@ use crate::banks::{Direction, LINE_BYTES, WarpAccess};
 use falchion::{
     Error,
     internals::{
-        Tile, TransposeTouch as Touch,
-        host::Watch,
+        Tile, TransposeTouch as Touch, Watch,
         pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
         run_block, whole,
     },
@@ -236,7 +235,7 @@ struct Log<'t> {
     warps: Gathered<'t, Memory>,
 }
 
-impl Watch<Touch> for Log<'_> {
+impl Watch for Log<'_> {
     fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch) {
         let bytes = u64::from(self.bytes);
         // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.

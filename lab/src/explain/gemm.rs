@@ -1,7 +1,11 @@
 //! What follows from a description, in words: `falchion gemm --explain`.
 
 use falchion::{
-    desc::{BoxesExplanation, Explanation, OperandExplanation, RolesExplanation, SimtExplanation},
+    device::Explanation,
+    internals::family::{
+        simt::{Explanation as SimtExplanation, OperandExplanation},
+        warp_specialized::{BoxesExplanation, Explanation as RolesExplanation},
+    },
     layout::Order,
     shape::Mnk,
 };
@@ -10,7 +14,7 @@ use falchion::{
 pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     match explanation {
         Explanation::Simt(facts) => simt(facts),
-        Explanation::Roles(facts) => roles(facts),
+        Explanation::WarpSpecialized(facts) => roles(facts),
     }
 }
 

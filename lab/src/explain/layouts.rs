@@ -79,16 +79,16 @@ const fn tile_of(operand: OperandKind) -> &'static str {
 }
 
 fn of_threads(d: &SimtDesc) -> Vec<StatedLayout> {
-    let mut found = Vec::new();
+    let (mut found, base) = (Vec::new(), d.base());
     for operand in OperandKind::BOTH {
-        let (name, facts) = (operand.name(), d.operand(operand));
+        let (name, facts) = (operand.name(), base.operand(operand));
         found.push(stated(format!("{name} in shared memory"), tile_of(operand), facts.smem.layout()));
         found.push(stated(format!("threads that copy {name}"), "(thread, access) to a vector", facts.thread_map().layout()));
     }
-    found.extend(of_tiles(&d.tiles()));
-    if d.warps().k > 1 {
-        found.push(stated("slices of K", "(thread, k-group) to k", DepthMap(d.tiles()).layout()));
-        found.push(stated("sums of slices", "(thread, accumulator) to a place", DepositMap(d.tiles()).layout()));
+    found.extend(of_tiles(&base.tiles));
+    if base.tiles.warps().k > 1 {
+        found.push(stated("slices of K", "(thread, k-group) to k", DepthMap(base.tiles).layout()));
+        found.push(stated("sums of slices", "(thread, accumulator) to a place", DepositMap(base.tiles).layout()));
     }
     found
 }

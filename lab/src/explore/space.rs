@@ -3,9 +3,8 @@
 use falchion::{
     Error,
     desc::{GemmDesc, Pins},
-    internals::family::default_gemm_configuration::COPIED_BY_TMA,
-    refusal::{Refusal, Word},
-    threadblock::MainloopKind,
+    internals::family::Request,
+    layout::MatrixType,
 };
 
 /// The most points of a space: more would take minutes to be looked at.
@@ -27,19 +26,29 @@ impl Family {
         Self { desc: *desc, lists: desc.user_pins().words().into_iter().map(|words| vec![words.unwrap_or_default()]).collect() }
     }
 
-    /// Gives a knob values, which are spelled as the library spells them. A main loop of another family makes the lists that family's.
+    /// Gives a knob values, which are spelled as the library spells them. Main loops of another family make the lists those of what the
+    /// resolver gives for the first of them.
     fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
-        let of_hopper = MainloopKind::WarpSpecialized.name();
-        let is_mainloop = Pins::TABLE[at].0 == "mainloop";
-        if is_mainloop && list.iter().all(|word| word == of_hopper) && self.desc.simt().is_some() {
-            *self = Self::of(&self.desc.with_family(COPIED_BY_TMA));
-        }
-        let other = is_mainloop && list.iter().any(|word| (word == of_hopper) == self.desc.simt().is_some());
-        if other || self.lists[at].iter().all(String::is_empty) {
-            let (flag, mainloop) = (Word(Pins::TABLE[at].1), self.desc.family.mainloop());
-            let other = if mainloop.has_roles() { MainloopKind::Multistage } else { MainloopKind::WarpSpecialized };
-            let [mainloop, other] = [mainloop, other].map(MainloopKind::name);
-            return Err(Refusal::OtherFamilysKnob { flag, mainloop: Word(mainloop), other: Word(other) }.into());
+        let name = Pins::TABLE[at].0;
+        let foreign = |word: &String| -> Result<bool, Error> {
+            let mut pins = Pins::NONE;
+            pins.set(name, word)?;
+            Ok(pins.epilogue.is_none() && !self.desc.family.foreign(pins).is_none())
+        };
+        let foreign: Vec<bool> = list.iter().map(foreign).collect::<Result<_, _>>()?;
+        match foreign.iter().position(|foreign| *foreign) {
+            None => {}
+            Some(0) if name == "mainloop" => {
+                *self = Self::of(&by(&self.desc, name, &list[0])?);
+                // Of the others it has to have each.
+                return self.set(at, list);
+            }
+            // It is refused in the resolver's words.
+            Some(first) => {
+                let knobs = vec![(name.to_owned(), list[first].clone())];
+                let request = Request { description: Some(self.desc), knobs, ..Request::default() };
+                return request.resolve(self.desc.class.arch).map(drop);
+            }
         }
         self.lists[at] = list.to_vec();
         Ok(())
@@ -64,6 +73,25 @@ impl Family {
         }
         places
     }
+}
+
+/// What the resolver gives for the same product with one knob pinned.
+fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
+    let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
+    let matrix = |element, order| Some(MatrixType { element, order });
+    let request = Request {
+        a: matrix(types.a, orders.a),
+        b: matrix(types.b, orders.b),
+        c: matrix(types.c, orders.c),
+        accumulator: Some(types.accumulator),
+        op: Some(class.op),
+        arch: Some(class.arch),
+        knobs: vec![(name.to_owned(), word.to_owned())],
+        ..Request::default()
+    };
+    let mut found = request.resolve(class.arch)?.desc;
+    (found.class.compute, found.class.output.epilogue) = (class.compute, class.output.epilogue);
+    Ok(found)
 }
 
 /// Where a knob stands in the table.
@@ -254,8 +282,7 @@ impl Space {
                 // Every value has been read when it came in.
                 let _ = pins.set(Pins::TABLE[at].0, &family.lists[at][place]);
             }
-            let words = Pins { mainloop: pins.mainloop.filter(|kind| *kind != MainloopKind::WarpSpecialized), ..pins };
-            visit(point, &family.desc.with(words));
+            visit(point, &family.desc.with(pins));
             changed = places.len();
             for (at, place) in places.iter_mut().enumerate().rev() {
                 changed = at;

@@ -14,13 +14,16 @@
 //! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
 
 use super::{Program, Textbook};
-use crate::banks::{Direction, NotAnAccess, WarpAccess, wavefronts};
-use crate::counters::{Counters, SharedAccesses};
+use crate::{
+    banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
+    counters::{Counters, SharedAccesses},
+};
 use falchion::{
     Error,
+    arch::WARP,
     desc::SimtDesc,
     internals::operand::OperandKind,
-    threadblock::{Along, MainloopKind, thread_map::WARP},
+    threadblock::{Along, MainloopKind},
     warp::{UnrollKind, mma_simt::FragmentMap},
 };
 
@@ -95,8 +98,8 @@ impl Machine {
         match program {
             Program::Textbook(_) => 0.0,
             Program::Gemm(d) => {
-                let lacking = d.registers().saturating_sub(d.registers_available(self.holds[1]));
-                products / f64::from(d.accumulators()) * 2.0 * f64::from(lacking)
+                let lacking = d.base().registers().saturating_sub(d.registers_available(self.holds[1]));
+                products / f64::from(d.base().tiles.accumulators()) * 2.0 * f64::from(lacking)
             }
         }
     }
@@ -107,7 +110,9 @@ impl Machine {
             Program::Textbook(Textbook::Naive) => return 0.0,
             Program::Textbook(Textbook::SharedMemory) => (Textbook::TILE, Textbook::THREADS, 32, 2048, true),
             Program::Gemm(d) => {
-                (d.knobs.threadblock, d.threads(), d.registers(), d.smem_bytes(), d.knobs.mainloop == MainloopKind::SingleStage)
+                let base = d.base();
+                let waits = base.mainloop == MainloopKind::SingleStage;
+                (base.tiles.block, base.tiles.threads(), base.registers(), base.smem_bytes(), waits)
             }
         };
         if !waits {
@@ -123,14 +128,14 @@ impl Machine {
 
 /// The loads of fragments from shared memory, as a compiler joins them, over so many tiles.
 fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
-    let mut loads = SharedAccesses::default();
+    let (mut loads, base) = (SharedAccesses::default(), d.base());
     for operand in OperandKind::BOTH {
-        let (facts, map) = (d.operand(operand), FragmentMap::of(d.tiles(), operand));
+        let (facts, map) = (base.operand(operand), FragmentMap::of(base.tiles, operand));
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
         let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
         // Elements of one load, along MN and along K.
         let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
-        for warp in 0..d.threads() / WARP {
+        for warp in 0..base.tiles.threads() / WARP {
             for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
                 for k in (0..d.knobs.warp.k).step_by(of_k as usize) {
                     let address = |lane| Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes));
@@ -158,7 +163,7 @@ fn looping(program: &Program, products: f64) -> f64 {
         // The compiler unrolls a plain loop four times.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
         Program::Gemm(d) if matches!(d.knobs.unroll, UnrollKind::By(_)) => {
-            products / f64::from(d.accumulators()) * LOOP / f64::from(d.groups_a_turn())
+            products / f64::from(d.base().tiles.accumulators()) * LOOP / f64::from(d.groups_a_turn())
         }
         Program::Gemm(_) | Program::Textbook(Textbook::SharedMemory) => 0.0,
     }

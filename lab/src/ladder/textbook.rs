@@ -5,7 +5,7 @@
 use crate::KERNELS;
 use falchion::{
     desc::GemmDesc,
-    internals::codegen::{ENTRY, TranslationUnit, header},
+    internals::codegen::{ENTRY, TranslationUnit},
     refusal::Refusal,
     shape::Mnk,
 };
@@ -57,7 +57,7 @@ impl Textbook {
         let source = format!(
             "#include \"config.cuh\"\n#include \"ladder/textbook.cuh\"\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  {kernel}::run(params);\n}}\n"
         );
-        Ok(TranslationUnit { source, config: header(&Self::types()?), entry: ENTRY, headers: KERNELS })
+        Ok(TranslationUnit { source, config: Self::types()?.plan()?.unit(false).config, entry: ENTRY, headers: KERNELS })
     }
 
     /// Compiles and loads the kernel. It computes what [`types`](Self::types) describes.

@@ -1,14 +1,16 @@
 //! What a rung's threads ask of memory: counted access by access, for configurations by the host executor.
 
 use super::{Program, Textbook};
-use crate::banks::{Direction, NotAnAccess, WarpAccess};
-use crate::counters::{Counters, GlobalAccesses, SharedAccesses, count};
+use crate::{
+    banks::{Direction, NotAnAccess, WarpAccess},
+    counters::{Counters, GlobalAccesses, SharedAccesses, count},
+};
 use falchion::{
     Error,
+    arch::WARP,
     epilogue::SCALARS,
     internals::call::Shapes,
     refusal::{Field, Refusal},
-    threadblock::{Program as HostProgram, thread_map::WARP},
 };
 
 /// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks are alike.
@@ -54,7 +56,7 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
         Program::Textbook(textbook) => {
             textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
         }
-        Program::Gemm(desc) => count(&HostProgram::of(desc), &Shapes::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
+        Program::Gemm(desc) => count(&desc.program(), &Shapes::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
     }
 }
 

@@ -131,7 +131,7 @@ impl Accumulation {
         let (slices, longest) = match d.simt() {
             Some(d) => {
                 let tiles = k.div_ceil(d.knobs.threadblock.k.max(1) as usize);
-                (d.warps().k.max(1) as usize, k.min(tiles.saturating_mul(d.knobs.warp.k as usize)))
+                (d.base().tiles.warps().k.max(1) as usize, k.min(tiles.saturating_mul(d.knobs.warp.k as usize)))
             }
             None => (1, k),
         };

@@ -1,11 +1,10 @@
 //! The seeds' accesses at their true counts, and every access of the shipped kernels.
 
-use crate::harness::OfFamily;
-use crate::harness::drawn;
+use crate::harness::{OfFamily, drawn};
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
-    internals::{host::Purpose, operand::OperandKind},
+    internals::operand::OperandKind,
     layout::Order,
     numeric::ElementKind,
     refusal::Operand,
@@ -13,9 +12,9 @@ use falchion::{
     threadblock::{Along, SmemLayout},
     warp::mma_simt::FragmentMap,
 };
-use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use falchion_lab::{
-    banks::{SharedStep, cases, of_desc},
+    banks::{Direction, SharedStep, WarpAccess, cases, of_desc, wavefronts},
+    counters::Purpose,
     ladder,
 };
 use proptest::prelude::*;
@@ -151,7 +150,7 @@ fn the_rungs_collide_exactly_here() {
 
 /// Whether stores of one of the user's operands are turned, and it is of `f64`.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
-    let operand = desc.one().operand(if desc.frame.is_exchanged() { user.other() } else { user });
+    let operand = desc.one().base().operand(if desc.frame.is_exchanged() { user.other() } else { user });
     operand.element == ElementKind::F64 && operand.turns()
 }
 
@@ -188,11 +187,11 @@ fn deposits_are_free_of_conflicts() {
 
 /// The wavefronts of a description's loads, from the maps' formulas: every warp, k-group and vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
-    let (facts, fragment) = (desc.one().operand(operand), FragmentMap::of(desc.one().tiles(), operand));
+    let (facts, fragment) = (desc.one().base().operand(operand), FragmentMap::of(desc.one().base().tiles, operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
-        let slice = warp / (desc.one().threads_per_slice() / 32);
+        let slice = warp / (desc.one().base().tiles.threads_per_slice() / 32);
         for group in 0..desc.warp().k {
             for element in (0..facts.thread_mn()).step_by(width as usize) {
                 let lanes = (warp * 32..warp * 32 + 32).map(|thread| {

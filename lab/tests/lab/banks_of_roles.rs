@@ -9,15 +9,16 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins, SourceKind},
-    internals::{
-        family::default_gemm_configuration::default_description, host::Purpose, operand::OperandKind, schedule::ScheduleKind,
-    },
+    internals::{family::default_gemm_configuration::default_description, operand::OperandKind, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Operand,
     shape::Mnk,
 };
-use falchion_lab::banks::{SharedStep, of_desc, without_threads};
+use falchion_lab::{
+    banks::{SharedStep, of_desc, without_threads},
+    counters::Purpose,
+};
 use proptest::prelude::*;
 
 const ROWS: [Order; 3] = [Order::Row, Order::Col, Order::Row];

@@ -55,14 +55,15 @@ fn configurations_are_the_seeds() {
         ("128x128x8", 256, Mnk::new(128, 128, 8), (8, 8), 1),
     ] {
         let Program::Gemm(d) = named(name).program else { panic!("{name} is a configuration") };
-        let lanes = d.lanes();
-        assert_eq!((d.threads(), d.knobs.threadblock, d.knobs.stages), (threads, tile, stages), "{name}");
+        let base = d.base();
+        let lanes = base.tiles.lanes;
+        assert_eq!((base.tiles.threads(), d.knobs.threadblock, d.knobs.stages), (threads, tile, stages), "{name}");
         assert_eq!((d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n), thread, "{name}");
-        assert!(d.smem_bytes() <= 48 * 1024, "{name}");
+        assert!(base.smem_bytes() <= 48 * 1024, "{name}");
     }
     // Seed 3: two arrays of 64 x 64 floats; padded, of 64 x 65.
     let shared = |name| match named(name).program {
-        Program::Gemm(d) => d.smem_bytes(),
+        Program::Gemm(d) => d.base().smem_bytes(),
         Program::Textbook(_) => 0,
     };
     assert_eq!(shared("64x64x64"), 2 * 64 * 64 * 4);

@@ -2,22 +2,37 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, FamilyDesc, Frame, GemmDesc, PromotionKind, SimtKnobs, SourceKind, SpillKind, WarpSpecializedKnobs},
-    epilogue::EpilogueDesc,
+    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins, PromotionKind, SourceKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, SplitKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
-    threadblock::{MainloopKind, SmemLayout, SwizzleKind},
+    smem::SmemLayout,
     warp::{InterleaveKind, UnrollKind},
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
+use std::collections::BTreeMap;
 
 /// The version that it reads.
 pub(super) const VERSION: u64 = 3;
 
+/// What the knobs are that a family had no use for.
+const UNUSED: Pins = Pins {
+    instruction: Some(Mnk::new(1, 1, 1)),
+    smem_a: Some(SmemLayout::Auto),
+    smem_b: Some(SmemLayout::Auto),
+    blocks_per_sm: Some(1),
+    cluster: Some(Mn { m: 1, n: 1 }),
+    schedule: Some(ScheduleKind::Cooperative),
+    promotion: Some(PromotionKind::Never),
+    emulation: Some(SplitKind::None),
+    a_operand: Some(SourceKind::Shared),
+    interleave: Some(InterleaveKind::Vector),
+    unroll: Some(UnrollKind::Full),
+    ..Pins::NONE
+};
+
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Flat {
     #[serde(rename = "version")]
     _version: u64,
@@ -33,99 +48,35 @@ pub(super) struct Flat {
     exchanged: bool,
     op: OpKind,
     arch: ArchKind,
-    threadblock: Mnk,
-    warp: Mnk,
-    instruction: Mnk,
-    mainloop: MainloopKind,
-    stages: u32,
-    swizzle: SwizzleKind,
-    align_a: u32,
-    align_b: u32,
-    align_c: u32,
-    smem_a: SmemLayout,
-    smem_b: SmemLayout,
-    blocks_per_sm: u32,
-    cluster: Mn,
-    schedule: ScheduleKind,
-    promotion: PromotionKind,
-    #[serde(default)]
-    split: SplitKind,
-    #[serde(default)]
-    source_a: SourceKind,
-    interleave: InterleaveKind,
-    unroll: UnrollKind,
-    spills: SpillKind,
-    epilogue: EpilogueDesc,
+    #[serde(flatten)]
+    knobs: Pins,
+    #[serde(flatten)]
+    others: BTreeMap<String, IgnoredAny>,
 }
 
 impl TryFrom<Flat> for GemmDesc {
     type Error = String;
 
     fn try_from(flat: Flat) -> Result<Self, String> {
+        if let Some(name) = flat.others.keys().next() {
+            return Err(format!("unknown field `{name}`"));
+        }
         let types = Combined { a: flat.a, b: flat.b, accumulator: flat.accumulator, c: flat.c };
         let mut class = Class::new(flat.op, flat.arch, types, [flat.layout_a, flat.layout_b]);
-        (class.compute, class.output.layout, class.output.epilogue) = (flat.compute, flat.layout_c, flat.epilogue);
+        (class.compute, class.output.layout) = (flat.compute, flat.layout_c);
+        class.output.epilogue = flat.knobs.epilogue.ok_or("missing field `epilogue`")?;
         let frame = if flat.exchanged { Frame::Exchanged } else { Frame::AsGiven };
-        let Flat { threadblock, warp, stages, swizzle, align_a, align_b, align_c, spills, .. } = flat;
-        // What the family has no knob for has the one value that it could have.
-        let (family, foreign) = if flat.mainloop == MainloopKind::WarpSpecialized {
-            let Flat { instruction, cluster, schedule, promotion, split: emulation, source_a: a_operand, .. } = flat;
-            let knobs = WarpSpecializedKnobs {
-                threadblock,
-                warp,
-                instruction,
-                stages,
-                swizzle,
-                align_a,
-                align_b,
-                align_c,
-                cluster,
-                schedule,
-                promotion,
-                emulation,
-                a_operand,
-                spills,
-            };
-            let foreign = [
-                ("smem_a", flat.smem_a != SmemLayout::Auto),
-                ("smem_b", flat.smem_b != SmemLayout::Auto),
-                ("blocks_per_sm", flat.blocks_per_sm != 1),
-                ("interleave", flat.interleave != InterleaveKind::Vector),
-                ("unroll", flat.unroll != UnrollKind::Full),
-                ("", false),
-            ];
-            (FamilyDesc::WarpSpecialized(knobs), foreign)
-        } else {
-            let Flat { mainloop, smem_a, smem_b, blocks_per_sm, interleave, unroll, .. } = flat;
-            let knobs = SimtKnobs {
-                threadblock,
-                warp,
-                mainloop,
-                stages,
-                swizzle,
-                align_a,
-                align_b,
-                align_c,
-                smem_a,
-                smem_b,
-                blocks_per_sm,
-                interleave,
-                unroll,
-                spills,
-            };
-            let foreign = [
-                ("instruction", flat.instruction != Mnk::new(1, 1, 1)),
-                ("cluster", flat.cluster != Mn { m: 1, n: 1 }),
-                ("schedule", flat.schedule != ScheduleKind::Cooperative),
-                ("promotion", flat.promotion != PromotionKind::Never),
-                ("split", flat.split != SplitKind::None),
-                ("source_a", flat.source_a != SourceKind::Shared),
-            ];
-            (FamilyDesc::Simt(knobs), foreign)
-        };
-        match foreign.into_iter().find(|(_, set)| *set) {
-            Some((name, _)) => Err(format!("`{name}` is no knob of the {} main loop", family.mainloop().name())),
-            None => Ok(Self { class, frame, family }),
+        let mainloop = flat.knobs.mainloop.ok_or("missing field `mainloop`")?;
+        // The first texts of this version knew nothing of the last knobs.
+        let knobs = flat.knobs.over(Pins { emulation: UNUSED.emulation, a_operand: UNUSED.a_operand, ..Pins::NONE });
+        let family = FamilyDesc::all(mainloop, knobs).ok_or("missing field: it has not all knobs of its main loop")?;
+        let mut foreign = family.foreign(knobs);
+        while let Some((one, others)) = foreign.split_first() {
+            if one.over(UNUSED) != UNUSED {
+                return Err(format!("{} is no knob of the {} main loop", one.first().unwrap_or_default(), mainloop.name()));
+            }
+            foreign = others;
         }
+        Ok(Self { class, frame, family })
     }
 }

@@ -19,7 +19,7 @@ use self::{flat::Flat, words::KnobWords};
 use super::{
     class::{Class, Frame},
     gemm_desc::{FamilyDesc, GemmDesc},
-    knobs::{SimtKnobs, WarpSpecializedKnobs},
+    knobs::{self, families},
 };
 use crate::{
     arch::{ArchKind, OpKind},
@@ -52,18 +52,40 @@ struct Document {
     family: Family,
 }
 
-/// A family and its knobs, in words.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Family {
-    Simt(KnobWords),
-    WarpSpecialized(KnobWords),
+macro_rules! in_words {
+    ($_:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
+        /// A family and its knobs, in words.
+        #[derive(Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Family {
+            $($Family(KnobWords),)*
+        }
+
+        impl From<FamilyDesc> for Family {
+            fn from(family: FamilyDesc) -> Self {
+                let words = KnobWords::of(&family.pins());
+                match family {
+                    $(FamilyDesc::$Family(_) => Self::$Family(words),)*
+                }
+            }
+        }
+
+        impl TryFrom<Family> for FamilyDesc {
+            type Error = String;
+
+            fn try_from(family: Family) -> Result<Self, String> {
+                match family {
+                    $(Family::$Family(words) => words.read(knobs::$Knobs::NAMES, knobs::$Knobs::all).map(Self::$Family),)*
+                }
+            }
+        }
+    };
 }
+families!($ in_words);
 
 impl From<GemmDesc> for Document {
     fn from(desc: GemmDesc) -> Self {
         let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
-        let words = KnobWords::of(&desc.family_of_user().pins());
         Self {
             version: VERSION,
             a: MatrixType { element: types.a, order: orders.a },
@@ -75,10 +97,7 @@ impl From<GemmDesc> for Document {
             arch: class.arch,
             epilogue: class.output.epilogue,
             exchanged: desc.frame.is_exchanged(),
-            family: match desc.family {
-                FamilyDesc::Simt(_) => Family::Simt(words),
-                FamilyDesc::WarpSpecialized(_) => Family::WarpSpecialized(words),
-            },
+            family: desc.family_of_user().into(),
         }
     }
 }
@@ -91,19 +110,11 @@ impl TryFrom<Document> for GemmDesc {
         if version != VERSION {
             return Err(other_version(version));
         }
-        let family = match family {
-            Family::Simt(words) => FamilyDesc::Simt(words.read(SimtKnobs::NAMES, SimtKnobs::foreign, SimtKnobs::all)?),
-            Family::WarpSpecialized(words) => FamilyDesc::WarpSpecialized(words.read(
-                WarpSpecializedKnobs::NAMES,
-                WarpSpecializedKnobs::foreign,
-                WarpSpecializedKnobs::all,
-            )?),
-        };
         let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
         let mut class = Class::new(op, arch, types, [a.order, b.order]);
         (class.compute, class.output.epilogue) = (compute, epilogue);
         class.output.layout = if exchanged { c.order.transposed() } else { c.order };
-        let desc = Self { class, frame: Frame::AsGiven, family };
+        let desc = Self { class, frame: Frame::AsGiven, family: family.try_into()? };
         Ok(if exchanged { desc.exchange() } else { desc })
     }
 }

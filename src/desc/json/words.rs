@@ -18,12 +18,12 @@ impl KnobWords {
         Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }
 
-    /// A family's knobs: all that it has `names` of, and none that are `foreign` to it.
-    pub fn read<K>(&self, names: &[&str], foreign: fn(Pins) -> Pins, all: fn(Pins) -> Option<K>) -> Result<K, String> {
+    /// A family's knobs: all that it has `names` of, and no others.
+    pub fn read<K>(&self, names: &[&str], all: fn(Pins) -> Option<K>) -> Result<K, String> {
         let mut pins = Pins::NONE;
         for (name, text) in &self.0 {
             pins.set(name, text).map_err(|error| error.to_string())?;
-            if pins.epilogue.is_some() || !foreign(pins).is_none() {
+            if !names.contains(&Pins::renamed(name).unwrap_or(name)) {
                 return Err(format!("unknown field `{name}`: its family has the knobs {}", names.join(", ")));
             }
         }

@@ -1,16 +1,6 @@
 //! The rule book of kernels whose threads all follow one schedule.
 
-use crate::{
-    arch::{Machine, OpKind},
-    desc::{OperandDesc, SimtDesc, SpillKind},
-    operand::{Axis, OperandKind},
-    refusal::{
-        Field, Legal, Operand, Part, Refusal, Word, hold,
-        rules::{check_alignment, nearest_multiple, nearest_power_of_two, within},
-    },
-    threadblock::{MainloopKind, SmemLayout},
-    warp::{InterleaveKind, UnrollKind},
-};
+use crate::{arch::{Machine, OpKind}, desc::{SimtDesc, SpillKind}, operand::{Axis, OperandKind}, refusal::{Field, Legal, Operand, Part, Refusal, Word, hold, rules::{check_alignment, nearest_multiple, nearest_power_of_two, within}}, smem::SmemLayout, threadblock::{MainloopKind, MmaBase, OperandDesc}, warp::{InterleaveKind, UnrollKind}};
 
 /// Legal extents of a warp tile along M and N.
 const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
@@ -36,10 +26,11 @@ impl SimtDesc {
         }
         hold!(self.check_shapes());
         hold!(self.check_mainloop());
-        hold!(self.check_operand(OperandKind::A, self.knobs.align_a));
-        hold!(self.check_operand(OperandKind::B, self.knobs.align_b));
+        let base = self.base();
+        hold!(self.check_operand(&base, OperandKind::A, self.knobs.align_a));
+        hold!(self.check_operand(&base, OperandKind::B, self.knobs.align_b));
         hold!(class.check_epilogue(self.knobs.align_c));
-        self.check_budgets(machine)
+        self.check_budgets(&base, machine)
     }
 
     const fn check_shapes(&self) -> Result<(), Refusal> {
@@ -76,7 +67,7 @@ impl SimtDesc {
             }
             i += 1;
         }
-        let warps = self.warps();
+        let warps = self.tiles().warps();
         within(Field::WarpsOfABlock, (warps.m * warps.n * warps.k) as u64, 1, 16)
     }
 
@@ -117,9 +108,9 @@ impl SimtDesc {
         }
     }
 
-    const fn check_operand(&self, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+    const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
         let operand = Operand::of(kind);
-        let facts = self.operand(kind);
+        let facts = base.operand(kind);
         hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
         let contiguous = facts.tile_contiguous();
         if !contiguous.is_multiple_of(align) {
@@ -145,7 +136,7 @@ impl SimtDesc {
     }
 
     const fn check_copy(&self, operand: Operand, facts: &OperandDesc) -> Result<(), Refusal> {
-        if !self.copies_asynchronously() {
+        if !self.knobs.mainloop.copies_asynchronously() {
             return Ok(());
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
@@ -163,10 +154,10 @@ impl SimtDesc {
         Ok(())
     }
 
-    const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
-        let threads = self.threads();
+    const fn check_budgets(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
+        let threads = base.tiles.threads();
         hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
-        let (needed, available) = (self.registers(), self.registers_available(machine.registers_per_sm));
+        let (needed, available) = (base.registers(), self.registers_available(machine.registers_per_sm));
         if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
             return Err(Refusal::Registers { needed, available, threads, blocks: self.knobs.blocks_per_sm });
         }
@@ -178,14 +169,14 @@ impl SimtDesc {
         ) {
             return Err(refusal);
         }
-        let (needed, available) = (self.smem_bytes(), machine.shared_bytes_each_of(self.knobs.blocks_per_sm));
+        let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(self.knobs.blocks_per_sm));
         if needed > available {
             return Err(Refusal::SharedMemory {
                 needed,
                 available,
                 stages: self.knobs.stages,
-                stage: self.stage_bytes(),
-                deposit: self.deposit_bytes(),
+                stage: base.stage_bytes(),
+                deposit: base.deposit_bytes(),
                 blocks: self.knobs.blocks_per_sm,
                 arch: machine.sm,
             });

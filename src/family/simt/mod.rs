@@ -1,6 +1,89 @@
 //! The room of the family on the CUDA cores whose threads all follow one schedule.
+//!
+//! Twin: `kernels/family/simt.cuh`.
 
 mod axes;
+mod base;
 mod check;
+mod explain;
+mod registers;
+mod rows;
+mod unit;
 
 pub(super) use axes::{VALUES, along_axes, axis_against};
+pub use explain::{OperandExplanation, SimtExplanation as Explanation};
+pub(super) use rows::ROWS;
+
+use super::extents::Features;
+use crate::{
+    call::OperandNeed,
+    codegen::TranslationUnit,
+    desc::{FamilyDesc, GemmDesc, SimtDesc},
+    plan::{Geometry, Plan, Program},
+    refusal::{Refusal, Word},
+    threadblock::MmaBase,
+};
+use std::sync::Arc;
+
+/// A description and the components of its block.
+struct SimtPlan {
+    desc: SimtDesc,
+    base: MmaBase,
+}
+
+impl Plan for SimtPlan {
+    fn needs(&self) -> [OperandNeed; 2] {
+        self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
+    }
+
+    fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
+        unit::translation_unit(&self.desc, &self.base, with_fingerprints)
+    }
+
+    fn program(&self) -> Option<Program> {
+        Some(self.desc.program())
+    }
+}
+
+impl SimtDesc {
+    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
+        Ok(Arc::new(SimtPlan { desc: self, base: self.base() }))
+    }
+
+    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+        Ok(Explanation::of(self, &self.base()))
+    }
+
+    /// What the host runs.
+    pub fn program(&self) -> Program {
+        Program::of(self.sum(), self.base())
+    }
+
+    pub(super) const fn geometry(&self) -> Geometry {
+        let base = self.base();
+        Geometry { tile: base.tiles.block, threads: base.tiles.threads(), shared_bytes: base.smem_bytes() }
+    }
+
+    pub(super) const fn features(&self) -> Features {
+        Features { transposed: 0, columns: self.knobs.warp.n, in_turns: false }
+    }
+}
+
+impl GemmDesc {
+    /// The description, where its family is the one of the CUDA cores.
+    pub const fn simt(&self) -> Option<SimtDesc> {
+        match self.family {
+            FamilyDesc::Simt(knobs) => Some(SimtDesc { class: self.class, frame: self.frame, knobs }),
+            _ => None,
+        }
+    }
+
+    /// The description, where its threads all follow one schedule.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::HasRoles`] where they do not.
+    pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
+        self.simt().ok_or(Refusal::HasRoles { mainloop: Word(self.family.mainloop().name()) })
+    }
+}

@@ -3,20 +3,8 @@
 //! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are fractions of the row's, and
 //! whole numbers of what a cluster shares.
 
-use crate::{
-    arch::{OpKind, PORTABLE_CLUSTER},
-    desc::{Class, Pins, WarpSpecializedKnobs},
-    family::resolve::AXES,
-    refusal::Refusal,
-    schedule::ScheduleKind,
-    shape::{Mn, Mnk},
-    threadblock::{
-        mma_warp_specialized::shapes::{MOST_COLUMNS, columns_of},
-        pipeline::WARPS,
-        thread_map::WARP,
-    },
-    warp::mma_warpgroup::{ROWS, THREADS},
-};
+use super::shapes::{MOST_COLUMNS, columns_of};
+use crate::{arch::{OpKind, PORTABLE_CLUSTER, WARP}, desc::{Class, Pins, WarpSpecializedKnobs}, family::resolve::AXES, refusal::Refusal, schedule::ScheduleKind, shape::{Mn, Mnk}, threadblock::pipeline::WARPS, warp::mma_warpgroup::{ROWS, THREADS}};
 
 /// Threadblock tiles, schedules, shares, instructions.
 pub(in crate::family) const VALUES: [u32; AXES] = [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];

@@ -1,6 +1,110 @@
-//! The room of the warp-specialized family: a producer warpgroup feeds consumers by TMA.
+//! The room of the warp-specialized family: a producer warpgroup feeds consumers by TMA. `f32` over TMA is a shape of it, whose consumers are
+//! threads on the CUDA cores.
+//!
+//! Twin: `kernels/family/warp_specialized.cuh`.
 
+mod a_operand;
+mod arithmetic;
 mod axes;
 mod check;
+mod components;
+mod explain;
+mod rows;
+mod shapes;
+mod threads;
+mod unit;
 
 pub(super) use axes::{VALUES, along_axes, axis_against};
+pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
+pub use rows::COPIED_BY_TMA;
+pub(super) use rows::ROWS;
+
+use super::extents::Features;
+use crate::{
+    call::OperandNeed,
+    codegen::TranslationUnit,
+    desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
+    operand::OperandKind,
+    plan::{Geometry, Plan, Program, WarpSpecializedProgram},
+    refusal::Refusal,
+    schedule::ScheduleKind,
+    threadblock::WarpSpecialized,
+};
+use std::sync::Arc;
+
+/// A description and its components.
+struct WarpSpecializedPlan {
+    desc: WarpSpecializedDesc,
+    components: WarpSpecialized,
+}
+
+impl Plan for WarpSpecializedPlan {
+    fn needs(&self) -> [OperandNeed; 2] {
+        let emulation = self.desc.knobs.emulation;
+        OperandKind::BOTH.map(|operand| match emulation.splits() {
+            true => OperandNeed::Parts(emulation),
+            false => OperandNeed::Rows { along: WarpSpecialized::along(&self.desc, operand) },
+        })
+    }
+
+    fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
+        unit::translation_unit(&self.desc, &self.components, with_fingerprints)
+    }
+
+    fn program(&self) -> Option<Program> {
+        None
+    }
+}
+
+impl WarpSpecializedDesc {
+    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
+        Ok(Arc::new(WarpSpecializedPlan { desc: self, components: WarpSpecialized::of(&self)? }))
+    }
+
+    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+        Ok(Explanation::of(self, &WarpSpecialized::of(self)?))
+    }
+
+    /// What the host runs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WarpSpecialized::of`].
+    pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
+        WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?)
+    }
+
+    pub(super) const fn geometry(&self) -> Geometry {
+        let (threads, shared_bytes) = match self.components() {
+            Some(components) => (components.ring.threads(), components.ring.shared_bytes()),
+            None => (0, 0),
+        };
+        Geometry { tile: self.knobs.threadblock, threads, shared_bytes }
+    }
+
+    pub(super) fn features(&self) -> Features {
+        Features {
+            transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
+            columns: self.knobs.instruction.n,
+            in_turns: self.knobs.schedule == ScheduleKind::Pingpong,
+        }
+    }
+}
+
+impl GemmDesc {
+    /// The description, where its family is Hopper's.
+    pub const fn warp_specialized(&self) -> Option<WarpSpecializedDesc> {
+        match self.family {
+            FamilyDesc::WarpSpecialized(knobs) => Some(WarpSpecializedDesc { class: self.class, frame: self.frame, knobs }),
+            _ => None,
+        }
+    }
+
+    /// The components of a kernel of Hopper's; `None` of another, and of one that is refused.
+    pub const fn components(&self) -> Option<WarpSpecialized> {
+        match self.warp_specialized() {
+            Some(desc) => desc.components(),
+            None => None,
+        }
+    }
+}

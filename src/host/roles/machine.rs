@@ -1,7 +1,7 @@
 //! The machine: the blocks of a cluster, their warps, and what is under way between them.
 
 use super::{
-    RingFault, RingProgram,
+    RingFault,
     barrier::Meeting,
     fault::Who,
     flight::{Cargo, Flight},
@@ -11,6 +11,7 @@ use super::{
     warp::Warp,
 };
 use crate::{
+    plan::RingProgram,
     schedule::Role,
     threadblock::{Region, pipeline::WARPS},
 };

@@ -3,10 +3,10 @@
 use super::{
     barrier::{Barrier, Meeting},
     payload::{Payload, ShareName, SliceName},
-    program::RingProgram,
 };
 use crate::{
     operand::OperandKind,
+    plan::RingProgram,
     threadblock::{
         Region,
         pipeline::{REGISTERS, WARPS},

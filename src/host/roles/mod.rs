@@ -15,7 +15,7 @@
 //! the wanted tile's, and a wait that never ends. Barriers have the hardware's parity: a wait for a phase that is two ahead passes.
 //!
 //! What lies in memory are names, [`ShareName`]: which share of which tile. A [`Payload`] may carry numbers along with them. The
-//! machine knows no mutants: a wrong map, count or schedule is a changed [`RingProgram`].
+//! machine knows no mutants: a wrong map, count or schedule is a changed [`RingProgram`](crate::plan::RingProgram).
 
 mod barrier;
 mod fault;
@@ -24,7 +24,6 @@ mod fragments;
 mod machine;
 mod memory;
 mod payload;
-mod program;
 mod promotion;
 mod ring;
 mod scheduler;
@@ -37,4 +36,3 @@ mod warp;
 pub use fault::{RingFault, Who};
 pub use machine::{Tally, Work, check, run};
 pub use payload::{Names, Payload, ShareName, SliceName, WarpName};
-pub use program::RingProgram;

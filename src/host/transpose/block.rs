@@ -5,7 +5,6 @@ use crate::{
         block::shuffle,
         shared_memory::{Access, Content, SharedMemory},
         vectors::side_by_side,
-        watch::Watch,
     },
     index::{at, points},
     operand::OperandKind,
@@ -14,6 +13,21 @@ use crate::{
     thread::turn::turned,
 };
 use core::ops::Range;
+
+/// Who looks on while a tile is transposed.
+pub trait Watch {
+    /// A thread's access; `which` tells it apart from its others of the kind since the last barrier, and is the same for the threads
+    /// of a warp that make it together.
+    fn touched(&mut self, thread: u32, which: [u32; 3], touch: TransposeTouch);
+    /// All threads meet.
+    fn barrier(&mut self);
+}
+
+/// Nobody looks on.
+impl Watch for () {
+    fn touched(&mut self, _: u32, _: [u32; 3], _: TransposeTouch) {}
+    fn barrier(&mut self) {}
+}
 
 /// What a thread touches, and where: rows and columns are of A's tile, offsets of shared memory, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -45,7 +59,7 @@ pub struct Tile<'a> {
     /// Takes what becomes element (row, column) of A, transposed.
     pub sink: &'a mut dyn FnMut(i64, u32, u64),
     /// Who looks on.
-    pub watch: &'a mut dyn Watch<TransposeTouch>,
+    pub watch: &'a mut dyn Watch,
 }
 
 /// A block while it runs.

@@ -10,5 +10,5 @@ mod fast;
 mod gather;
 mod run;
 
-pub use block::{Tile, TransposeTouch, run as run_block, whole};
+pub use block::{Tile, TransposeTouch, Watch, run as run_block, whole};
 pub(crate) use run::{run, run_changed};

@@ -2,7 +2,6 @@
 
 use super::{
     numbers::{Numbers, Placed},
-    program::WarpSpecializedProgram,
     reading::Reading,
     split::Scales,
 };
@@ -15,9 +14,11 @@ use crate::{
     },
     numeric::Instruction,
     operand::OperandKind,
+    plan::WarpSpecializedProgram,
     refusal::Refusal,
     schedule::Fault,
-    threadblock::{Along, TileScheduler},
+    smem::Along,
+    threadblock::TileScheduler,
 };
 use std::borrow::Cow;
 

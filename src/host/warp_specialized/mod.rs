@@ -15,18 +15,16 @@ mod checked;
 mod fast;
 mod numbers;
 mod products;
-mod program;
 mod reading;
 mod slices;
 mod split;
 mod threads;
 
 use super::{
-    Mode,
     chains::Chains,
+    composition::Composition,
     fast::compute,
     operands::{Product, Tiling},
-    plan::Plan,
 };
 use crate::{
     arch::OpKind,
@@ -34,35 +32,29 @@ use crate::{
     desc::WarpSpecializedDesc,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number},
+    plan::{SplitProgram, WarpSpecializedProgram},
 };
 use fast::Steps;
-pub use program::{OperandMaps, SliceMaps, TakenTiles, WarpSpecializedProgram};
-pub use split::SplitProgram;
 use split::{Scales, SplitOperands};
-pub use threads::ThreadMaps;
 
-/// Runs a description of this family, which has been checked.
+/// Runs a description of this family, which has been checked, in the fast mode.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when there is no such combination of types, or factors cannot be split; in the checked mode [`Error::Fault`] and
-/// [`Error::Ring`].
-pub(crate) fn execute(desc: &WarpSpecializedDesc, mode: Mode, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
-    match mode {
-        Mode::Fast => in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
-            let desc = desc.multiplied();
-            let product = Product::of(&desc.class, tiling(&desc, &problem), problem, inputs)?;
-            product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
-        }),
-        Mode::Checked { seed } => execute_program(&WarpSpecializedProgram::of(desc)?, seed, problem, inputs),
-    }
+/// [`Error::Refused`] when there is no such combination of types, or factors cannot be split.
+pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
+    in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
+        let desc = desc.multiplied();
+        let product = Product::of(&desc.class, tiling(&desc, &problem), problem, inputs)?;
+        product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
+    })
 }
 
 /// Runs a program, checked.
 ///
 /// # Errors
 ///
-/// Those of [`execute`].
+/// Those of [`execute_fast`], [`Error::Fault`] and [`Error::Ring`].
 pub(crate) fn execute_program(
     program: &WarpSpecializedProgram,
     seed: u64,
@@ -118,7 +110,7 @@ fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: S
 fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Error> {
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
-    let plan = Plan::of_one_product(block);
-    let chains = Chains::<T>::of(product.operands, &plan)?;
+    let composition = Composition::of_one_product(block);
+    let chains = Chains::<T>::of(product.operands, &composition)?;
     compute(&chains, (rows, columns), |block| Ok((block / columns as u32, block % columns as u32)), product)
 }

@@ -1,7 +1,6 @@
 //! What moves through the ring: bytes of tiles, sums of warps, elements of slices.
 
 use super::{
-    program::WarpSpecializedProgram,
     reading::Reading,
     slices::{Deposit, Place, WARP_ROWS},
     split::Scales,
@@ -17,8 +16,10 @@ use crate::{
     index::at,
     numeric::Instruction,
     operand::OperandKind,
+    plan::WarpSpecializedProgram,
     schedule::Fault,
-    threadblock::{Along, SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
+    smem::Along,
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
 };
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! What products read: each element of an instruction's operand, by the byte of the stage in which its descriptor finds it.
 
-use super::program::{WarpSpecializedProgram, instruction_mn};
 use crate::{
     index::at,
     operand::OperandKind,
+    plan::{WarpSpecializedProgram, instruction_mn},
     schedule::Fault,
     threadblock::StageTile,
     warp::mma_warpgroup::{FragmentMap, FragmentTile, MatrixDescriptor, ROWS, STEPS, THREADS, bytes_read},

@@ -5,36 +5,11 @@ use crate::{
     desc::WarpSpecializedDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
-    numeric::{
-        Bf16, F16, SplitKind,
-        split::{LineFacts, SplitBlocks, shift_of, unscaled},
-    },
+    numeric::{Bf16, F16, SplitKind, split::LineFacts},
     operand::OperandKind,
+    plan::SplitProgram,
     refusal::{Refusal, SplitRefusal},
 };
-
-/// How operands are split, and how their products are put together. Tests change one thing and watch.
-#[derive(Clone, Copy)]
-pub struct SplitProgram {
-    /// The bits of a number's parts, whose row has such a shift.
-    pub parts: fn(SplitKind, f32, i32) -> [u16; 3],
-    /// The bits of what lies behind the end of K in each part.
-    pub padding: u16,
-    /// By which power of two rows of such a largest magnitude are scaled.
-    pub shift: fn(u32) -> i32,
-    /// Whether rows that cannot be scaled are refused.
-    pub windowed: bool,
-    /// Which block of an operand a tile along K reads.
-    pub block: fn(&SplitBlocks, OperandKind, u32) -> u32,
-    /// What becomes of a sum whose row and column have shifts that add up to so much.
-    pub unscaled: fn(f32, i32) -> f32,
-}
-
-impl SplitProgram {
-    /// As [`numeric::split`](crate::numeric::split) has it.
-    pub const RIGHT: Self =
-        Self { parts: SplitKind::parts_of, padding: 0, shift: shift_of, windowed: true, block: SplitBlocks::block, unscaled };
-}
 
 /// What sums are scaled back by.
 #[derive(Clone, Copy)]

@@ -1,50 +1,18 @@
 //! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
 
-use super::{numbers::Numbers, program::WarpSpecializedProgram, slices::ZERO};
+use super::{numbers::Numbers, slices::ZERO};
 use crate::{
+    arch::WARP,
     call::Source,
-    desc::WarpSpecializedDesc,
-    epilogue::tile_store::AccumulatorMap,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown, roles::WarpName},
-    index::{IndexMap, Map, Tabled, at},
+    index::at,
     operand::OperandKind,
+    plan::{ThreadMaps, WarpSpecializedProgram},
     schedule::Fault,
-    threadblock::{WarpSpecialized, pipeline::WARPS, thread_map::WARP},
-    warp::mma_simt::{DepthMap, FragmentMap},
+    threadblock::pipeline::WARPS,
 };
 use std::sync::Arc;
-
-/// What threads do with a stage, and with what they hold. Threads are those that share a tile of D.
-#[derive(Clone)]
-pub struct ThreadMaps {
-    /// Of A and of B: (thread, fragment element) to the row or column of the block's tile.
-    pub fragment: [Map; 2],
-    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a stage.
-    pub stage: [Map; 2],
-    /// (thread, k-group) to k.
-    pub depth: Map,
-    /// (thread, accumulator) to `row * threadblock N + column`: where it belongs.
-    pub accumulator: Map,
-}
-
-impl ThreadMaps {
-    /// Those of a description; none where warpgroups multiply.
-    pub(super) fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
-        let tiles = *components.threads()?;
-        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
-        let stage = |operand| -> Map {
-            let (tile, bytes) = (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
-            Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| Some(tile.at(point)? * bytes)))
-        };
-        Some(Self {
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),
-            stage: OperandKind::BOTH.map(stage),
-            depth: tabled(&DepthMap(tiles)),
-            accumulator: tabled(&AccumulatorMap(tiles)),
-        })
-    }
-}
 
 /// The threads of a warp among those that share its tile of D.
 fn threads_of(program: &WarpSpecializedProgram, warp: WarpName) -> impl Iterator<Item = u32> + use<> {

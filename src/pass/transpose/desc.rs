@@ -3,7 +3,9 @@
 use super::maps::{GatheredTile, PieceMap};
 use crate::{
     numeric::ElementKind,
-    threadblock::{Along, SmemTile, SwizzleKind, thread_map::at_least_one},
+    shape::at_least_one,
+    smem::{Along, SmemTile},
+    threadblock::SwizzleKind,
 };
 use core::fmt;
 

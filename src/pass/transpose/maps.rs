@@ -4,7 +4,7 @@ use super::desc::Lanes;
 use crate::{
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
-    threadblock::thread_map::at_least_one,
+    shape::at_least_one,
 };
 
 /// The map (thread, step) to the number of a piece: `line * pieces + piece of the line`.

@@ -6,7 +6,8 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     refusal::{Operand, Refusal},
-    threadblock::{Along, TensorMapDesc, TensorMatrix, tensor_map::MOST_BOX},
+    smem::Along,
+    threadblock::{TensorMapDesc, TensorMatrix, tensor_map::MOST_BOX},
     warp::mma_warpgroup::ROWS,
 };
 

@@ -3,9 +3,12 @@
 use crate::{
     numeric::ElementKind,
     operand::OperandKind,
-    threadblock::{Along, TensorSwizzle},
-    warp::mma_simt::ThreadTiles,
-    warp::mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},
+    smem::Along,
+    threadblock::TensorSwizzle,
+    warp::{
+        mma_simt::ThreadTiles,
+        mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},
+    },
 };
 
 /// What consumers multiply with.

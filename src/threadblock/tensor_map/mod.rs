@@ -39,7 +39,7 @@ pub const MOST_RANK: usize = 5;
 pub const CHUNK_BYTES: u32 = 16;
 
 /// Bytes of a line of shared memory: a word of each bank.
-pub const LINE_BYTES: u32 = crate::threadblock::thread_map::WAVEFRONT_BYTES;
+pub const LINE_BYTES: u32 = crate::threadblock::WAVEFRONT_BYTES;
 
 /// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory.
 ///

@@ -17,9 +17,9 @@ use super::{
     instruction::{ROWS, THREADS},
 };
 use crate::{
+    arch::WARP,
     index::{Coord, IndexMap, affine, points},
     layout::algebra::{self, Composed},
-    threadblock::thread_map::WARP,
 };
 use core::fmt::Write;
 

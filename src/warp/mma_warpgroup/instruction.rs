@@ -16,7 +16,7 @@
 
 use super::{NotWgmma, refusal::nearest_multiple};
 use crate::words::words;
-use crate::{numeric::ElementKind, threadblock::Along};
+use crate::{numeric::ElementKind, smem::Along};
 
 /// Bytes of one instruction's row of K, whatever the type.
 pub const STEP_BYTES: u32 = 32;

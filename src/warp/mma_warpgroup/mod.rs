@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All of it is values: the table of instructions refuses what PTX has not; a tile is a map under law, as
-//! [`SmemTile`](crate::threadblock::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
+//! [`SmemTile`](crate::smem::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
 //! definition, so that a test proves the two the same for every tile and step; [`MmaWarpgroup::header`] writes the one asm
 //! statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order, and belong to the schedule; around them
 //! `warp::keep` ties the accumulators to their place.

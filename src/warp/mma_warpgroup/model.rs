@@ -19,7 +19,7 @@ use super::{
     descriptor::{CHUNK_BYTES, CORE_ROWS},
     instruction::MOST_COLUMNS,
 };
-use crate::threadblock::Along;
+use crate::smem::Along;
 
 /// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` beyond the 256
 /// columns and the K of the largest instruction, and for a base offset: no source says how it enters, and nothing here needs one.

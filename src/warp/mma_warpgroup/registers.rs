@@ -24,9 +24,10 @@ use super::{
     spell::tile_header,
 };
 use crate::{
+    arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    threadblock::{Along, SmemTile, thread_map::WARP},
+    smem::{Along, SmemTile},
 };
 
 /// A's tile of a stage: boxes of 128 bytes of M, a row for each k.

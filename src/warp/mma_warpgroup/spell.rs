@@ -8,7 +8,7 @@ use super::{
     descriptor::CHUNK_BYTES,
     instruction::{ROWS, THREADS},
 };
-use crate::threadblock::Along;
+use crate::smem::Along;
 use core::fmt::Write;
 
 /// An operand's tile as the C++ templates `warp::OperandTile` and `warp::descriptor` take it.

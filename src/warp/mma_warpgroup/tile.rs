@@ -24,7 +24,7 @@ use super::{
 use crate::{
     index::{Coord, IndexMap},
     layout::algebra::Composed,
-    threadblock::{Along, SmemTile},
+    smem::{Along, SmemTile},
 };
 
 /// Bytes of K that a stage holds: a row of the widest swizzle.

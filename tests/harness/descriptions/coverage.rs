@@ -25,7 +25,7 @@ impl Coverage {
             seen.insert(format!("warp M {}", d.warp().m));
             seen.insert(format!("warp N {}", d.warp().n));
             seen.insert(format!("warp K {}", d.warp().k));
-            seen.insert(format!("slices {}", if d.one().warps().k > 1 { "many" } else { "one" }));
+            seen.insert(format!("slices {}", if d.one().base().tiles.warps().k > 1 { "many" } else { "one" }));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("{:?}", d.swizzle()));
             seen.insert(format!("blocks {}", d.one().knobs.blocks_per_sm));

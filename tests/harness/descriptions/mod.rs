@@ -90,7 +90,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
     let fits = |d: &GemmDesc| match d.components() {
         Some(components) => components.registers_needed() + spare > components.registers_available(),
-        None => d.one().registers() + spare > d.one().registers_available(d.class.arch.machine().registers_per_sm),
+        None => d.one().base().registers() + spare > d.one().registers_available(d.class.arch.machine().registers_per_sm),
     };
     (0..).map(|i| description(draw(seed, i), wanted)).find(fits).expect("a description that just fits")
 }

@@ -5,11 +5,11 @@ pub mod needs;
 
 use falchion::{
     internals::{
-        host::roles::{RingFault, RingProgram, Work, check},
+        host::roles::{RingFault, Work, check},
         operand::OperandKind,
-        schedule::RoleOptions,
+        plan::RingProgram,
     },
-    threadblock::{Pipeline, SharedOperand},
+    threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
 
 pub const A: OperandKind = OperandKind::A;

@@ -1,7 +1,7 @@
 //! What a fault needs of a program to be one.
 
 use falchion::internals::{
-    host::roles::RingProgram,
+    plan::RingProgram,
     schedule::{Role, RoleStep, Section},
 };
 

@@ -187,11 +187,16 @@ fn synchronization_is_spelled_in_the_schedule_and_no_conditional_knows_a_type() 
 }
 
 #[test]
-fn the_twins_that_descriptions_name_are_files() {
+fn the_main_loops_that_descriptions_name_are_structs() {
     use falchion::threadblock::MainloopKind;
     let twins: Vec<_> =
-        MainloopKind::ALL.into_iter().filter_map(|kind| kind.behaviour()).map(|mainloop| mainloop.twin()).collect();
-    assert!(twins.len() == 3 && twins.iter().all(|twin| root().join("kernels").join(twin).is_file()), "{twins:?}");
+        MainloopKind::ALL.into_iter().filter_map(|kind| kind.behaviour()).map(|mainloop| mainloop.cuda()).collect();
+    let kernels = files(&["kernels/threadblock"], "cuh");
+    let is_struct = |twin: &str| {
+        let name = twin.strip_prefix("threadblock::").expect("a name of its namespace");
+        kernels.values().any(|text| text.contains(&format!("struct {name} ")))
+    };
+    assert!(twins.len() == 3 && twins.iter().all(|twin| is_struct(twin)), "{twins:?}");
 }
 
 #[test]

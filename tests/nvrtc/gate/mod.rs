@@ -8,6 +8,7 @@
 mod cubin;
 
 use crate::harness::{
+    changed::unit_of,
     descriptions::{Family, Wanted, description},
     gate::{self, DRAWN, Line, digest, each},
     sample,
@@ -20,9 +21,9 @@ use falchion::{
         report::Report,
     },
     desc::{COMBINATIONS, GemmDesc, TENSOR_OP_COMBINATIONS},
-    internals::{
-        codegen::translation_unit,
-        family::default_gemm_configuration::{COPIED_BY_TMA, default_description, default_gemm_configurations},
+    internals::family::{
+        default_gemm_configuration::{default_description, default_gemm_configurations},
+        warp_specialized::COPIED_BY_TMA,
     },
     layout::Order,
     numeric::Combined,
@@ -65,7 +66,7 @@ fn kernels() -> Vec<Line> {
 /// The line, with what became of its kernel.
 fn compiled(cache: &Cache, line: &Line) -> Line {
     let desc = line.desc("kernel");
-    let entry = match compile(cache, &translation_unit(&desc, false), line.number("sm") as u32) {
+    let entry = match compile(cache, &unit_of(&desc, false), line.number("sm") as u32) {
         Ok(entry) => entry,
         Err(error) => panic!("{error}\n{}", line.text()),
     };

@@ -7,6 +7,7 @@ mod registers;
 mod threads;
 
 use crate::harness::{
+    changed::unit_of,
     descriptions::{self, Family, Wanted, description, that_just_fits},
     drawn, sample,
 };
@@ -20,11 +21,7 @@ use falchion::{
     },
     desc::{COMBINATIONS, GemmDesc, SpillKind},
     epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
-    internals::{
-        codegen::{TranslationUnit, translation_unit},
-        family::default_gemm_configuration::default_description,
-        schedule::ScheduleKind,
-    },
+    internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::Mnk,
@@ -70,7 +67,7 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     if let Err(refusal) = d.check_on(&machine) {
         return Some(refusal.to_string());
     }
-    let entry = match compile(cache, &translation_unit(d, true), machine.sm) {
+    let entry = match compile(cache, &unit_of(d, true), machine.sm) {
         Ok(entry) => entry,
         Err(error) => return Some(error.to_string()),
     };
@@ -78,7 +75,7 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
         return Some(format!("no kernel in: {}", entry.log));
     };
     let (wanted, available) = match d.as_simt() {
-        Ok(one) => (one.registers(), one.registers_available(machine.registers_per_sm)),
+        Ok(one) => (one.base().registers(), one.registers_available(machine.registers_per_sm)),
         Err(_) => {
             let components = d.components().expect("it checks");
             (components.instruction_registers(), components.ring.launch_registers())
@@ -143,7 +140,7 @@ fn every_default_configuration_compiles_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn volta_is_refused_with_a_sentence() {
-    let unit = translation_unit(&default_f32(ArchKind::Sm70), true);
+    let unit = unit_of(&default_f32(ArchKind::Sm70), true);
     let error = compile(&cache(), &unit, 70).expect_err("too old for NVRTC 13");
     assert!(matches!(error, Error::Architecture { .. }), "{error:?}");
     let sentence = error.to_string();
@@ -254,7 +251,7 @@ fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
     let d = default_f32(ArchKind::Sm90);
     let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
     assert_eq!(d.check(), Ok(()));
-    let unit = translation_unit(&d, true);
+    let unit = unit_of(&d, true);
     let asserted: Vec<_> = unit.source.lines().filter(|line| line.contains("index::fingerprint<")).collect();
     for name in ["copy_a", "copy_b", "smem_a", "smem_b", "fragment_a", "fragment_b", "depth", "deposit", "order"] {
         let lines: Vec<_> = asserted.iter().filter(|line| line.contains(&format!("\"{name}: "))).collect();
@@ -285,7 +282,7 @@ fn a_wrong_fact_is_named(unit: &TranslationUnit, fact: &str, name: &str) {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_map_that_differs_is_refused_by_its_name() {
-    let unit = translation_unit(&default(ArchKind::Sm90, F32, [Order::Col, Order::Row, Order::Row]), true);
+    let unit = unit_of(&default(ArchKind::Sm90, F32, [Order::Col, Order::Row, Order::Row]), true);
     // The first of each is A's.
     for (fact, name) in [("kPitch = 256", "smem_a"), ("kInterleave = 4", "fragment_a"), ("kLanesContiguous = 32", "copy_a")] {
         a_wrong_fact_is_named(&unit, fact, name);
@@ -338,7 +335,7 @@ fn a_user_s_node_that_is_no_cuda_is_named() {
         (<Activated<Unbalanced> as Node>::DESC, "unbalanced", "error"),
     ] {
         let d = but!(default_f32(ArchKind::Sm90), epilogue);
-        let error = compile(&cache(), &translation_unit(&d, false), 90).expect_err(name);
+        let error = compile(&cache(), &unit_of(&d, false), 90).expect_err(name);
         assert!(error.to_string().contains(&format!("(epilogue node `{name}`)")), "{error}");
         let Error::Compile { log, node } = error else { panic!("{error:?}") };
         assert_eq!(node.as_deref(), Some(name), "{log}");
@@ -379,7 +376,7 @@ fn epilogues_compile_clean() {
 fn how_long_the_default_takes() {
     let d = default_f32(ArchKind::Sm90);
     for with_fingerprints in [false, true] {
-        let unit = translation_unit(&d, with_fingerprints);
+        let unit = unit_of(&d, with_fingerprints);
         let mut seconds: Vec<_> = (0..3)
             .map(|_| {
                 let start = Instant::now();

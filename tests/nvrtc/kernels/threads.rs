@@ -3,11 +3,11 @@
 use super::{
     a_wrong_fact_is_named, all_clean,
     descriptions::{Family, Wanted, description, that_just_fits, threads::plain},
+    unit_of,
 };
 use falchion::{
     arch::ArchKind,
     desc::{GemmDesc, SpillKind},
-    internals::codegen::translation_unit,
     layout::Order,
 };
 
@@ -39,7 +39,7 @@ fn kernels_whose_threads_multiply_compile_clean() {
 fn a_map_of_threads_that_differs_is_refused_by_its_name() {
     let orders = [Order::Col, Order::Row, Order::Row];
     let d = plain(orders, (128, 256, 16), (32, 128), (8, 16));
-    let unit = translation_unit(&d, true);
+    let unit = unit_of(&d, true);
     for (fact, name) in [
         ("kPitch = 128", "smem_a"),
         ("kTileMn = 256", "smem_b"),

@@ -45,7 +45,7 @@ pub struct Nvrtc {
 impl Compiler for Nvrtc {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
         desc.class.output.epilogue.check_functions()?;
-        let entry = compile(Cache::global(), &kernel_unit(desc), self.sm)?;
+        let entry = compile(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
 }
@@ -77,7 +77,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let shapes = shapes(&problem(desc, size));
     shapes.check(desc)?;
     let canonical = shapes.canonical_for(desc)?;
-    let fitting = fitting(desc, &canonical, canonical.k, [0; 4], 0);
+    let fitting = fitting((desc, desc.plan()?.needs()), &canonical, canonical.k, [0; 4], 0);
     let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
     let [a, b] = OperandKind::BOTH.map(|operand| desc.class.k_contiguous(operand));
     let names =

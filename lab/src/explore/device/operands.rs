@@ -15,10 +15,7 @@ use falchion::{
     Error,
     cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
-    internals::{
-        call::{Routes, Source},
-        sys::driver::driver,
-    },
+    internals::{call::Source, sys::driver::driver},
     numeric::{Combined, ElementKind},
     refusal::{Operand, Refusal},
 };
@@ -47,7 +44,7 @@ impl<'s> OnDevice<'s> {
         let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
         let guarded = RefCell::new(upload(judge.poison())?);
         let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
-        let workspace = RefCell::new(workspace(stream, &Routes::of(base, judge.shapes(), [0, 0])?)?);
+        let workspace = RefCell::new(workspace(stream, &base.routes(judge.shapes(), [0, 0])?)?);
         let (types, results) = (base.user_types(), RefCell::default());
         let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
         let results = on.room()?;

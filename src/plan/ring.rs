@@ -1,11 +1,11 @@
 //! A ring, unfolded: its numbers, its maps and its schedules.
 
 use crate::{
-    Refusal,
     index::{Map, Tabled, at},
     operand::OperandKind,
-    schedule::{RoleOptions, Roles},
-    threadblock::{Pipeline, RingPosition, pipeline::WARPS},
+    refusal::Refusal,
+    schedule::Roles,
+    threadblock::{Pipeline, RingPosition, RoleOptions, pipeline::WARPS},
 };
 use std::sync::Arc;
 

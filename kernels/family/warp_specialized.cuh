@@ -1,15 +1,15 @@
-// Twin of src/cuda/warp_specialized.rs: the one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile.
+// Twin of src/family/warp_specialized/mod.rs: the one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile.
 #pragma once
 #include "config.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
 
 extern __shared__ __align__(1024) char shared_memory[];
 
-namespace device {
+namespace family {
 
 // Consumer<Config, Params> multiplies and stores.
 template <class Config, template <class, class> class Consumer, class Params>
-__device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
+__device__ __forceinline__ void warp_specialized(Params const& params) {
   unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_memory));
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
   // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
@@ -29,4 +29,4 @@ __device__ __forceinline__ void gemm_warp_specialized(Params const& params) {
   }
 }
 
-}  // namespace device
+}  // namespace family

@@ -1,4 +1,4 @@
-// The one kernel on the CUDA cores: D = epilogue(A·B, C), one tile of D a block. Twin of src/device/gemm.rs.
+// The one kernel on the CUDA cores: D = epilogue(A·B, C), one tile of D a block. Twin of src/family/simt/mod.rs.
 #pragma once
 #include "config.cuh"
 #include "epilogue/tile_store.cuh"
@@ -8,12 +8,12 @@
 #include "threadblock/mma_single_stage.cuh"
 #include "threadblock/swizzle.cuh"
 
-// The maps that have a Rust twin, by the names of src/host/program.rs.
+// The maps that have a Rust twin, by the names of src/plan/program.rs.
 namespace maps {
 using copy_a = threadblock::ThreadMap<Config::A>;
 using copy_b = threadblock::ThreadMap<Config::B>;
-using smem_a = threadblock::SmemTile<Config::A>;
-using smem_b = threadblock::SmemTile<Config::B>;
+using smem_a = smem::SmemTile<Config::A>;
+using smem_b = smem::SmemTile<Config::B>;
 using fragment_a = warp::FragmentMap<Config, Config::A, true>;
 using fragment_b = warp::FragmentMap<Config, Config::B, false>;
 using depth = warp::DepthMap<Config>;
@@ -22,10 +22,10 @@ using deposit = epilogue::DepositMap<Config>;
 
 extern __shared__ __align__(16) char shared_memory[];
 
-namespace device {
+namespace family {
 
 template <class Config, class Mainloop>
-struct Gemm {
+struct Simt {
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
     int const thread = threadIdx.x;
@@ -42,4 +42,4 @@ struct Gemm {
   }
 };
 
-}  // namespace device
+}  // namespace family

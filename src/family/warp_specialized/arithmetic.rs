@@ -1,10 +1,12 @@
-//! Emulation: `f32` on tensor cores, which multiply no `f32`.
+//! What is multiplied, and how sums are kept: emulation, `f32` on tensor cores, which multiply no `f32`; and promotion, what becomes of a
+//! tensor core's own sums of fp8, which keep 13 bits of fraction.
 
-use super::{class::OperandClass, gemm_desc::WarpSpecializedDesc, source_a::no_choice};
+use super::a_operand::no_choice;
 use crate::{
     arch::OpKind,
+    desc::{OperandClass, PromotionKind, WarpSpecializedDesc},
     layout::Order,
-    numeric::{ElementKind, SplitKind, split::SplitBlocks},
+    numeric::{ElementKind, Instruction, SplitKind, split::SplitBlocks},
     refusal::{Field, Refusal, SplitRefusal},
 };
 
@@ -38,5 +40,27 @@ impl WarpSpecializedDesc {
             (SplitKind::None, _) | (_, true) => Ok(()),
             (split, false) => Err(Refusal::Split(SplitRefusal::NothingToSplit { split, a, b })),
         }
+    }
+
+    /// Whether sums are promoted.
+    pub const fn promotes(&self) -> bool {
+        matches!(self.knobs.promotion, PromotionKind::Stage)
+    }
+
+    /// How the tensor cores of this kernel add, promotion included; `None` where [`Instruction::of`] has no row.
+    pub const fn matrix_instruction(&self) -> Option<Instruction> {
+        match Instruction::of(self.multiplied().class.combined(), self.class.arch) {
+            Some(instruction) if self.promotes() => Some(instruction.promoted_every(self.knobs.threadblock.k)),
+            instruction => instruction,
+        }
+    }
+
+    /// Whether there is something to promote: sums of fp8, or of parts of f32, in f32.
+    pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
+        let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
+        if self.promotes() && !(fp8 || self.knobs.emulation.splits()) {
+            return no_choice(Field::PromotionOfOtherSums, PromotionKind::Never.name());
+        }
+        Ok(())
     }
 }

@@ -1,17 +1,46 @@
 //! A description of the family, unfolded: its ring, its maps, its numbers.
 
-use super::{split::SplitProgram, threads::ThreadMaps};
+use super::RingProgram;
 use crate::{
     desc::WarpSpecializedDesc,
-    epilogue::tensor_store::StagingMap,
-    host::roles::RingProgram,
+    epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
     index::{IndexMap, Map, Tabled, at},
+    numeric::{
+        SplitKind,
+        split::{SplitBlocks, shift_of, unscaled},
+    },
     operand::OperandKind,
     refusal::Refusal,
     threadblock::{StageTile, TensorSwizzle, TileScheduler, WarpSpecialized},
-    warp::mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
+    warp::{
+        mma_simt::{DepthMap, FragmentMap},
+        mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
+    },
 };
 use std::sync::Arc;
+
+/// How operands are split, and how their products are put together. Tests change one thing and watch.
+#[derive(Clone, Copy)]
+pub struct SplitProgram {
+    /// The bits of a number's parts, whose row has such a shift.
+    pub parts: fn(SplitKind, f32, i32) -> [u16; 3],
+    /// The bits of what lies behind the end of K in each part.
+    pub padding: u16,
+    /// By which power of two rows of such a largest magnitude are scaled.
+    pub shift: fn(u32) -> i32,
+    /// Whether rows that cannot be scaled are refused.
+    pub windowed: bool,
+    /// Which block of an operand a tile along K reads.
+    pub block: fn(&SplitBlocks, OperandKind, u32) -> u32,
+    /// What becomes of a sum whose row and column have shifts that add up to so much.
+    pub unscaled: fn(f32, i32) -> f32,
+}
+
+impl SplitProgram {
+    /// As [`numeric::split`](crate::numeric::split) has it.
+    pub const RIGHT: Self =
+        Self { parts: SplitKind::parts_of, padding: 0, shift: shift_of, windowed: true, block: SplitBlocks::block, unscaled };
+}
 
 /// How an operand's tile comes into a stage, and how products read it.
 #[derive(Clone)]
@@ -58,7 +87,7 @@ pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, 
 pub struct WarpSpecializedProgram {
     /// The description.
     pub desc: WarpSpecializedDesc,
-    /// The same of what is multiplied: [`WarpSpecializedDesc::multiplied`].
+    /// The same of what is multiplied: of its parts, where factors are split.
     pub multiplied: WarpSpecializedDesc,
     /// How factors are split, where they are, and which block of K a tile reads.
     pub split: SplitProgram,
@@ -102,17 +131,15 @@ fn nowhere() -> Map {
 }
 
 impl WarpSpecializedProgram {
-    /// The program of a description.
+    /// The program of a description, of what is multiplied, and of its components.
     ///
     /// # Errors
     ///
-    /// Those of [`WarpSpecialized::of`].
-    pub fn of(desc: &WarpSpecializedDesc) -> Result<Self, Refusal> {
-        let components = WarpSpecialized::of(desc)?;
-        let multiplied = desc.multiplied();
+    /// Those of [`RingProgram::of`].
+    pub(crate) fn of([desc, multiplied]: [WarpSpecializedDesc; 2], components: WarpSpecialized) -> Result<Self, Refusal> {
         let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
         let consumers = components.consumers;
-        let threads = ThreadMaps::of(desc, &components);
+        let threads = ThreadMaps::of(&desc, &components);
         let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
         let across = warp.n.checked_div(components.slice_columns).unwrap_or(1);
         let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
@@ -120,7 +147,7 @@ impl WarpSpecializedProgram {
         });
         let slices = SliceMaps { slice: slice.clone(), staging: staging.clone(), swizzle: components.slice_swizzle };
         Ok(Self {
-            desc: *desc,
+            desc,
             multiplied,
             split: SplitProgram::RIGHT,
             ring: RingProgram::of(components.ring, &components.options)?,
@@ -182,8 +209,39 @@ impl OperandMaps {
     }
 }
 
+/// What threads do with a stage, and with what they hold. Threads are those that share a tile of D.
+#[derive(Clone)]
+pub struct ThreadMaps {
+    /// Of A and of B: (thread, fragment element) to the row or column of the block's tile.
+    pub fragment: [Map; 2],
+    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a stage.
+    pub stage: [Map; 2],
+    /// (thread, k-group) to k.
+    pub depth: Map,
+    /// (thread, accumulator) to `row * threadblock N + column`: where it belongs.
+    pub accumulator: Map,
+}
+
+impl ThreadMaps {
+    /// Those of a description; none where warpgroups multiply.
+    fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
+        let tiles = *components.threads()?;
+        let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
+        let stage = |operand| -> Map {
+            let (tile, bytes) = (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
+            Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| Some(tile.at(point)? * bytes)))
+        };
+        Some(Self {
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),
+            stage: OperandKind::BOTH.map(stage),
+            depth: tabled(&DepthMap(tiles)),
+            accumulator: tabled(&ThreadAccumulators(tiles)),
+        })
+    }
+}
+
 /// Rows of A, or columns of B, that an instruction reads.
-pub(super) const fn instruction_mn(desc: &WarpSpecializedDesc, operand: OperandKind) -> u32 {
+pub(crate) const fn instruction_mn(desc: &WarpSpecializedDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,
         OperandKind::B => desc.knobs.instruction.n,

@@ -1,15 +1,14 @@
 //! The schedules of a producer and its consumers over a ring, and what they leave open. The ring says whether all consumers multiply
 //! one tile of D, each its own part, or take whole tiles in turns.
 
-use super::{RoleStep, Roles, Schedule};
+use super::{
+    Pipeline,
+    pipeline::{LEAST_REGISTERS, MOST_STAGING},
+};
 use crate::{
-    Refusal,
     operand::OperandKind,
-    refusal::Field,
-    threadblock::{
-        Pipeline,
-        pipeline::{LEAST_REGISTERS, MOST_STAGING},
-    },
+    refusal::{Field, Refusal},
+    schedule::{RoleStep, Roles, Schedule},
 };
 
 /// What the schedules of a ring leave open.

@@ -1,14 +1,10 @@
-//! From types and knobs, as values, to a description; which knobs is [`family`](crate::family)'s to say.
+//! From types and knobs, as values, to a description, and from one description to another.
 
-use super::{
-    class::{Class, Frame},
-    gemm_desc::{FamilyDesc, GemmDesc},
-    knobs::Pins,
-};
 use crate::{
     arch::{ArchKind, OpKind},
+    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
     layout::Order,
-    numeric::Combined,
+    numeric::{Combined, ComputeKind},
 };
 
 impl GemmDesc {
@@ -38,5 +34,23 @@ impl GemmDesc {
     /// The family's knobs as the user has them.
     pub const fn family_of_user(&self) -> FamilyDesc {
         if self.frame.is_exchanged() { self.family.pinned(self.pins().exchange()) } else { self.family }
+    }
+
+    /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
+    pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
+        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
+        if matches!(self.class.compute, ComputeKind::I32) && !scalars.iter().all(whole) {
+            self.class.compute = ComputeKind::F32;
+        }
+        self
+    }
+
+    /// The description with narrower accesses: each alignment cut down to at most what is given.
+    #[must_use]
+    pub fn narrowed(self, given: [u32; 3]) -> Self {
+        let [a, b, c] = self.alignments();
+        let pins =
+            Pins { align_a: Some(a.min(given[0])), align_b: Some(b.min(given[1])), align_c: Some(c.min(given[2])), ..Pins::NONE };
+        self.pinned(pins)
     }
 }

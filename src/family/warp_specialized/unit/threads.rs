@@ -54,8 +54,8 @@ pub(super) fn own(d: &WarpSpecializedDesc, components: &WarpSpecialized, tiles: 
 pub(super) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec<Mirrored> {
     let (a, b) = (OperandKind::A, OperandKind::B);
     vec![
-        ("smem_a", "threadblock::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
-        ("smem_b", "threadblock::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
+        ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
+        ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
         ("fragment_a", "warp::FragmentMap<Config, Config::A, true>", Arc::new(FragmentMap::of(*tiles, a))),
         ("fragment_b", "warp::FragmentMap<Config, Config::B, false>", Arc::new(FragmentMap::of(*tiles, b))),
     ]

@@ -1,7 +1,7 @@
-// Twin of src/threadblock/smem_layout.rs: where an element of an operand's tile lies in shared memory.
+// Twin of src/smem.rs: where an element of an operand's tile lies in shared memory.
 #pragma once
 
-namespace threadblock {
+namespace smem {
 
 // The map (mn, k) to an offset in elements.
 template <class Operand>
@@ -45,4 +45,4 @@ struct BoxedTile {
   }
 };
 
-}  // namespace threadblock
+}  // namespace smem

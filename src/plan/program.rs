@@ -1,13 +1,12 @@
-//! A description, unfolded: every map and the schedule.
+//! A block whose threads all follow one schedule, unfolded: every map and the schedule.
 
 use crate::{
-    desc::SimtDesc,
+    desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, DepositMap},
     index::{IndexMap, Map, Tabled},
     operand::OperandKind,
-    refusal::Refusal,
     schedule::Schedule,
-    threadblock::TileOrder,
+    threadblock::{MmaBase, TileOrder},
     warp::mma_simt::{DepthMap, FragmentMap},
 };
 use std::sync::Arc;
@@ -31,11 +30,13 @@ pub struct Maps {
     pub order: Arc<dyn Fn(u32, u32) -> Map + Send + Sync>,
 }
 
-/// What the host executor runs: a description, its maps, its schedule. Tests change one of them and watch.
+/// What the host executor runs: a description, the components of its block, its maps, its schedule. Tests change one of them and watch.
 #[derive(Clone)]
 pub struct Program {
     /// The description.
-    pub desc: SimtDesc,
+    pub desc: GemmDesc,
+    /// The components of its block.
+    pub base: MmaBase,
     /// Its maps.
     pub maps: Maps,
     /// Its schedule.
@@ -43,30 +44,21 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of a description that has been checked.
-    pub fn of(desc: &SimtDesc) -> Self {
-        let d = *desc;
+    /// The program of a description that has been checked, and of its block.
+    pub(crate) fn of(desc: GemmDesc, base: MmaBase) -> Self {
         // Threads ask for each point many times: every map is evaluated once.
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
+        let kind = desc.swizzle();
         let maps = Maps {
-            copy: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).thread_map())),
-            smem: OperandKind::BOTH.map(|operand| tabled(&d.operand(operand).smem)),
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(d.tiles(), operand))),
-            depth: tabled(&DepthMap(d.tiles())),
-            accumulator: tabled(&AccumulatorMap(d.tiles())),
-            deposit: tabled(&DepositMap(d.tiles())),
-            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.knobs.swizzle, rows, columns })),
+            copy: base.operands.map(|operand| tabled(&operand.thread_map())),
+            smem: base.operands.map(|operand| tabled(&operand.smem)),
+            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(base.tiles, operand))),
+            depth: tabled(&DepthMap(base.tiles)),
+            accumulator: tabled(&AccumulatorMap(base.tiles)),
+            deposit: tabled(&DepositMap(base.tiles)),
+            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind, rows, columns })),
         };
-        Self { desc: d, maps, schedule: Schedule::of(&d) }
-    }
-
-    /// Whether its description is a kernel.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`GemmDesc::check`](crate::desc::GemmDesc::check).
-    pub fn check(&self) -> Result<(), Refusal> {
-        self.desc.sum().check()
+        Self { desc, base, maps, schedule: base.schedule() }
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.

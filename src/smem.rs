@@ -25,13 +25,14 @@
 //! assert_eq!(tile.at(at(3, 2)), Some(2 * 132 + 3));
 //! ```
 //!
-//! Twin: `kernels/threadblock/smem_layout.cuh`.
+//! Twin: `kernels/smem.cuh`.
 
-use super::thread_map::{WARP, WAVEFRONT_BYTES, at_least_one};
 use crate::{
+    arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::{Composed, Swizzle},
     numeric::ElementKind,
+    shape::at_least_one,
 };
 
 /// Which index of an operand's tile runs through consecutive addresses.
@@ -43,6 +44,9 @@ pub enum Along {
     /// K.
     K,
 }
+
+/// Bytes of a wavefront of shared memory: a word of four bytes of each of its 32 banks.
+pub const WAVEFRONT_BYTES: u32 = 128;
 
 /// Bytes of the widest access.
 const WIDEST_ACCESS: u32 = 16;

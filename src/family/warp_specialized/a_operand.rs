@@ -1,12 +1,8 @@
 //! Where tensor cores of Hopper find A: in shared memory, or in registers.
 
-use super::{
-    gemm_desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
-    knobs::Pins,
-};
-use crate::words::words;
 use crate::{
     arch::OpKind,
+    desc::{FamilyDesc, GemmDesc, Pins, SourceKind, WarpSpecializedDesc},
     layout::Order,
     numeric::SplitKind,
     operand::OperandKind,
@@ -14,21 +10,6 @@ use crate::{
     threadblock::MainloopKind,
     warp::mma_warpgroup::WgmmaInput,
 };
-
-words! {
-    /// Where `wgmma` finds A.
-    #[derive(Default)]
-    pub enum SourceKind {
-        /// In a stage in shared memory, along K where its elements have 8 or 32 bits.
-        #[default]
-        Shared = "shared",
-        /// In registers, to which a consumer brings an A of 8 or 32 bits that is contiguous along M.
-        Registers = "registers",
-        /// Registers where a kernel of the other knobs can take it from there, else shared memory. No description has it: one that is made of
-        /// knobs has what it comes to.
-        Auto = "auto",
-    }
-}
 
 impl GemmDesc {
     /// The description of the same product whose A can come from registers, where it is to: A and B change places once more where it is B that is

@@ -2,23 +2,12 @@
 
 mod threads;
 
-use super::{
-    ENTRY, ORDERED, SplitLine, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion,
-    fingerprints_of, order_header,
-    split::{split_fingerprints, split_header},
-};
-use crate::{
-    desc::WarpSpecializedDesc,
-    epilogue::tensor_store::StagingMap,
-    index::Map,
-    operand::OperandKind,
-    threadblock::{
-        Along, ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized,
-    },
-    warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
-};
+use crate::{codegen::{ENTRY, ORDERED, SplitLine, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion, fingerprints_of, order_header, split_fingerprints, split_header}, desc::WarpSpecializedDesc, epilogue::tensor_store::StagingMap, index::Map, operand::OperandKind, smem::Along, threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized}, warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup}};
 use core::fmt::Write;
 use std::sync::Arc;
+
+/// The kernel itself.
+const TWIN: &[(&str, &str)] = &[("family/warp_specialized.cuh", include_str!("../../../../kernels/family/warp_specialized.cuh"))];
 
 /// One operand's facts, as a C++ struct, and `own` lines of it.
 fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str) -> String {
@@ -40,7 +29,7 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 }
 
 /// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
-pub(super) fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
+fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     let facts = [
         ("kTileM", d.knobs.threadblock.m),
         ("kTileN", d.knobs.threadblock.n),
@@ -183,7 +172,7 @@ pub(super) fn translation_unit(
     components: &WarpSpecialized,
     with_fingerprints: bool,
 ) -> TranslationUnit {
-    let mut source = String::from("#include \"config.cuh\"\n#include \"cuda/warp_specialized.cuh\"\n");
+    let mut source = String::from("#include \"config.cuh\"\n#include \"family/warp_specialized.cuh\"\n");
     let consumer = match components.threads() {
         None => "Consumer",
         Some(_) => {
@@ -209,7 +198,7 @@ pub(super) fn translation_unit(
     let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ TensorGemmParams params) {{\n  device::gemm_warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
+        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ TensorGemmParams params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: &[] }
+    TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: TWIN }
 }

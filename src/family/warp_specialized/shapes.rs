@@ -1,6 +1,5 @@
 //! The tiles that a kernel is made for, and those that a cluster shares.
 
-use super::WarpSpecialized;
 use crate::{
     arch::PORTABLE_CLUSTER,
     desc::WarpSpecializedDesc,
@@ -11,12 +10,12 @@ use crate::{
         rules::{multiple, within},
     },
     schedule::ScheduleKind,
-    threadblock::{SharedOperand, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES},
+    threadblock::{SharedOperand, WarpSpecialized, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES},
     warp::mma_warpgroup::{ROWS, STAGE_BYTES, STEP_BYTES},
 };
 
 /// The most columns of an instruction.
-pub(crate) const MOST_COLUMNS: u64 = 256;
+pub(super) const MOST_COLUMNS: u64 = 256;
 
 /// The most parts in which a stage is promoted.
 pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
@@ -25,7 +24,7 @@ pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 pub(super) const MOST_TILE: u32 = 512;
 
 /// What the columns of an instruction are a multiple of: of integers, beyond 32, of 16.
-pub(crate) const fn columns_of(a: ElementKind, columns: u32) -> u64 {
+pub(super) const fn columns_of(a: ElementKind, columns: u32) -> u64 {
     if a.is_integer() && columns > 32 { 16 } else { 8 }
 }
 

@@ -1,51 +1,51 @@
 //! What follows from a description whose threads all follow one schedule.
 
-use super::lines;
 use crate::{
-    desc::{OperandDesc, SimtDesc},
+    desc::SimtDesc,
+    family::explain::{explanation, lines},
     numeric::ComputeKind,
     operand::OperandKind,
-    schedule::Schedule,
     shape::Mnk,
+    threadblock::{MmaBase, OperandDesc},
 };
 
 explanation! {
     /// The facts that follow from a description on the CUDA cores. Counts are in elements unless they say bytes.
-    SimtExplanation(d: &SimtDesc) {
-        let (lanes, machine) = (d.lanes(), d.class.arch.machine());
+    SimtExplanation(d: &SimtDesc, base: &MmaBase) {
+        let (tiles, lanes, machine) = (&base.tiles, base.tiles.lanes, d.class.arch.machine());
     }
     /// Whether A and B change places, so that D is row-major.
     exchanged: bool = d.frame.is_exchanged();
     /// Threads of a block.
-    threads: u32 = d.threads();
+    threads: u32 = tiles.threads();
     /// Warps of a block, along M, N and K.
-    warps: Mnk = d.warps();
+    warps: Mnk = tiles.warps();
     /// Lanes of a warp, along M and N.
     lanes: [u32; 2] = [lanes.m, lanes.n];
     /// What a thread computes, along M and N.
-    thread_tile: [u32; 2] = [d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n];
+    thread_tile: [u32; 2] = tiles.thread();
     /// Registers a thread needs, estimated.
-    registers: u32 = d.registers();
+    registers: u32 = base.registers();
     /// Registers a thread can have.
     registers_available: u32 = d.registers_available(machine.registers_per_sm);
     /// Shared memory of a block.
-    smem_bytes: u32 = d.smem_bytes();
+    smem_bytes: u32 = base.smem_bytes();
     /// Shared memory that a block can have.
     smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
     /// The part of it that one stage takes.
-    stage_bytes: u32 = d.stage_bytes();
+    stage_bytes: u32 = base.stage_bytes();
     /// The part of it in which slices of K hand over their sums.
-    deposit_bytes: u32 = d.deposit_bytes();
+    deposit_bytes: u32 = base.deposit_bytes();
     /// A and B as the kernel sees them.
-    operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::of(kind, &d.operand(kind)));
+    operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::of(kind, &base.operand(kind)));
     /// Elements of D that a thread stores at once.
-    store_access: u32 = d.store_access();
+    store_access: u32 = base.store_access;
     /// What the epilogue computes in.
     compute: ComputeKind = d.class.compute;
     /// The epilogue.
     epilogue: String = d.class.output.epilogue.to_string();
     /// The order of steps, a line for each section.
-    schedule: Vec<String> = lines(&Schedule::of(d));
+    schedule: Vec<String> = lines(&base.schedule());
 }
 
 explanation! {

@@ -1,19 +1,11 @@
 //! What follows from a description whose warpgroups have roles.
 
-use super::lines;
 use crate::{
-    desc::WarpSpecializedDesc,
-    layout::Order,
-    numeric::{ComputeKind, SplitKind},
-    operand::OperandKind,
-    shape::{Mn, Mnk},
-    threadblock::{Along, Region, WarpSpecialized},
-    warp::mma_warpgroup::ROWS,
-};
+    desc::WarpSpecializedDesc,family::explain::{explanation, lines}, layout::Order, numeric::{ComputeKind, SplitKind}, operand::OperandKind, shape::{Mn, Mnk}, smem::Along, threadblock::{Region, WarpSpecialized}, warp::mma_warpgroup::ROWS};
 
 explanation! {
     /// The facts that follow from a description whose warpgroups have roles. Counts are in elements unless they say bytes.
-    RolesExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
+    WarpSpecializedExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
         let ring = components.ring;
         let pair = |shape: Mn| [shape.m, shape.n];
         let tiles = components.threads();

@@ -3,7 +3,7 @@
 //! One block is run on names instead of numbers, through the very copies, layouts and fragments of the checked mode. What
 //! comes out says, for each warp and k, which row of A stands in each of its rows and which column of B in each of its
 //! columns: the warp's two [`Panel`]s. Warps that form a grid, each row of it with one panel of A and each column of it with
-//! one of B, are one larger product of larger panels. A wrong map makes a wrong plan.
+//! one of B, are one larger product of larger panels. A wrong map makes a wrong composition.
 
 use super::{
     accumulated::Accumulated,
@@ -11,11 +11,12 @@ use super::{
     vectors::whole,
 };
 use crate::{
+    arch::WARP,
     index::{at, laws},
     operand::OperandKind,
+    plan::Program,
     schedule::Fault,
     shape::Mnk,
-    threadblock::{Program, thread_map::WARP},
 };
 
 /// An element of an operand's tile.
@@ -112,24 +113,24 @@ pub struct Share {
 
 /// A block, composed.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Composition {
     /// The products, slice by slice.
     pub shares: Vec<Share>,
 }
 
-impl Plan {
+impl Composition {
     /// Runs one block of `program` on names.
     pub fn of(program: &Program) -> Result<Self, Fault> {
-        let d = &program.desc;
+        let tiles = &program.base.tiles;
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
         let accumulators = Accumulated::Names { rows: Vec::new(), columns: Vec::new() };
-        let block = Block::run(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 })?;
+        let block = Block::run(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 }, &mut ())?;
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
-        for slice in 0..d.warps().k {
-            let warps = (0..d.threads() / WARP).filter(|&warp| d.tiles().warp_place(warp).2 == slice);
+        for slice in 0..tiles.warps().k {
+            let warps = (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
             let shares_of_warps: Vec<Share> =
                 warps.map(|warp| Ok(Share { panels: panels_of(program, &block, warp)?, slice })).collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
@@ -158,17 +159,17 @@ impl Plan {
 
 /// The panels of one warp.
 fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 2], Fault> {
-    let d = &program.desc;
+    let tiles = &program.base.tiles;
     let fault = Fault::NotAnOuterProduct { warp };
     let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].accumulators)).collect();
-    let (rows, columns) = (d.operand(OperandKind::A).thread_mn(), d.operand(OperandKind::B).thread_mn());
-    let collector = warp % (d.threads_per_slice() / WARP);
-    let tile_columns = d.knobs.threadblock.n;
+    let [rows, columns] = tiles.thread();
+    let collector = warp % (tiles.threads_per_slice() / WARP);
+    let tile_columns = tiles.block.n;
     let stored_at = |lane: u32, i: u32, j: u32| {
         let offset = program.maps.accumulator.at(at(collector * WARP + lane, i * columns + j)).ok_or(fault)?;
         Ok((offset / tile_columns, offset % tile_columns))
     };
-    let arrangement = d.lanes();
+    let arrangement = tiles.lanes;
     let panel = |operand: OperandKind| -> Result<Panel, Fault> {
         let per_lane = if operand == OperandKind::A { rows } else { columns };
         let side = |lane: u32| match operand {
@@ -197,7 +198,7 @@ fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 
         }
         let per_lane = per_lane as usize;
         let mut elements = Vec::new();
-        for step in 0..2 * d.knobs.warp.k as usize {
+        for step in 0..2 * tiles.warp.k as usize {
             for &lane in &leads {
                 elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
             }
@@ -246,9 +247,9 @@ fn joined(warps: &[Share]) -> Option<Share> {
 
 /// Whether the threads of a slice store each element of the tile once, and deposit it once.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
-    let columns = program.desc.knobs.threadblock.n;
+    let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);
-    if program.desc.warps().k > 1
+    if program.base.tiles.warps().k > 1
         && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
     {
         return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });

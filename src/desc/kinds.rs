@@ -1,0 +1,38 @@
+//! Values of knobs that no level has a type for.
+
+use crate::words::words;
+
+words! {
+    /// How often sums of fp8 are promoted to f32.
+    pub enum PromotionKind {
+        /// The tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
+        Never = "never",
+        /// The sum of each stage, 128 products, is added to one in f32 and begun anew.
+        Stage = "stage",
+    }
+}
+
+words! {
+    /// Where `wgmma` finds A.
+    #[derive(Default)]
+    pub enum SourceKind {
+        /// In a stage in shared memory, along K where its elements have 8 or 32 bits.
+        #[default]
+        Shared = "shared",
+        /// In registers, to which a consumer brings an A of 8 or 32 bits that is contiguous along M.
+        Registers = "registers",
+        /// Registers where a kernel of the other knobs can take it from there, else shared memory. No description has it: one that is made of
+        /// knobs has what it comes to.
+        Auto = "auto",
+    }
+}
+
+words! {
+    /// Whether registers may be spilled to local memory.
+    pub enum SpillKind {
+        /// A description that is estimated to spill is no kernel.
+        Refused = "refused",
+        /// It is one: for exploring beyond the estimate, and for showing what spilling costs.
+        Allowed = "allowed",
+    }
+}

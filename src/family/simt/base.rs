@@ -1,0 +1,78 @@
+//! What follows from a description of this family: the components of its block, and the registers that its threads have.
+
+use crate::{
+    arch::WARP,
+    desc::SimtDesc,
+    operand::OperandKind,
+    shape::at_least_one,
+    smem::{Along, SmemLayout, SmemTile},
+    threadblock::{MmaBase, OperandDesc, ThreadMap},
+    warp::{LaneArrangement, UnrollKind, mma_simt::ThreadTiles},
+};
+
+impl SimtDesc {
+    /// The components of a block.
+    pub const fn base(&self) -> MmaBase {
+        let (bare, class, knobs) = (self.tiles(), &self.class, &self.knobs);
+        let operands = [self.operand(&bare, OperandKind::A), self.operand(&bare, OperandKind::B)];
+        let interleave = [operands[0].interleave(), operands[1].interleave()];
+        MmaBase {
+            tiles: ThreadTiles { interleave, ..bare },
+            operands,
+            accumulator: class.accumulator,
+            mainloop: knobs.mainloop,
+            stages: knobs.stages,
+            store_access: if knobs.align_c < interleave[1] { knobs.align_c } else { interleave[1] },
+        }
+    }
+
+    /// The tiles of its threads, whose runs are not known yet.
+    pub(super) const fn tiles(&self) -> ThreadTiles {
+        let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
+        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n), interleave: [1, 1] }
+    }
+
+    /// One operand.
+    const fn operand(&self, tiles: &ThreadTiles, operand: OperandKind) -> OperandDesc {
+        let (class, knobs) = (&self.class, &self.knobs);
+        let (align, mn, warp_mn, lanes) = match operand {
+            OperandKind::A => (knobs.align_a, tiles.block.m, tiles.warp.m, tiles.lanes.m),
+            OperandKind::B => (knobs.align_b, tiles.block.n, tiles.warp.n, tiles.lanes.n),
+        };
+        let choice = self.smem_choice(operand);
+        let (element, k_contiguous) = (class.operand(operand).element, class.k_contiguous(operand));
+        let turns = k_contiguous != choice.along().is(Along::K);
+        // An asynchronous copy cannot take a vector apart: it moves one element at a time.
+        let access = if turns && knobs.mainloop.copies_asynchronously() { 1 } else { align };
+        let k = tiles.block.k;
+        // A warp's store has one element of each of its lanes' vectors.
+        let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true).saturating_mul(access);
+        let smem = SmemTile::of(choice, mn, k, element, if turns { Some(together) } else { None });
+        let interleave = knobs.interleave;
+        OperandDesc { element, k_contiguous, access, smem, threads: tiles.threads(), warp_mn, lanes, interleave }
+    }
+
+    /// Where the tiles of A and B lie, resolved from the choice.
+    pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
+        match operand {
+            OperandKind::A => self.knobs.smem_a,
+            OperandKind::B => self.knobs.smem_b,
+        }
+    }
+
+    /// K-groups in one turn of the loop over a tile's.
+    pub const fn groups_a_turn(&self) -> u32 {
+        match self.knobs.unroll {
+            UnrollKind::Full => self.knobs.warp.k,
+            UnrollKind::By(groups) => groups,
+        }
+    }
+
+    /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
+    /// warps in eights for a thread, a quarter of them to every fourth warp.
+    pub const fn registers_available(&self, per_sm: u32) -> u32 {
+        let threads = self.tiles().threads().saturating_mul(self.knobs.blocks_per_sm).div_ceil(4 * WARP).saturating_mul(4 * WARP);
+        let share = per_sm / at_least_one(threads) / 8 * 8;
+        if share < 255 { share } else { 255 }
+    }
+}

@@ -1,0 +1,83 @@
+//! What kernels of this family are configured as, by their types and architectures.
+
+use crate::{
+    arch::{
+        ArchKind::{self, *},
+        OpKind,
+    },
+    desc::{FamilyDesc, SimtKnobs, SpillKind},
+    family::default_gemm_configuration::{Row, of},
+    numeric::{Combined, ElementKind::*},
+    shape::Mnk,
+    smem::SmemLayout,
+    threadblock::{MainloopKind, SwizzleKind},
+    warp::{InterleaveKind, UnrollKind},
+};
+
+/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages, accesses of one
+/// element; layouts of shared memory that follow from the operands.
+const CLASSIC: SimtKnobs = SimtKnobs {
+    threadblock: Mnk::new(128, 128, 8),
+    warp: Mnk::new(32, 64, 8),
+    mainloop: MainloopKind::Pipelined,
+    stages: 2,
+    swizzle: SwizzleKind::Identity(1),
+    align_a: 1,
+    align_b: 1,
+    align_c: 1,
+    smem_a: SmemLayout::Auto,
+    smem_b: SmemLayout::Auto,
+    blocks_per_sm: 1,
+    interleave: InterleaveKind::Vector,
+    unroll: UnrollKind::Full,
+    spills: SpillKind::Refused,
+};
+
+/// `f64`: half the columns, since an accumulator takes two registers.
+const DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
+
+/// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
+/// to anything but products. Chosen on an H200 among those of `docs/performance/learned.md`.
+const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
+    threadblock: Mnk::new(256, 128, 8),
+    warp: Mnk::new(64, 64, 8),
+    mainloop: MainloopKind::Multistage,
+    stages: 4,
+    ..CLASSIC
+};
+
+/// Accesses of so many elements of A and B, and of C.
+const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
+    FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
+}
+
+const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { op: OpKind::Simt, archs, types, promotion: None, families }
+}
+
+/// Architectures without asynchronous copies, and those with them.
+const OLDER: &[ArchKind] = &[Sm70, Sm75];
+const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
+
+/// The rows.
+pub(in crate::family) const ROWS: &[Row] = &[
+    simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
+    simt(
+        OLDER,
+        &[of(F16, F32, F16), of(F16, F32, F32), of(F16, F16, F16), of(Bf16, F32, Bf16), of(Bf16, F32, F32)],
+        &[aligned(CLASSIC, 1, 1)],
+    ),
+    simt(
+        OLDER,
+        &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)],
+        &[aligned(CLASSIC, 1, 1)],
+    ),
+    simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
+    simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4)]),
+    simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
+    simt(NEWER, &[of(F16, F32, F16), of(F16, F16, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &[aligned(CLASSIC, 8, 4)]),
+    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &[aligned(CLASSIC, 8, 4)]),
+    simt(NEWER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 2, 2)]),
+];

@@ -1,0 +1,255 @@
+//! From knobs to components: the ring, its consumers, what they multiply, and how D leaves them; refused where there are none.
+
+use super::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE};
+use crate::{
+    arch::{ArchKind, OpKind},
+    desc::WarpSpecializedDesc,
+    numeric::ElementKind,
+    operand::{Axis, OperandKind},
+    refusal::{Field, InstructionAlong, Refusal, Word, hold, rules::multiple},
+    schedule::ScheduleKind,
+    shape::Mn,
+    smem::Along,
+    threadblock::{
+        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, TensorSwizzle, WarpSpecialized,
+        pipeline::{LEAST_REGISTERS, MOST_STAGING},
+        tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
+    },
+    warp::mma_warpgroup::{
+        FragmentLoad, FragmentRows, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator,
+        WgmmaInput,
+    },
+};
+
+/// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
+const PENDING: u8 = 1;
+
+/// What a warpgroup does with a stage.
+const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) -> Result<ConsumerMma, Refusal> {
+    let refused = d.class.combined().refused_by(d.class.op);
+    let b = hold!(tile(d, OperandKind::B));
+    if d.a_from_registers() {
+        let Some(input) = WgmmaInput::of(d.class.a.element) else { return Err(refused) };
+        let row = (STAGE_BYTES / input.bytes()) as u64;
+        // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes where one does not.
+        let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
+        let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
+        if whole > most {
+            hold!(multiple(Field::WarpMFromRegisters, warp, row, most));
+        }
+        hold!(multiple(Field::ThreadblockMFromRegisters, d.knobs.threadblock.m as u64, whole, most));
+        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
+        let crossed = input.bytes() == 1 && d.class.output.layout.is_row();
+        let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
+        let (Ok(tile), Ok(mma)) = (
+            FragmentTile::new(input, d.knobs.threadblock.m),
+            MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.knobs.instruction.n),
+        ) else {
+            return Err(refused);
+        };
+        return Ok(ConsumerMma::Registers(mma, FragmentLoad { tile, rows }));
+    }
+    let a = hold!(tile(d, OperandKind::A));
+    match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.knobs.instruction.n) {
+        Ok(mma) => Ok(ConsumerMma::Warpgroup(mma)),
+        Err(_) => Err(refused),
+    }
+}
+
+/// An operand's tile of one stage.
+const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
+    let (element, mn) = match operand {
+        OperandKind::A => (d.class.a.element, d.knobs.threadblock.m),
+        OperandKind::B => (d.class.b.element, d.knobs.threadblock.n),
+    };
+    let refused = d.class.combined().refused_by(d.class.op);
+    let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
+    let along = WarpSpecialized::along(d, operand);
+    if along.is(Along::Mn) {
+        // Every instruction begins where a box does; those of A have its 64 rows.
+        let row = (STAGE_BYTES / input.bytes()) as u64;
+        let (field, extent) = match operand {
+            OperandKind::A => (
+                Field::InstructionAlong(InstructionAlong { axis: Axis::M, operand: OperandKind::A }),
+                d.knobs.instruction.m as u64,
+            ),
+            OperandKind::B => (
+                Field::InstructionAlong(InstructionAlong { axis: Axis::N, operand: OperandKind::B }),
+                d.knobs.instruction.n as u64,
+            ),
+        };
+        hold!(multiple(field, extent, row, MOST_COLUMNS));
+    }
+    match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
+        Ok(tile) => Ok(tile),
+        Err(_) => Err(refused),
+    }
+}
+
+impl WarpSpecialized {
+    /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
+    /// elements of its width no other way; threads read along MN. Where the two differ, what the kernel reads is the operand's transpose.
+    pub const fn along(d: &WarpSpecializedDesc, operand: OperandKind) -> Along {
+        let (element, k_contiguous) = match operand {
+            OperandKind::A => (d.class.a.element, d.class.a.layout.is_row()),
+            OperandKind::B => (d.class.b.element, !d.class.b.layout.is_row()),
+        };
+        if matches!(d.class.op, OpKind::Simt) {
+            return Along::Mn;
+        }
+        match WgmmaInput::of(element) {
+            Some(input)
+                if !k_contiguous && (input.reads_along_mn() || matches!(operand, OperandKind::A) && d.a_from_registers()) =>
+            {
+                Along::Mn
+            }
+            _ => Along::K,
+        }
+    }
+
+    /// The components of a description.
+    ///
+    /// # Errors
+    ///
+    /// What they are not made for: another operation or architecture, tiles that are no whole number of warpgroups' instructions,
+    /// operands that no descriptor reaches, a cluster that does not share its tiles evenly.
+    pub const fn of(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
+        let user = d;
+        let d = &d.multiplied();
+        if !matches!(d.class.arch, ArchKind::Sm90) {
+            return Err(Refusal::HopperAlone { mainloop: Word(MainloopKind::WarpSpecialized.name()), arch: d.class.arch });
+        }
+        hold!(user.check_source_a());
+        hold!(user.check_split());
+        if matches!(d.class.op, OpKind::Simt) {
+            return Self::of_threads(d);
+        }
+        if !user.class.combined().is_of(d.class.op) {
+            return Err(user.class.combined().refused_by(d.class.op));
+        }
+        hold!(Self::shapes(d));
+        hold!(Self::cluster_shape(d));
+        let accumulator = match d.class.accumulator {
+            ElementKind::F16 => WgmmaAccumulator::F16,
+            ElementKind::I32 => WgmmaAccumulator::S32,
+            _ => WgmmaAccumulator::F32,
+        };
+        let mma = hold!(consumer_mma(d, accumulator));
+        let consumers = Mn { m: d.knobs.threadblock.m / d.knobs.warp.m, n: d.knobs.threadblock.n / d.knobs.warp.n };
+        let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
+        let count = consumers.m * consumers.n;
+        let in_turns = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
+        let (slice_columns, slice_swizzle) = Self::slice(d);
+        let slices = repeats.m * (d.knobs.warp.n / slice_columns);
+        let bare = Pipeline {
+            stages: d.knobs.stages,
+            stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
+            consumers: if in_turns { PARTNERS } else { count },
+            in_turns,
+            multicast: Self::multicast(d),
+            staging_buffers: 1,
+            staging_bytes: d.class.output.element.bytes_of(ROWS * slice_columns),
+            source: d.by_copy_engine() && d.class.output.epilogue.has_source(),
+        };
+        let ring =
+            Pipeline { staging_buffers: Self::staging(&bare, slices, d.class.arch.machine().shared_bytes_each_of(1)), ..bare };
+        let parts = match d.promotes() {
+            true if repeats.m * repeats.n > MOST_PARTS => return Err(Self::too_many_parts(d, repeats.m)),
+            true => Some((repeats.m * repeats.n) as u8),
+            false => None,
+        };
+        let pending = if d.promotes() { 0 } else { PENDING };
+        let registers = Self::registers(&ring);
+        let fragments = d.a_from_registers();
+        let options =
+            RoleOptions { pending, promoted_parts: parts, fragments, slices: slices as u8, by_threads: false, registers };
+        let this = Self { ring, consumers, repeats, mma, options, layout_c: d.class.output.layout, slice_columns, slice_swizzle }
+            .with_fitting_sets();
+        hold!(this.shared_evenly());
+        hold!(ring.check());
+        Ok(this)
+    }
+
+    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
+    /// see [`shapes`](Self::shapes).
+    ///
+    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
+    /// widest swizzle.
+    const fn slice(d: &WarpSpecializedDesc) -> (u32, TensorSwizzle) {
+        if !d.class.output.layout.is_row() {
+            let mut columns = SLICE_BYTES / d.class.output.element.bytes_of(ROWS);
+            while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
+                columns /= 2;
+            }
+            return (columns, TensorSwizzle::Bytes128);
+        }
+        let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
+        let bytes = d.class.output.element.bytes_of(d.knobs.warp.n);
+        let mut i = 0;
+        while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {
+            i += 1;
+        }
+        (d.class.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
+    }
+
+    /// The most staging buffers that the slices are a whole number of, and that shared memory holds beside the stages: slices that
+    /// have a buffer each wait for no other's store.
+    const fn staging(bare: &Pipeline, slices: u32, available: u32) -> u32 {
+        let mut buffers = if slices < MOST_STAGING { slices } else { MOST_STAGING };
+        while buffers > 1 {
+            let ring = Pipeline { staging_buffers: buffers, ..*bare };
+            if slices.is_multiple_of(buffers) && ring.shared_bytes() <= available {
+                return buffers;
+            }
+            buffers -= 1;
+        }
+        1
+    }
+
+    /// What a cluster shares.
+    pub(super) const fn multicast(d: &WarpSpecializedDesc) -> Option<SharedOperand> {
+        match (d.knobs.cluster.m, d.knobs.cluster.n) {
+            (1, 1) => None,
+            (blocks, 1) => Some(SharedOperand { operand: OperandKind::B, blocks }),
+            (_, blocks) => Some(SharedOperand { operand: OperandKind::A, blocks }),
+        }
+    }
+
+    /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
+    pub(super) const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
+        if ring.consumers < 2 {
+            return None;
+        }
+        Some([LEAST_REGISTERS as u8, ring.registers_beside(LEAST_REGISTERS) as u8])
+    }
+}
+
+/// The most bytes of a slice: its rows, 128 bytes of each.
+const SLICE_BYTES: u32 = ROWS * STAGE_BYTES;
+
+/// What the columns of a slice of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
+const COLUMNS: u32 = 8;
+
+/// Warpgroups that take tiles in turns.
+pub(super) const PARTNERS: u32 = 2;
+
+impl WarpSpecializedDesc {
+    /// Whether the copy engine moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
+    pub(crate) const fn by_copy_engine(&self) -> bool {
+        let aligned = self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
+        matches!(self.class.op, OpKind::TensorOp) && aligned
+    }
+
+    /// Whether the kernel reads an operand's transpose: along the other index than the one that is contiguous in memory.
+    pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
+        WarpSpecialized::along(self, operand).is(Along::K) != self.class.k_contiguous(operand)
+    }
+
+    /// The components; `None` of a description that is refused.
+    pub const fn components(&self) -> Option<WarpSpecialized> {
+        match WarpSpecialized::of(self) {
+            Ok(components) => Some(components),
+            Err(_) => None,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What kernels of this family are configured as, by their types.
+
+use crate::{
+    arch::{ArchKind::Sm90, OpKind},
+    desc::{FamilyDesc, PromotionKind, SourceKind, SpillKind, WarpSpecializedKnobs},
+    family::default_gemm_configuration::{Row, mixed, of},
+    numeric::{
+        Combined,
+        ElementKind::{self, *},
+        SplitKind,
+    },
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::SwizzleKind,
+};
+
+/// Tensor cores of Hopper: tiles of `m` x `n` for a block and of `warp_m` x `n` for a consumer, 128 bytes deep, an instruction
+/// of 64 x `n` and 32 bytes; tiles eight rows abreast, and accesses of 16 bytes to elements of A, B and C.
+const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
+    let (depth, step) = (a.elements_in(128), a.elements_in(32));
+    WarpSpecializedKnobs {
+        threadblock: Mnk::new(m, n, depth),
+        warp: Mnk::new(warp_m, n, depth),
+        instruction: Mnk::new(64, n, step),
+        stages,
+        swizzle: SwizzleKind::Grouped(8),
+        align_a: a.elements_in(16),
+        align_b: a.elements_in(16),
+        align_c: c.elements_in(16),
+        cluster: Mn { m: 1, n: 1 },
+        schedule: if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        promotion: PromotionKind::Never,
+        emulation: SplitKind::None,
+        a_operand: SourceKind::Shared,
+        spills: SpillKind::Refused,
+    }
+}
+
+/// 128 x `n`, each warpgroup its own: stores cost nothing where there is a next tile.
+const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
+}
+
+/// A from registers, where it is contiguous along M.
+const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: SourceKind::Registers, ..knobs })
+}
+
+/// A from registers: consumers share a tile of 128 x `n`, so that one loads while the other multiplies.
+const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    from_registers(specialized(128, 64, n, 4, a, c))
+}
+
+/// The same of `tf32`, 64 x 256 in turns.
+const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
+
+/// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`of_sums`].
+const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
+    emulation: SplitKind::Bf16x6,
+    align_a: 4,
+    align_b: 4,
+    ..specialized(256, 128, 128, 4, Bf16, F32)
+});
+
+/// Those of 8 bits and one output.
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 5] {
+    [turns(128, E4m3, c), turns(176, E4m3, c), turns(192, E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)]
+}
+
+/// Those of 16 bits and one output.
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
+    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
+}
+
+/// fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns nobody would.
+/// 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many partial sums as sums.
+const fn of_sums(c: ElementKind) -> [FamilyDesc; 2] {
+    [promoted(specialized(256, 128, 128, 4, E4m3, c)), promoted(specialized(128, 64, 192, 4, E4m3, c))]
+}
+
+const fn promoted(knobs: WarpSpecializedKnobs) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { promotion: PromotionKind::Stage, ..knobs })
+}
+
+/// The products of fp8 with one output.
+const fn of_fp8(c: ElementKind) -> [Combined; 4] {
+    [of(E4m3, F32, c), mixed(E4m3, E5m2, F32, c), mixed(E5m2, E4m3, F32, c), of(E5m2, F32, c)]
+}
+
+/// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
+/// `docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since operands that are contiguous along K need a workspace.
+pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
+    threadblock: Mnk::new(256, 128, 16),
+    warp: Mnk::new(64, 64, 16),
+    instruction: Mnk::new(16, 8, 1),
+    schedule: ScheduleKind::Cooperative,
+    ..specialized(128, 128, 128, 8, F32, F32)
+});
+
+const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families }
+}
+
+const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
+    Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, families) }
+}
+
+/// The rows.
+pub(in crate::family) const ROWS: &[Row] = &[
+    Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
+    tensor_op(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16)),
+    tensor_op(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16)),
+    tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
+    tensor_op(&[of(Tf32, F32, F32)], &[turns(128, Tf32, F32), turns(176, Tf32, F32), turns(192, Tf32, F32), LOADED_IN_TURNS]),
+    tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
+    with_promotion(&of_fp8(Bf16), &of_sums(Bf16)),
+    with_promotion(&of_fp8(F16), &of_sums(F16)),
+    with_promotion(&of_fp8(F32), &of_sums(F32)),
+    tensor_op(&of_fp8(Bf16), &of_bytes(Bf16)),
+    tensor_op(&of_fp8(F16), &of_bytes(F16)),
+    tensor_op(&of_fp8(F32), &of_bytes(F32)),
+    tensor_op(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32)),
+];

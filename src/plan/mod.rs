@@ -1,0 +1,34 @@
+//! What follows from a description, made once and kept with its kernel: what it needs of operands, what is compiled, what a block takes,
+//! and what the host runs.
+
+mod program;
+mod ring;
+mod roles;
+
+pub use program::{Maps, Program};
+pub use ring::RingProgram;
+pub(crate) use roles::instruction_mn;
+pub use roles::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
+
+use crate::{call::OperandNeed, codegen::TranslationUnit, shape::Mnk};
+
+/// A description that has been checked, with what follows from it. Each family has its own.
+pub trait Plan: Send + Sync {
+    /// What A and B have to be, as the kernel has them, for it to read them where they lie.
+    fn needs(&self) -> [OperandNeed; 2];
+    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
+    fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
+    /// What the host runs where all threads of a block follow one schedule; `None` where warpgroups have roles.
+    fn program(&self) -> Option<Program>;
+}
+
+/// What a launch has to know of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Geometry {
+    /// What a block computes, and how much of K it takes at a time.
+    pub tile: Mnk,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Shared memory that is asked for at the launch, in bytes.
+    pub shared_bytes: u32,
+}
