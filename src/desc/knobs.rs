@@ -26,7 +26,7 @@ macro_rules! knobs {
             $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ { $($of:ident)* })*
         }
         knobs {
-            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)?;)*
+            $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)? $(, since then $young:expr)?;)*
         }
     ) => {
         /// The type of a knob.
@@ -98,6 +98,9 @@ macro_rules! knobs {
         impl Pins {
             /// No knob is pinned.
             pub const NONE: Self = Self { $($field: None),* };
+
+            /// What those were that texts of before do not name.
+            pub(super) const YOUNGER: Self = Self { $($($field: Some($young),)?)* ..Self::NONE };
 
             /// The (JSON name, command-line flag, meaning) of every knob.
             pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
@@ -212,9 +215,9 @@ knobs! {
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
         /// How f32 is emulated on tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
-        emulation: SplitKind, flag "--emulation", once "split" "--split";
+        emulation: SplitKind, flag "--emulation", once "split" "--split", since then SplitKind::None;
         /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
-        a_operand: SourceKind, flag "--a-operand", once "source_a" "--source-a";
+        a_operand: SourceKind, flag "--a-operand", once "source_a" "--source-a", since then SourceKind::Shared;
         /// Neighbours along M or N that a lane holds before the next lane's begin.
         interleave: InterleaveKind, flag "--interleave";
         /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

@@ -22,9 +22,4 @@ pub use gemm_desc::*;
 pub use kinds::{PromotionKind, SourceKind, SpillKind};
 pub(crate) use knobs::families;
 pub use knobs::*;
-pub use leaves::{
-    AlignmentA, AlignmentB, AlignmentC, Auto, Bf16x6, BlocksPerSm, ClusterShape, Config, CooperativeSchedule, EpilogueTree,
-    F16x3, FromEither, FromRegisters, FromShared, FullUnroll, GroupedSwizzle, HilbertSwizzle, HorizontalSwizzle, IdentitySwizzle,
-    Instruction, Interleave, Leaf, NoPromotion, NoSpills, NoSplit, PingpongSchedule, PromoteEachStage, SharedA, SharedB,
-    SpillsAllowed, Stages, Threadblock, UnrollBy, VectorInterleave, Warp, With,
-};
+pub use leaves::*;

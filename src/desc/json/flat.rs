@@ -67,8 +67,7 @@ impl TryFrom<Flat> for GemmDesc {
         class.output.epilogue = flat.knobs.epilogue.ok_or("missing field `epilogue`")?;
         let frame = if flat.exchanged { Frame::Exchanged } else { Frame::AsGiven };
         let mainloop = flat.knobs.mainloop.ok_or("missing field `mainloop`")?;
-        // The first texts of this version knew nothing of the last knobs.
-        let knobs = flat.knobs.over(Pins { emulation: UNUSED.emulation, a_operand: UNUSED.a_operand, ..Pins::NONE });
+        let knobs = flat.knobs.over(Pins::YOUNGER);
         let family = FamilyDesc::all(mainloop, knobs).ok_or("missing field: it has not all knobs of its main loop")?;
         let mut foreign = family.foreign(knobs);
         while let Some((one, others)) = foreign.split_first() {

@@ -27,8 +27,10 @@ impl KnobWords {
                 return Err(format!("unknown field `{name}`: its family has the knobs {}", names.join(", ")));
             }
         }
-        let missing = names.iter().find(|name| !self.0.iter().any(|(given, _)| given == *name));
-        all(pins).ok_or_else(|| format!("missing field `{}` of its family's knobs", missing.unwrap_or(&"knobs")))
+        let pins = pins.over(Pins::YOUNGER);
+        let table = Pins::TABLE.iter().zip(pins.words());
+        let missing = table.filter(|(_, words)| words.is_none()).map(|(row, _)| row.0).find(|name| names.contains(name));
+        all(pins).ok_or_else(|| format!("missing field `{}` of its family's knobs", missing.unwrap_or_default()))
     }
 }
 
@@ -46,32 +48,11 @@ impl Serialize for KnobWords {
 }
 
 /// A word, whichever way it stands in JSON.
-struct Word(String);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OfWord;
-        impl Visitor<'_> for OfWord {
-            type Value = Word;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a knob's value, in words or as a number")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Word, E> {
-                Ok(Word(text.to_owned()))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Word, E> {
-                Ok(Word(number.to_string()))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Word, E> {
-                Ok(Word(number.to_string()))
-            }
-        }
-        deserializer.deserialize_any(OfWord)
-    }
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "it is not a knob's value, in words or as a number")]
+enum Word {
+    Number(i64),
+    Text(String),
 }
 
 impl<'de> Deserialize<'de> for KnobWords {
@@ -86,11 +67,14 @@ impl<'de> Deserialize<'de> for KnobWords {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<KnobWords, M::Error> {
                 let mut words: Vec<(String, String)> = Vec::new();
-                while let Some((name, Word(text))) = map.next_entry::<String, Word>()? {
+                while let Some((name, word)) = map.next_entry::<String, Word>()? {
                     if words.iter().any(|(known, _)| *known == name) {
                         return Err(M::Error::custom(format!("duplicate field `{name}`")));
                     }
-                    words.push((name, text));
+                    words.push(match word {
+                        Word::Number(number) => (name, number.to_string()),
+                        Word::Text(text) => (name, text),
+                    });
                 }
                 Ok(KnobWords(words))
             }

@@ -3,7 +3,7 @@
 //! Twin: `kernels/numeric/split.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
 
 use super::SplitKind;
-use crate::numeric::{Bf16, F16};
+use crate::numeric::{Bf16, ElementKind, F16};
 
 /// The bits of an `f32`'s magnitude: all but the sign.
 pub(super) const MAGNITUDE: u32 = 0x7fff_ffff;
@@ -54,9 +54,8 @@ impl SplitKind {
     /// assert!(parts[1].abs() <= x / 256.0 && parts[2].abs() <= x / 131072.0);
     /// ```
     pub fn parts_of(self, x: f32, shift: i32) -> [u16; 3] {
-        match self {
-            Self::None => [0; 3],
-            Self::Bf16x6 => {
+        match self.part() {
+            Some(ElementKind::Bf16) => {
                 let first = nearest_bf16(x);
                 if !x.is_finite() {
                     return [first.to_bits(), 0, 0];
@@ -65,11 +64,12 @@ impl SplitKind {
                 let second = nearest_bf16(rest);
                 [first, second, nearest_bf16(rest - second.to_f32())].map(Bf16::to_bits)
             }
-            Self::F16x3 => {
+            Some(_) => {
                 let x = unscaled(x, -shift);
                 let first = F16::from_f32(x);
                 [first.to_bits(), F16::from_f32(x - first.to_f32()).to_bits(), 0]
             }
+            None => [0; 3],
         }
     }
 }
