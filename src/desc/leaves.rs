@@ -108,6 +108,8 @@ leaves! {
     NoSplit => emulation: SplitKind::None;
     /// [`SplitKind::Bf16x6`].
     Bf16x6 => emulation: SplitKind::Bf16x6;
+    /// [`SplitKind::Bf16x3`].
+    Bf16x3 => emulation: SplitKind::Bf16x3;
     /// [`SplitKind::F16x3`].
     F16x3 => emulation: SplitKind::F16x3;
     /// [`SourceKind::Shared`].

@@ -42,7 +42,7 @@ impl SplitRefusal {
         let s = Sentence::new();
         match *self {
             Self::NotSplit => s.say(
-                "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, f16x3 does within a window of exponents, and elements of tf32 keep 10 bits of fraction",
+                "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and elements of tf32 keep 10 bits of fraction",
             ),
             Self::NothingToSplit { split, a, b } => s
                 .say("emulation = ")

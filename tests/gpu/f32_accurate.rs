@@ -170,7 +170,7 @@ fn untracked(stream: &Arc<CudaStream>, bytes: &[u8]) -> CudaSlice<u8> {
     slice
 }
 
-/// bf16x6 can be captured, and replays; f16x3 waits for its window, and is refused.
+/// Modes of bf16 can be captured, and replay; f16x3 waits for its window, and is refused.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn one_mode_can_be_captured() {

@@ -98,6 +98,7 @@ fn the_workspace_is_as_large_as_the_parts() {
     let [m, n, k] = [100, 50, 130];
     for (split, bytes) in [
         (SplitKind::Bf16x6, (100 * 192 * 3 * 2) + (50 * 192 * 3 * 2) + 256),
+        (SplitKind::Bf16x3, (100 * 192 * 2 * 2) + (50 * 192 * 2 * 2) + 256),
         (SplitKind::F16x3, (100 * 192 * 2 * 2) + 1792 + 256 + (50 * 192 * 2 * 2) + 1024 + 256 + 256),
     ] {
         for orders in ORDERS {

@@ -247,7 +247,7 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
         affine("repack", &RelayMap::new(RELAY, log_pieces, between))?;
     }
     affine("realignment", &Realignment)?;
-    for split in [SplitKind::Bf16x6, SplitKind::F16x3] {
+    for split in SplitKind::MODES {
         for along_k in [false, true] {
             affine("decompose", &SplitPassDesc::of(split).pieces(along_k))?;
         }

@@ -56,7 +56,7 @@ fn types_and_layouts_are_verified() {
 #[test]
 fn f32_on_tensor_cores_is_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop"];
-    for split in ["bf16x6", "f16x3"] {
+    for split in ["bf16x6", "bf16x3", "f16x3"] {
         for layouts in 0..8 {
             let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
             let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));

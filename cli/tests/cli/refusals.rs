@@ -78,7 +78,7 @@ fn what_does_not_exist_yet() {
             "gemm --m 1 --n 1 --k 1 --arch sm80 --emulation bf16x6",
             "--emulation is no knob of the multistage main loop; the warpspecialized one has it",
         ),
-        ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, f16x3"),
+        ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3"),
         (
             "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80",
             "op tensorop on sm80 has no kernel; the nearest architecture is sm90",

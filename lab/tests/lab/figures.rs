@@ -98,7 +98,7 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
         .map(|line| serde_json::from_str(line).expect("a line of JSON"))
         .collect();
     let rows: Vec<Vec<&str>> = rows(include_str!("../../../docs/f32_accurate.md"))
-        .filter(|row| ["bf16x6", "f16x3"].contains(&row[0]) && row.len() == 6)
+        .filter(|row| ["bf16x6", "bf16x3", "f16x3"].contains(&row[0]) && row.len() == 6)
         .collect();
     assert_eq!(rows.len(), 4);
     for row in rows {

@@ -10,12 +10,15 @@
 //! | mode | parts | products (p, q) | range |
 //! |---|---|---|---|
 //! | [`Bf16x6`](SplitKind::Bf16x6) | three of bf16 | (3, 1) (2, 2) (1, 3) (2, 1) (1, 2) (1, 1) | all of `f32` |
+//! | [`Bf16x3`](SplitKind::Bf16x3) | the first two of those | (2, 1) (1, 2) (1, 1) | all of `f32` |
 //! | [`F16x3`](SplitKind::F16x3) | two of f16 | (2, 1) (1, 2) (1, 1) | rows of A and columns of B, scaled, within a [window](SplitKind::WINDOW) |
 //!
 //! **Bf16x6.** Three parts of 8 bits hold the 24 bits of an `f32`: `a1 + a2 + a3 = a` where the last bit of `a` is 2^-133 or more, which
 //! is the least bf16. A number that would round to infinity takes the largest bf16 as its first part. Of what is not finite the first part is
 //! the number and the others are 0; since infinity times 0 is no number, a sum with an infinite factor may be no number where that
 //! of `f32` is infinite.
+//!
+//! **Bf16x3.** The third part is left out, and with it what is below 16 bits of a factor; half as many products are made.
 //!
 //! **F16x3.** Row i of A and column j of B are scaled by powers of two, so that the largest magnitude of each lies in [2^14, 2^15), and the sum
 //! is scaled back before anything else is done with it: in binary64, rounded once. With the row's largest magnitude in
@@ -28,11 +31,13 @@
 //! ```text
 //! Bf16x6   |a2| <= 2^-8 |a|,  |a3| <= 2^-17 |a|,  rest <= 2^-134
 //!          |a2 b3| + |a3 b2| + |a3 b3| <= (2^-24 + 2^-34) |a b|
+//! Bf16x3   |a2| <= 2^-8 |a|,  rest <= max(2^-17 |a|, 2^-134)
+//!          |a2 b2| <= 2^-16 |a b|,  rests:  2^-16 |a b|
 //! F16x3    |a2| <= 2^-11 |a|,  rest <= max(2^-23 |a|, 2^-25)            of scaled numbers: 2^-25 is 2^-39 of 2^E
 //!          |a2 b2| <= 2^-22 |a b|,  rests:  2^-22 |a b|
 //! ```
 //!
-//! where the first part of a number of Bf16x6 that would round to infinity is cut off, `|a2| < 2^-7.99 |a|`. With the accumulation's own
+//! where the first part of a number of bf16's modes that would round to infinity is cut off, `|a2| < 2^-7.99 |a|`. With the accumulation's own
 //! error `g`, of sums of the parts' products, and `alpha_i`, `beta_j` what a part is scaled by,
 //!
 //! ```text
@@ -68,6 +73,8 @@ words! {
         None = "none",
         /// Into three parts of bf16, of whose products six are summed: all of `f32`'s range.
         Bf16x6 = "bf16x6",
+        /// Into two parts of bf16, of whose products three are summed: all of `f32`'s range, 16 of its 24 bits.
+        Bf16x3 = "bf16x3",
         /// Into two parts of f16, rows and columns scaled, of whose products three are summed.
         F16x3 = "f16x3",
     }
@@ -75,7 +82,7 @@ words! {
 
 impl SplitKind {
     /// Those that split.
-    pub const MODES: [Self; 2] = [Self::Bf16x6, Self::F16x3];
+    pub const MODES: [Self; 3] = [Self::Bf16x6, Self::Bf16x3, Self::F16x3];
 
     /// The exponent that the largest magnitude of a scaled row or column has: the greatest that cannot round to infinity in f16.
     pub const TOP: i32 = 14;
@@ -101,7 +108,7 @@ impl SplitKind {
     pub const fn part(self) -> Option<ElementKind> {
         match self {
             Self::None => None,
-            Self::Bf16x6 => Some(ElementKind::Bf16),
+            Self::Bf16x6 | Self::Bf16x3 => Some(ElementKind::Bf16),
             Self::F16x3 => Some(ElementKind::F16),
         }
     }
@@ -111,7 +118,7 @@ impl SplitKind {
         match self {
             Self::None => 1,
             Self::Bf16x6 => 3,
-            Self::F16x3 => 2,
+            Self::Bf16x3 | Self::F16x3 => 2,
         }
     }
 
@@ -120,7 +127,7 @@ impl SplitKind {
         match self {
             Self::None => &[[0, 0]],
             Self::Bf16x6 => &[[2, 0], [1, 1], [0, 2], [1, 0], [0, 1], [0, 0]],
-            Self::F16x3 => &[[1, 0], [0, 1], [0, 0]],
+            Self::Bf16x3 | Self::F16x3 => &[[1, 0], [0, 1], [0, 0]],
         }
     }
 }
