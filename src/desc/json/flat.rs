@@ -2,9 +2,9 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins, PromotionKind, SourceKind},
+    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins, PromotionKind},
     layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind, SplitKind},
+    numeric::{Combined, ComputeKind, ElementKind},
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
     smem::SmemLayout,
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// The version that it reads.
 pub(super) const VERSION: u64 = 3;
 
-/// What the knobs are that a family had no use for.
+/// What the knobs are that a family had no use for, those that are younger among them.
 const UNUSED: Pins = Pins {
     instruction: Some(Mnk::new(1, 1, 1)),
     smem_a: Some(SmemLayout::Auto),
@@ -25,12 +25,11 @@ const UNUSED: Pins = Pins {
     cluster: Some(Mn { m: 1, n: 1 }),
     schedule: Some(ScheduleKind::Cooperative),
     promotion: Some(PromotionKind::Never),
-    emulation: Some(SplitKind::None),
-    a_operand: Some(SourceKind::Shared),
     interleave: Some(InterleaveKind::Vector),
     unroll: Some(UnrollKind::Full),
     ..Pins::NONE
-};
+}
+.over(Pins::YOUNGER);
 
 #[derive(Deserialize)]
 pub(super) struct Flat {
