@@ -179,7 +179,7 @@ knobs! {
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
-            threadblock warp instruction stages swizzle align_a align_b align_c cluster schedule promotion emulation a_operand spills
+            threadblock warp instruction stages swizzle align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
     }
 
@@ -212,6 +212,8 @@ knobs! {
         cluster: Mn, flag "--cluster";
         /// How warpgroups share tiles: all in one, or whole tiles in turns.
         schedule: ScheduleKind, flag "--schedule";
+        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it goes on to the next stage; promoted sums leave none.
+        pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
         /// How f32 is emulated on tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.

@@ -100,6 +100,8 @@ leaves! {
     CooperativeSchedule => schedule: ScheduleKind::Cooperative;
     /// [`ScheduleKind::Pingpong`].
     PingpongSchedule => schedule: ScheduleKind::Pingpong;
+    /// `N` groups of products under way, at most, when a consumer goes on to the next stage.
+    Pending<const N> => pending: N;
     /// [`PromotionKind::Never`].
     NoPromotion => promotion: PromotionKind::Never;
     /// [`PromotionKind::Stage`].

@@ -87,6 +87,7 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         Field::ThreadblockKInKilobytes => knob(&mut pins.threadblock).k = x,
         Field::Cluster(axis) => across(knob(&mut pins.cluster), axis),
         Field::Stages => *knob(&mut pins.stages) = x,
+        Field::Pending | Field::PendingFromRegisters => *knob(&mut pins.pending) = x,
         Field::Swizzle => {
             pins.swizzle = Some(match d.swizzle() {
                 SwizzleKind::Grouped(_) => SwizzleKind::Grouped(x),

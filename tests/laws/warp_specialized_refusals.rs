@@ -69,6 +69,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.class.b.element = ElementKind::F16), "NoSuchCombination", &["bf16 by f16"], false),
         (changed(|d| (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (F64, F64, F64, F64)), "OfOtherUnits", &["f64 by f64", "on tensor cores", "op simt"], false),
         (changed(|d| d.knobs.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warpgroups of a tile that pingpong gives to one = 2", "nearest is 1, or take --schedule cooperative"], false),
+        (changed(|d| d.knobs.pending = 4), "OutOfRange", &["pending = 4", "0 to 3", "nearest is 3"], true),
         (changed(|d| d.knobs.instruction.m = 16), "OutOfRange", &["instruction M = 16", "64 to 64", "nearest is 64"], true),
         (changed(|d| d.knobs.instruction.k = 8), "OutOfRange", &["instruction K = 8", "16 to 16", "nearest is 16"], true),
         (changed(|d| d.knobs.instruction.n = 264), "OutOfRange", &["instruction N = 264", "8 to 256", "nearest is 256"], true),

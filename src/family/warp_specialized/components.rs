@@ -6,13 +6,13 @@ use crate::{
     desc::WarpSpecializedDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, InstructionAlong, Refusal, Word, hold, rules::multiple},
+    refusal::{Field, InstructionAlong, Refusal, Word, hold, rules::{multiple, within}},
     schedule::ScheduleKind,
     shape::Mn,
     smem::Along,
     threadblock::{
         ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, TensorSwizzle, WarpSpecialized,
-        pipeline::{LEAST_REGISTERS, MOST_STAGING},
+        pipeline::{LEAST_REGISTERS, MOST_STAGES, MOST_STAGING},
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
@@ -20,9 +20,6 @@ use crate::{
         WgmmaInput,
     },
 };
-
-/// Groups of products under way when a consumer goes on to the next stage. Measured: none under way costs up to two hundredths.
-const PENDING: u8 = 1;
 
 /// What a warpgroup does with a stage.
 const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) -> Result<ConsumerMma, Refusal> {
@@ -121,6 +118,14 @@ impl WarpSpecialized {
         }
         hold!(user.check_source_a());
         hold!(user.check_split());
+        // Stages beyond their range are the ring's to refuse.
+        if let 2..=MOST_STAGES = d.knobs.stages {
+            let (field, most) = match d.a_from_registers() {
+                true => (Field::PendingFromRegisters, 1),
+                false => (Field::Pending, d.knobs.stages - 1),
+            };
+            hold!(within(field, d.knobs.pending as u64, 0, most as u64));
+        }
         if matches!(d.class.op, OpKind::Simt) {
             return Self::of_threads(d);
         }
@@ -158,7 +163,7 @@ impl WarpSpecialized {
             true => Some((repeats.m * repeats.n) as u8),
             false => None,
         };
-        let pending = if d.promotes() { 0 } else { PENDING };
+        let pending = if d.promotes() { 0 } else { d.knobs.pending as u8 };
         let registers = Self::registers(&ring);
         let fragments = d.a_from_registers();
         let options =

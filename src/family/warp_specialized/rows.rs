@@ -29,6 +29,7 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
         align_c: c.elements_in(16),
         cluster: Mn { m: 1, n: 1 },
         schedule: if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        pending: 1,
         promotion: PromotionKind::Never,
         emulation: SplitKind::None,
         a_operand: SourceKind::Shared,

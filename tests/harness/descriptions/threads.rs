@@ -25,6 +25,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         align_c: 4,
         cluster: Mn { m: 1, n: 1 },
         schedule: ScheduleKind::Cooperative,
+        pending: 1,
         promotion: PromotionKind::Never,
         emulation: falchion::numeric::SplitKind::None,
         a_operand: falchion::desc::SourceKind::Shared,

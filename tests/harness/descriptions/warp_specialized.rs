@@ -62,7 +62,7 @@ fn attempt(
     (m, n): (u32, u32),
     plain: bool,
 ) -> GemmDesc {
-    let split = if types.a == ElementKind::F32 { random.pick(&SplitKind::MODES) } else { SplitKind::None };
+    let split = if types.a == ElementKind::F32 { random.pick(&[SplitKind::Bf16x6, SplitKind::F16x3]) } else { SplitKind::None };
     let multiplied = split.part().unwrap_or(types.a);
     let step = multiplied.elements_in(32);
     let columns = match random.below(3) {
@@ -85,6 +85,7 @@ fn attempt(
         align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        pending: 1,
         promotion: if source_a == SourceKind::Shared && (types.a.is_fp8() || split.splits()) && random.once_in(2) {
             PromotionKind::Stage
         } else {
