@@ -13,15 +13,15 @@
 //!
 //! # The loop nest
 //!
-//! Every level is a trait here and a file of the same name in `kernels/`; every knob is a type that becomes a field of one
+//! Every level is a trait here and a folder of the same name in `kernels/`, each map a value and its twin; every knob is a type that becomes a field of one
 //! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits on both.
 //!
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
-//! | over tiles of D | the grid | [`device::Gemm`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/swizzle.cuh` |
-//! | over tiles along K | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`] | `threadblock/mma_*.cuh` |
-//! | copying a tile | its threads | [`threadblock::ThreadMap`], [`threadblock::SmemTile`] | `threadblock/thread_map.cuh`, `smem.cuh` |
-//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh` |
+//! | over tiles of D | the grid; clusters that stay | [`threadblock::TileOrder`], [`threadblock::TileScheduler`] | `family/*.cuh`, `threadblock/{swizzle,tile_scheduler}.cuh` |
+//! | over tiles along K | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
+//! | copying a tile | its threads; TMA | [`threadblock::ThreadMap`], [`threadblock::SmemTile`]; [`threadblock::TensorCopy`] | `threadblock/{thread_map,tensor_copy}.cuh`, `smem.cuh` |
+//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_warpgroup.cuh` |
 //! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
 //! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
 //!
@@ -31,7 +31,9 @@
 //! description, a `plan::Plan`. The levels know no family.
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
-//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; the crate `falchion-lab`, whether a result is right.
+//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; `call`, a problem and how its operands reach a kernel; `pass`, what runs
+//! before one (transposes, repacking, splitting); `codegen`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-lab` verifies,
+//! measures, explores and draws.
 #![deny(missing_docs)]
 
 pub mod arch;

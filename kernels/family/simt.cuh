@@ -1,4 +1,4 @@
-// The one kernel on the CUDA cores: D = epilogue(A·B, C), one tile of D a block. Twin of src/family/simt/mod.rs.
+// The kernel of the family whose threads all follow one schedule: D = epilogue(A·B, C), one tile of D a block. Twin of src/family/simt/mod.rs.
 #pragma once
 #include "config.cuh"
 #include "epilogue/tile_store.cuh"

@@ -51,7 +51,7 @@ template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; 
 
 }  // namespace device
 
-// The maps that have a Rust twin, by the names of src/host/transpose/program.rs.
+// The maps that have a Rust twin, by the names of src/pass/transpose/program.rs.
 namespace maps {
 // Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
 constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;

@@ -1,8 +1,8 @@
 //! The arguments of one product, and whether they fit.
 //!
 //! [`Arguments`] is what a user passes, in the layouts of the types. [`Shapes`] is the same without the pointers: it checks
-//! sizes and leading dimensions, and turns the user's problem into the row-major one that kernels see. The operands exchange
-//! in one function, [`Shapes::canonical`].
+//! sizes and leading dimensions, and turns the user's problem into the one that a kernel sees, by its frame
+//! ([`Shapes::canonical_for`]).
 
 use super::{
     DEPTH,

@@ -1,7 +1,7 @@
 //! What both languages have to agree on, written once and generated for the other.
 //!
-//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at launch. [`header`] spells a
-//! description as `config.cuh`; [`translation_unit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
+//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at launch. A family's room spells its
+//! description as `config.cuh` with what is here; a [`TranslationUnit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
 
 use crate::{
     desc::Class,

@@ -290,10 +290,8 @@ fn check_memory(
     if shapes.m == 0 || shapes.n == 0 {
         return Ok([Operand::D, Operand::A, Operand::B, Operand::C].map(|operand| (operand, nothing())));
     }
-    let extent = |shape: &MatrixShape, rows: usize, columns: usize| {
-        let lines = shape.order.packed(columns, rows) as u64;
-        if rows == 0 || columns == 0 { 0 } else { (lines - 1) * shape.leading as u64 + shape.order.packed(rows, columns) as u64 }
-    };
+    // Shapes have been checked: they have fewer than 2^64 elements.
+    let extent = |shape: &MatrixShape, rows: usize, columns: usize| shape.elements(rows, columns) as u64;
     let written = d.range(extent(&shapes.d, shapes.m, shapes.n));
     let meets = |other: &Range<u64>| other.start < written.end && written.start < other.end;
     let read = |range: Range<u64>, reads: bool| if reads { range } else { nothing() };

@@ -40,7 +40,7 @@ combinations! {
 
 combinations! {
     /// The element types that tensor cores multiply: (A, B, accumulator, C). How they add is an
-    /// [`Instruction`](super::Instruction) for each.
+    /// [`Instruction`](crate::numeric::Instruction) for each.
     TENSOR_OP_COMBINATIONS {
         F16,  F16,  f32, F16;
         F16,  F16,  f32, Bf16;

@@ -3,11 +3,11 @@
 use crate::words::words;
 
 words! {
-    /// How often sums of fp8 are promoted to f32.
+    /// How often sums of fp8, or of parts of f32, are promoted to f32.
     pub enum PromotionKind {
         /// The tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
         Never = "never",
-        /// The sum of each stage, 128 products, is added to one in f32 and begun anew.
+        /// The sum of each stage, 128 bytes deep, is added to one in f32 and begun anew.
         Stage = "stage",
     }
 }

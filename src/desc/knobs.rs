@@ -216,7 +216,7 @@ knobs! {
         pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How f32 is emulated on tensor cores: bf16x6 has all of its range, f16x3 a window of exponents; none but for f32 there.
+        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents; none but for f32 there.
         emulation: SplitKind, flag "--emulation", once "split" "--split", since then SplitKind::None;
         /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
         a_operand: SourceKind, flag "--a-operand", once "source_a" "--source-a", since then SourceKind::Shared;

@@ -1,8 +1,8 @@
 //! The order of a kernel's steps, as a value.
 //!
 //! Every copy, barrier, wait and multiplication of a main loop is a step of a [`Schedule`]. The host executor runs the schedule;
-//! the CUDA executor spells it in the generated header, where `kernels/schedule.cuh` unrolls it. Nothing else in `kernels/`
-//! synchronizes anything. A schedule with a step left out is a mutant, which the checked executor finds.
+//! the CUDA executor spells it in the generated header, where `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it.
+//! Nothing else in `kernels/` synchronizes anything. A schedule with a step left out is a mutant, which the checked executor finds.
 //!
 //! There are two kinds of steps. [`Step`]s are of kernels whose threads all do the same. [`RoleStep`]s are of kernels whose
 //! warpgroups have [`Roles`]: one moves what the others multiply.

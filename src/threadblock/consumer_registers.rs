@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
-/// With so many, `tests/kernels_compile` finds no spills.
+/// With so many, `tests/nvrtc/kernels/` finds no spills.
 const OVERHEAD: u32 = 40;
 
 /// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     operand::OperandKind,
-    refusal::{Field, Refusal},
+    refusal::{Field, Refusal, rules::within},
     schedule::{RoleStep, Roles, Schedule},
 };
 
@@ -37,6 +37,11 @@ impl RoleOptions {
         if self.fragments { self.pending as u32 + 1 } else { 0 }
     }
 
+    /// The most groups of products that stay under way over so many stages; each has a set of fragments where A comes from registers.
+    pub(crate) const fn most_pending(stages: u32, fragments: bool) -> (Field, u32) {
+        if fragments { (Field::PendingFromRegisters, 1) } else { (Field::Pending, stages.saturating_sub(1)) }
+    }
+
     /// Whether there are such schedules over this ring.
     ///
     /// # Errors
@@ -47,13 +52,9 @@ impl RoleOptions {
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
         let (pending, slices, buffers) =
             (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
-        if pending >= u64::from(ring.stages) {
-            return Err(Refusal::OutOfRange {
-                field: Field::Pending,
-                value: pending,
-                least: 0,
-                most: u64::from(ring.stages).saturating_sub(1),
-            });
+        for fragments in [false, self.fragments] {
+            let (field, most) = Self::most_pending(ring.stages, fragments);
+            within(field, pending, 0, most.into())?;
         }
         if self.promoted_parts.is_some() && pending > 0 {
             // Sums are added once they are there.
@@ -62,9 +63,6 @@ impl RoleOptions {
         if self.fragments && self.promoted_parts.is_some() {
             let parts = u64::from(self.promoted_parts.unwrap_or(0));
             return Err(Refusal::OutOfRange { field: Field::PartsFromRegisters, value: parts, least: 0, most: 0 });
-        }
-        if self.fragments && pending > 1 {
-            return Err(Refusal::OutOfRange { field: Field::PendingFromRegisters, value: pending, least: 0, most: 1 });
         }
         if self.promoted_parts == Some(0) {
             return Err(Refusal::OutOfRange { field: Field::Parts, value: 0, least: 1, most: u64::from(u8::MAX) });

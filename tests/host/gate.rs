@@ -19,7 +19,8 @@ const MOST_WORK: u64 = 1_000_000;
 fn products() -> Vec<Line> {
     let drawn = DRAWN.into_iter().flat_map(|(family, first, _, count)| {
         let largest_tile = 2 * MOST_WORK as u32;
-        (first..first + count).map(move |seed| (seed, description(seed, Wanted { largest_tile, family, ..Wanted::default() })))
+        (first..first + count)
+            .map(move |seed| (seed, description(seed, Wanted { largest_tile, family, of_the_record: true, ..Wanted::default() })))
     });
     drawn.map(|(seed, d)| Line::new("product", &d).with(json!({ "seed": seed }))).collect()
 }

@@ -1,7 +1,7 @@
 //! Every refusal that a transpose on the host can meet: its sentence names the operand, the value and the limit, and a nearest
 //! value that it names is legal. What is not refused, though it looks odd, is computed.
 //!
-//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `device/cuda/transpose.rs` tests it.
+//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `src/cuda/transpose.rs` tests it.
 
 use falchion::{
     Error, Refusal,

@@ -169,7 +169,7 @@ impl Bench {
     }
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and whether sums are promoted or A comes from registers.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and what is under way but for one group, and whether sums are promoted or A comes from registers.
 fn configuration(d: &GemmDesc) -> String {
     let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
     match d.family {
@@ -178,7 +178,8 @@ fn configuration(d: &GemmDesc) -> String {
             let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
             let split = if knobs.emulation.splits() { format!("_{}", knobs.emulation.name()) } else { String::new() };
             let registers = if knobs.a_operand == SourceKind::Registers { "_registers" } else { "" };
-            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{split}{registers}", knobs.warp)
+            let pending = if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
+            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{split}{registers}{pending}", knobs.warp)
         }
     }
 }

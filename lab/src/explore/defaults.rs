@@ -1,4 +1,4 @@
-//! Where one begins to look: a list of values for each knob, and one such list for each main loop.
+//! Where one begins to look: a list of values for each knob, and one such list for each main loop and its units.
 //!
 //! A new family of kernels is a function here and its place in [`FAMILIES`].
 

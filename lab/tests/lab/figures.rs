@@ -100,7 +100,7 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     let rows: Vec<Vec<&str>> = rows(include_str!("../../../docs/f32_accurate.md"))
         .filter(|row| ["bf16x6", "bf16x3", "f16x3"].contains(&row[0]) && row.len() == 6)
         .collect();
-    assert_eq!(rows.len(), 4);
+    assert_eq!(rows.len(), 6);
     for row in rows {
         let size: u64 = row[1].trim_end_matches('³').parse().expect("an extent");
         let of: Vec<&Value> = lines.iter().filter(|line| line["split"] == row[0] && line["m"] == size).collect();

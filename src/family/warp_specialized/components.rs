@@ -87,10 +87,7 @@ impl WarpSpecialized {
     /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
     /// elements of its width no other way; threads read along MN. Where the two differ, what the kernel reads is the operand's transpose.
     pub const fn along(d: &WarpSpecializedDesc, operand: OperandKind) -> Along {
-        let (element, k_contiguous) = match operand {
-            OperandKind::A => (d.class.a.element, d.class.a.layout.is_row()),
-            OperandKind::B => (d.class.b.element, !d.class.b.layout.is_row()),
-        };
+        let (element, k_contiguous) = (d.class.operand(operand).element, d.class.k_contiguous(operand));
         if matches!(d.class.op, OpKind::Simt) {
             return Along::Mn;
         }
@@ -120,10 +117,7 @@ impl WarpSpecialized {
         hold!(user.check_split());
         // Stages beyond their range are the ring's to refuse.
         if let 2..=MOST_STAGES = d.knobs.stages {
-            let (field, most) = match d.a_from_registers() {
-                true => (Field::PendingFromRegisters, 1),
-                false => (Field::Pending, d.knobs.stages - 1),
-            };
+            let (field, most) = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());
             hold!(within(field, d.knobs.pending as u64, 0, most as u64));
         }
         if matches!(d.class.op, OpKind::Simt) {

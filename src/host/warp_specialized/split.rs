@@ -5,7 +5,7 @@ use crate::{
     desc::WarpSpecializedDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
-    numeric::{Bf16, F16, SplitKind, split::LineFacts},
+    numeric::{Bf16, ElementKind, F16, SplitKind, split::LineFacts},
     operand::OperandKind,
     plan::SplitProgram,
     refusal::{Refusal, SplitRefusal},
@@ -94,8 +94,8 @@ impl SplitOperands {
 
     /// The operands, and C and D as they were.
     pub fn inputs<'a>(&'a self, inputs: HostMatrices<'a>) -> HostMatrices<'a> {
-        let slice = |parts: &'a [u16]| match self.split {
-            SplitKind::F16x3 => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
+        let slice = |parts: &'a [u16]| match self.split.part() {
+            Some(ElementKind::F16) => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
             _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
         };
         let [a, b] = &self.parts;

@@ -11,6 +11,7 @@ use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
     epilogue::{EpilogueDesc, LinearCombination, Node},
+    numeric::SplitKind,
     threadblock::SwizzleKind,
 };
 use falchion_lab::verify::draw;
@@ -38,11 +39,13 @@ pub struct Wanted {
     pub plain: bool,
     /// Which kernels.
     pub family: Family,
+    /// Nothing that is younger than the gate's record: its lines are of what seeds drew then.
+    pub of_the_record: bool,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt }
+        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt, of_the_record: false }
     }
 }
 
@@ -79,11 +82,24 @@ fn order(random: &mut Random) -> SwizzleKind {
 
 /// A legal description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
-    match wanted.family {
+    let desc = match wanted.family {
         Family::Simt => simt::description(seed, wanted),
         Family::WarpSpecialized => warp_specialized::description(seed, wanted),
         Family::Threads => threads::description(seed, wanted),
-    }
+    };
+    if wanted.of_the_record { desc } else { younger(desc, seed) }
+}
+
+/// The description with values that are younger than the gate's record, where that is a kernel.
+fn younger(desc: GemmDesc, seed: u64) -> GemmDesc {
+    let Some(roles) = desc.warp_specialized() else { return desc };
+    let mut random = Random::new(draw(seed, 1));
+    let emulation = match roles.knobs.emulation {
+        SplitKind::Bf16x6 if random.once_in(2) => SplitKind::Bf16x3,
+        other => other,
+    };
+    let other = but!(desc, emulation, pending: random.below(4) as u32);
+    if other.check().is_ok() { other } else { desc }
 }
 
 /// A legal description that would be refused if it needed `spare` registers more.

@@ -1,7 +1,8 @@
-//! The house: floors, circles, sizes, twins. Each exception has its reason beside it.
+//! The house: floors, circles, names, paths, sizes, twins. Each exception has its reason beside it.
 
 mod floors;
 mod names;
+mod paths;
 mod sizes;
 mod twins;
 

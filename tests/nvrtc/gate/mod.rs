@@ -56,7 +56,9 @@ fn kernels() -> Vec<Line> {
     let tensor = defaults(OpKind::TensorOp, ArchKind::Sm90, TENSOR_OP_COMBINATIONS);
     let drawn = DRAWN.into_iter().flat_map(|(family, first, count, _)| {
         let arch = move |seed: u64| if family == Family::Simt { MACHINES[(seed % 5) as usize] } else { ArchKind::Sm90 };
-        (first..first + count).map(move |seed| description(seed, Wanted { arch: Some(arch(seed)), family, ..Wanted::default() }))
+        (first..first + count).map(move |seed| {
+            description(seed, Wanted { arch: Some(arch(seed)), family, of_the_record: true, ..Wanted::default() })
+        })
     });
     let mut known = HashSet::new();
     let all = simt.chain(tensor).chain(drawn).filter(|d| known.insert(*d));

@@ -157,7 +157,7 @@ fn legal_descriptions_compile_clean() {
     all_clean("legal descriptions", kernels);
 }
 
-/// The register budget of `check`, where it is tight: `GemmDesc::OVERHEAD` and its kin are what keeps this test green.
+/// The register budget of `check`, where it is tight: `MmaBase::OVERHEAD` and its kin are what keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
@@ -169,7 +169,7 @@ fn descriptions_that_just_fit_compile_clean() {
 }
 
 /// Those whose warpgroups have roles: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
-/// registers of a consumer: `OVERHEAD` of `mma_warp_specialized.rs` is what keeps this test green.
+/// registers of a consumer: `OVERHEAD` of `src/threadblock/consumer_registers.rs` is what keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_whose_warpgroups_have_roles_compile_clean() {
