@@ -96,7 +96,7 @@ impl Machine {
 
     /// The newest tag whose instructions this machine has.
     pub fn newest_arch(&self) -> Option<ArchKind> {
-        ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= self.sm)
+        ArchKind::newest_of(self.sm)
     }
 }
 
@@ -114,6 +114,11 @@ macro_rules! architectures {
         }
 
         impl ArchKind {
+    /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has.
+    pub fn newest_of(sm: u32) -> Option<Self> {
+        Self::ALL.into_iter().rev().find(|arch| arch.sm() <= sm)
+    }
+
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
                 match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads, $count),)* }

@@ -207,11 +207,6 @@ impl Shapes {
         Self { m, n, k, a: matrix(a, lda, m, k), b: matrix(b, ldb, k, n), c, d, scalars }
     }
 
-    /// The row-major problem of the same bytes. A column-major D exchanges A and B: `Dᵀ = Bᵀ·Aᵀ`.
-    pub fn canonical(self) -> Self {
-        if self.d.order.is_row() { self } else { self.turned() }
-    }
-
     /// The problem of the same bytes with A and B in each other's place, and all orders turned: `Dᵀ = Bᵀ·Aᵀ`.
     fn turned(self) -> Self {
         let turned = |matrix: MatrixShape| MatrixShape { order: matrix.order.transposed(), ..matrix };

@@ -100,6 +100,7 @@ macro_rules! knobs {
             pub const NONE: Self = Self { $($field: None),* };
 
             /// What those were that texts of before do not name.
+            #[cfg(feature = "serde")]
             pub(super) const YOUNGER: Self = Self { $($($field: Some($young),)?)* ..Self::NONE };
 
             /// The (JSON name, command-line flag, meaning) of every knob.

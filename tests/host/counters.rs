@@ -53,7 +53,7 @@ fn counted(desc: &SimtDesc, shapes: &Shapes) -> Counters {
 fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let shapes = problem(&desc, [2, 3, 4]);
-        let (turned, Mnk { m, n, .. }) = (shapes.canonical(), desc.knobs.threadblock);
+        let (turned, Mnk { m, n, .. }) = (shapes.canonical_for(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
         let mnk = (turned.m * turned.n * turned.k) as u64;
         let counters = counted(&desc, &shapes);
         assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
@@ -67,7 +67,7 @@ fn elements_read_are_those_of_the_formula() {
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
 fn every_block(desc: &SimtDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
-    let (turned, facts) = (shapes.canonical(), desc.base().operand(operand));
+    let (turned, facts) = (shapes.canonical_for(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
         OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.knobs.threadblock.n as usize),
         OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.knobs.threadblock.m as usize),

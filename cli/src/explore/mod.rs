@@ -37,7 +37,7 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
         return report::census(&census, json);
     }
     if let Some(sm) = args.compile {
-        let arch = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+        let arch = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
         let (space, census) = counted(args, arch, None, &sizes)?;
         let candidates = drawn(args, &space, &census)?;
         let steps = Steps::new(candidates.len());

@@ -65,7 +65,7 @@ pub struct Compiled {
 ///
 /// Those of [`compile`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
-    let newest = ArchKind::ALL.into_iter().rev().find(|arch| arch.sm() <= sm).unwrap_or(ArchKind::Sm70);
+    let newest = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
     let (mut descs, mut refused) = (Vec::new(), Vec::new());
     for (at, problem) in (1..).zip(problems) {
         match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {

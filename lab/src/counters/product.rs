@@ -242,7 +242,7 @@ mod tests {
                     [desc.knobs.threadblock.m, desc.knobs.threadblock.n, desc.knobs.threadblock.k * tiles].map(|x| x as usize);
                 let (m, n) = if desc.frame.is_exchanged() { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
                 let shapes = Shapes::of(&desc.sum(), (m, n, extents[2]), [None; 3], [1.0; 8]);
-                let walk = Walk::of(&program, &shapes.canonical()).unwrap();
+                let walk = Walk::of(&program, &shapes.canonical_for(&program.desc).unwrap()).unwrap();
                 assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
                 scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));
             }

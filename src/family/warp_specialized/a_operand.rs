@@ -61,7 +61,7 @@ impl WarpSpecializedDesc {
     }
 
     /// Whether A can come from registers, where it is to: 8 or 32 bits an element, contiguous along M, on Hopper's tensor cores.
-    pub(crate) const fn check_source_a(&self) -> Result<(), Refusal> {
+    pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
         let class = &self.class;
         if matches!(self.knobs.a_operand, SourceKind::Auto) {
             return no_choice(Field::SourceUndecided, SourceKind::Shared.name());

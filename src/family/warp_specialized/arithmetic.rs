@@ -28,7 +28,7 @@ impl WarpSpecializedDesc {
     }
 
     /// Whether `f32` is split where tensor cores multiply it, and nothing else is.
-    pub(crate) const fn check_split(&self) -> Result<(), Refusal> {
+    pub(crate) const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b) = (self.class.a.element, self.class.b.element);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.class.op, OpKind::TensorOp);

@@ -3,8 +3,7 @@
 //! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are fractions of the row's, and
 //! whole numbers of what a cluster shares.
 
-use super::shapes::{MOST_COLUMNS, columns_of};
-use crate::{arch::{OpKind, PORTABLE_CLUSTER, WARP}, desc::{Class, Pins, WarpSpecializedKnobs}, family::resolve::AXES, refusal::Refusal, schedule::ScheduleKind, shape::{Mn, Mnk}, threadblock::pipeline::WARPS, warp::mma_warpgroup::{ROWS, THREADS}};
+use crate::{arch::{OpKind, PORTABLE_CLUSTER, WARP}, desc::{Class, Pins, WarpSpecializedKnobs}, family::resolve::AXES, refusal::Refusal, schedule::ScheduleKind, shape::{Mn, Mnk}, threadblock::pipeline::WARPS, warp::mma_warpgroup::{MOST_COLUMNS, ROWS, THREADS, columns_of}};
 
 /// Threadblock tiles, schedules, shares, instructions.
 pub(in crate::family) const VALUES: [u32; AXES] = [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
@@ -24,7 +23,7 @@ const LANES: [u32; 4] = [4, 8, 2, 16];
 
 /// The columns of the narrowest and the widest instruction.
 const NARROWEST: u32 = 8;
-const WIDEST: u32 = MOST_COLUMNS as u32;
+const WIDEST: u32 = MOST_COLUMNS;
 
 /// The knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
@@ -131,7 +130,7 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
 const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
     let mut n = if columns < WIDEST { columns } else { WIDEST } / NARROWEST * NARROWEST;
     while n > 0 {
-        if columns.is_multiple_of(n) && (n as u64).is_multiple_of(columns_of(class.a.element, n)) {
+        if columns.is_multiple_of(n) && n.is_multiple_of(columns_of(class.a.element.is_integer(), n)) {
             if skip == 0 {
                 return n;
             }

@@ -1,6 +1,6 @@
 //! From knobs to components: the ring, its consumers, what they multiply, and how D leaves them; refused where there are none.
 
-use super::shapes::{MOST_COLUMNS, MOST_PARTS, MOST_TILE};
+use super::shapes::{MOST_PARTS, MOST_TILE};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::WarpSpecializedDesc,
@@ -16,7 +16,7 @@ use crate::{
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator,
         WgmmaInput,
     },
 };
@@ -75,7 +75,7 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
                 d.knobs.instruction.n as u64,
             ),
         };
-        hold!(multiple(field, extent, row, MOST_COLUMNS));
+        hold!(multiple(field, extent, row, MOST_COLUMNS as u64));
     }
     match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
         Ok(tile) => Ok(tile),
@@ -113,8 +113,8 @@ impl WarpSpecialized {
         if !matches!(d.class.arch, ArchKind::Sm90) {
             return Err(Refusal::HopperAlone { mainloop: Word(MainloopKind::WarpSpecialized.name()), arch: d.class.arch });
         }
-        hold!(user.check_source_a());
-        hold!(user.check_split());
+        hold!(user.check_a_operand());
+        hold!(user.check_emulation());
         // Stages beyond their range are the ring's to refuse.
         if let 2..=MOST_STAGES = d.knobs.stages {
             let (field, most) = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());

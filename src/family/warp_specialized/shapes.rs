@@ -3,7 +3,6 @@
 use crate::{
     arch::PORTABLE_CLUSTER,
     desc::WarpSpecializedDesc,
-    numeric::ElementKind,
     operand::Axis,
     refusal::{
         Field, Refusal, hold,
@@ -11,22 +10,14 @@ use crate::{
     },
     schedule::ScheduleKind,
     threadblock::{SharedOperand, WarpSpecialized, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES},
-    warp::mma_warpgroup::{ROWS, STAGE_BYTES, STEP_BYTES},
+    warp::mma_warpgroup::{MOST_COLUMNS, ROWS, STAGE_BYTES, STEP_BYTES, columns_of},
 };
-
-/// The most columns of an instruction.
-pub(super) const MOST_COLUMNS: u64 = 256;
 
 /// The most parts in which a stage is promoted.
 pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 
 /// The largest extent of a threadblock tile along M and N.
 pub(super) const MOST_TILE: u32 = 512;
-
-/// What the columns of an instruction are a multiple of: of integers, beyond 32, of 16.
-pub(super) const fn columns_of(a: ElementKind, columns: u32) -> u64 {
-    if a.is_integer() && columns > 32 { 16 } else { 8 }
-}
 
 impl WarpSpecialized {
     /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
@@ -37,7 +28,7 @@ impl WarpSpecialized {
         let rules = [
             (Field::Instruction(Axis::M), instruction.m as u64, ROWS as u64, ROWS as u64),
             (Field::Instruction(Axis::K), instruction.k as u64, step, step),
-            (Field::Instruction(Axis::N), instruction.n as u64, 8, MOST_COLUMNS),
+            (Field::Instruction(Axis::N), instruction.n as u64, 8, MOST_COLUMNS as u64),
             (Field::Warp(Axis::K), warp.k as u64, depth, depth),
             (Field::Threadblock(Axis::K), tb.k as u64, depth, depth),
             (Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64),
@@ -54,8 +45,8 @@ impl WarpSpecialized {
         hold!(multiple(
             Field::Instruction(Axis::N),
             instruction.n as u64,
-            columns_of(d.class.a.element, instruction.n),
-            MOST_COLUMNS
+            columns_of(d.class.a.element.is_integer(), instruction.n) as u64,
+            MOST_COLUMNS as u64
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
         // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
@@ -84,7 +75,7 @@ impl WarpSpecialized {
     pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
         let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
         let field = Field::InstructionNPromoted;
-        Refusal::OutOfRange { field, value: d.knobs.instruction.n as u64, least: least as u64, most: MOST_COLUMNS }
+        Refusal::OutOfRange { field, value: d.knobs.instruction.n as u64, least: least as u64, most: MOST_COLUMNS as u64 }
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.

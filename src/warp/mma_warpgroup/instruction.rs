@@ -28,7 +28,12 @@ pub const ROWS: u32 = 64;
 pub const THREADS: u32 = 128;
 
 /// The most columns of an instruction.
-pub(super) const MOST_COLUMNS: u32 = 256;
+pub(crate) const MOST_COLUMNS: u32 = 256;
+
+/// What the columns of an instruction are a multiple of: of integers, beyond 32, of 16.
+pub(crate) const fn columns_of(integers: bool, columns: u32) -> u32 {
+    if integers && columns > 32 { 16 } else { 8 }
+}
 
 words! {
     /// An input type of `wgmma`.
@@ -200,10 +205,10 @@ impl Instruction {
         if !a.adds_in(accumulator) {
             return Err(NotWgmma::Accumulator { a, given: accumulator });
         }
-        let (of, widths) = if a.is_integer() && n > 32 {
-            (16, "n = 8, 16, 24, 32 and then the multiples of 16 up to 256")
-        } else {
-            (8, "the multiples of 8 from 8 to 256")
+        let of = columns_of(a.is_integer(), n);
+        let widths = match of {
+            16 => "n = 8, 16, 24, 32 and then the multiples of 16 up to 256",
+            _ => "the multiples of 8 from 8 to 256",
         };
         let nearest = nearest_multiple(n, of, MOST_COLUMNS);
         if n != nearest {

@@ -38,6 +38,7 @@ mod tile;
 pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
 pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows, holders};
 pub use instruction::{Instruction, ROWS, STEP_BYTES, SourceA, THREADS, WgmmaAccumulator, WgmmaInput};
+pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
 pub use refusal::NotWgmma;
 pub use registers::{FragmentLoad, FragmentTile};
