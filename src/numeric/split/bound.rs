@@ -35,15 +35,13 @@ impl SplitKind {
                 // A third part needs 17 bits and a second one 9.
                 largest_whole: power(23),
             }),
-            // 2^-15 + 2^-34, and a sixteenth more.
-            Self::Bf16x3 => Some(SplitBound {
+            // 2^-15 + 2^-34, and a sixteenth more; the parts that there are are Bf16x6's.
+            Self::Bf16x3 => Self::Bf16x6.bound().map(|of_three| SplitBound {
                 relative: 17.0 * power(-19),
-                rest: power(-134),
-                growth: 1.0 + power(-5),
-                least: power(-126),
                 beside: 2.0,
                 // Two second parts need 9 bits each, and a rest 17.
                 largest_whole: power(16),
+                ..of_three
             }),
             Self::F16x3 => Some(SplitBound {
                 relative: power(-21) + power(-31),
