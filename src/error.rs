@@ -4,7 +4,6 @@
 //! a library that is not there, a driver that answers no, a file that cannot be written.
 
 use crate::{
-    host::roles::RingFault,
     layout::algebra::LayoutError,
     refusal::{Refusal, Unresolved},
     schedule::Fault,
@@ -27,9 +26,6 @@ pub enum Error {
     /// The checked host executor found what a kernel must not do.
     #[error("{0}")]
     Fault(#[from] Fault),
-    /// The checked host executor found it in the ring between a producer and its consumers.
-    #[error("{0}")]
-    Ring(#[from] RingFault),
     /// A knob was given words that are no value of it.
     #[error("{flag} cannot be `{text}`: {because}")]
     KnobText {

@@ -11,9 +11,6 @@ pub use crate::{cuda::loaded::Loaded, plan::Geometry};
 #[cfg(feature = "cuda")]
 pub use crate::cuda::kernel::fitting;
 
-/// The walks of one block, of a product and of a transpose, that tell of each thread's accesses: the lab counts them.
-pub use crate::host::transpose::{Tile, TransposeTouch, Watch, run_block, whole};
-
 /// Facts of number formats that a reference computes with.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 

@@ -1,6 +1,7 @@
 //! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
 
 use super::accumulators::Accumulators;
+use crate::operand::OperandKind;
 
 /// A value in a fragment: which k-group of which tile it belongs to.
 #[derive(Clone, Copy)]
@@ -16,15 +17,8 @@ pub(super) struct Held {
 pub(super) enum Accumulated {
     /// Numbers, row by row of the thread's tile.
     Numbers(Accumulators),
-    /// Names: for each product, those in its rows and in its columns.
-    Names {
-        /// Of A.
-        rows: Vec<u64>,
-        /// Of B.
-        columns: Vec<u64>,
-    },
-    /// Only how many products there were.
-    Counted(u64),
+    /// Names: for each product, those of A in its rows and those of B in its columns.
+    Names([Vec<u64>; 2]),
 }
 
 impl Accumulated {
@@ -32,11 +26,17 @@ impl Accumulated {
     pub fn multiply(&mut self, a: &[Held], b: &[Held]) {
         match self {
             Self::Numbers(numbers) => numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word),
-            Self::Names { rows, columns } => {
-                rows.extend(a.iter().map(|held| held.word));
-                columns.extend(b.iter().map(|held| held.word));
+            Self::Names(names) => {
+                names.iter_mut().zip([a, b]).for_each(|(names, side)| names.extend(side.iter().map(|held| held.word)));
             }
-            Self::Counted(products) => *products += (a.len() * b.len()) as u64,
+        }
+    }
+
+    /// The names of an operand.
+    pub fn names(&self, operand: OperandKind) -> &[u64] {
+        match self {
+            Self::Names(names) => &names[operand.index()],
+            Self::Numbers(_) => &[],
         }
     }
 

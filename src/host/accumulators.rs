@@ -9,10 +9,14 @@ use core::ops::Range;
 
 /// Numbers of one type that accumulates.
 #[derive(Clone, Debug)]
-pub(super) enum Accumulators {
+pub enum Accumulators {
+    /// Of binary32.
     F32(Vec<f32>),
+    /// Of binary64.
     F64(Vec<f64>),
+    /// Integers.
     I32(Vec<i32>),
+    /// Of binary16.
     F16(Vec<F16>),
 }
 
@@ -70,7 +74,7 @@ impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<
 
 impl Accumulators {
     /// So many zeros; of a type that does not accumulate, of `f32`.
-    pub fn zeros(kind: ElementKind, count: usize) -> Self {
+    pub(super) fn zeros(kind: ElementKind, count: usize) -> Self {
         match kind {
             ElementKind::F64 => Self::F64(vec![0.0; count]),
             ElementKind::I32 => Self::I32(vec![0; count]),
@@ -80,7 +84,7 @@ impl Accumulators {
     }
 
     /// Elements of a type, widened; `None` where they become other numbers.
-    pub fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
+    pub(super) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
             T::widening(from).map(|widening| (widening.row)(bytes, to))
         }
@@ -89,7 +93,7 @@ impl Accumulators {
     }
 
     /// How an element of a type becomes a word of these.
-    pub fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
+    pub(super) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
         fn words<T: Number>(from: ElementKind) -> Option<Word> {
             let one = T::widening(from)?.one;
             Some(Box::new(move |bytes| word(one(bytes))))
@@ -103,7 +107,7 @@ impl Accumulators {
     }
 
     /// As many as there are to be: those that there were, if they are of the type, and zeros.
-    pub fn grow(&mut self, kind: ElementKind, count: usize) {
+    pub(super) fn grow(&mut self, kind: ElementKind, count: usize) {
         if self.kind() != kind {
             *self = Self::zeros(kind, count);
         }
@@ -111,7 +115,7 @@ impl Accumulators {
     }
 
     /// Some of them, by their places; zeros where there are none.
-    pub fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
+    pub(super) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
         fn of<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
             places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
         }
@@ -125,7 +129,7 @@ impl Accumulators {
     }
 
     /// Their type.
-    pub const fn kind(&self) -> ElementKind {
+    pub(super) const fn kind(&self) -> ElementKind {
         match self {
             Self::F32(_) => ElementKind::F32,
             Self::F64(_) => ElementKind::F64,
@@ -134,32 +138,32 @@ impl Accumulators {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         each!(self, numbers => numbers.len())
     }
 
     /// As so many bytes as they have in memory.
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         each!(self, numbers => bytemuck::cast_slice(numbers))
     }
 
     /// One of them, as a word.
-    pub fn word(&self, at: usize) -> u64 {
+    pub(super) fn word(&self, at: usize) -> u64 {
         each!(self, numbers => word(numbers[at]))
     }
 
     /// Puts a number to its place.
-    pub fn set(&mut self, at: usize, word: u64) {
+    pub(super) fn set(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = of_word(word));
     }
 
     /// Adds a number.
-    pub fn add(&mut self, at: usize, word: u64) {
+    pub(super) fn add(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = numbers[at].plus(of_word(word)));
     }
 
     /// Adds some others, each to the one at its place, or to 0; of another type, nothing.
-    pub fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
+    pub(super) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
         fn add<T: Accumulator>(sums: Option<&mut [T]>, others: Option<&[T]>, to_zero: bool) {
             for (sum, &other) in sums.into_iter().flatten().zip(others.into_iter().flatten()) {
                 *sum = if to_zero { T::default() } else { *sum }.plus(other);
@@ -175,12 +179,12 @@ impl Accumulators {
     }
 
     /// Adds the outer product of two fragments, which are words.
-    pub fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
+    pub(super) fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
         each!(self, sums => dispatch(Outer { sums, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
     }
 
     /// Adds the outer product of two fragments to the sums from `at` on; of another type, nothing.
-    pub fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
+    pub(super) fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
         fn add<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T]) {
             dispatch(Outer { sums, extents: [a.len(), b.len()], a: |i: usize| a[i], b: |j: usize| b[j] });
         }

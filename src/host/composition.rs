@@ -7,7 +7,7 @@
 
 use super::{
     accumulated::Accumulated,
-    block::{Block, Started},
+    machine::{Started, run_block},
     vectors::whole,
 };
 use crate::{
@@ -39,22 +39,6 @@ impl Name {
     fn of_word(word: u64) -> Self {
         let part = |shift: u32| (word >> shift & 0xff_ffff) as u32;
         Self { tile: (word >> 48) as u32, mn: part(24), k: part(0) }
-    }
-}
-
-/// The names that a thread multiplied.
-struct Trace {
-    rows: Vec<Name>,
-    columns: Vec<Name>,
-}
-
-impl Trace {
-    fn of(accumulated: &Accumulated) -> Self {
-        let names = |words: &[u64]| words.iter().map(|&word| Name::of_word(word)).collect();
-        match accumulated {
-            Accumulated::Names { rows, columns } => Self { rows: names(rows), columns: names(columns) },
-            _ => Self { rows: Vec::new(), columns: Vec::new() },
-        }
     }
 }
 
@@ -124,15 +108,16 @@ impl Composition {
         let tiles = &program.base.tiles;
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
-        let accumulators = Accumulated::Names { rows: Vec::new(), columns: Vec::new() };
-        let block = Block::run(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 }, &mut ())?;
+        let accumulators = Accumulated::Names(Default::default());
+        let threads = run_block(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 }, None)?;
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
         for slice in 0..tiles.warps().k {
             let warps = (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
-            let shares_of_warps: Vec<Share> =
-                warps.map(|warp| Ok(Share { panels: panels_of(program, &block, warp)?, slice })).collect::<Result<_, Fault>>()?;
+            let shares_of_warps: Vec<Share> = warps
+                .map(|warp| Ok(Share { panels: panels_of(program, &threads, warp)?, slice }))
+                .collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
                 Some(share) => shares.push(share),
                 None => shares.extend(shares_of_warps),
@@ -158,10 +143,10 @@ impl Composition {
 }
 
 /// The panels of one warp.
-fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 2], Fault> {
+fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[Panel; 2], Fault> {
     let tiles = &program.base.tiles;
     let fault = Fault::NotAnOuterProduct { warp };
-    let lanes: Vec<Trace> = (0..WARP).map(|lane| Trace::of(&block.threads[(warp * WARP + lane) as usize].accumulators)).collect();
+    let lanes = &threads[(warp * WARP) as usize..][..WARP as usize];
     let [rows, columns] = tiles.thread();
     let collector = warp % (tiles.threads_per_slice() / WARP);
     let tile_columns = tiles.block.n;
@@ -172,10 +157,7 @@ fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 
     let arrangement = tiles.lanes;
     let panel = |operand: OperandKind| -> Result<Panel, Fault> {
         let per_lane = if operand == OperandKind::A { rows } else { columns };
-        let side = |lane: u32| match operand {
-            OperandKind::A => &lanes[lane as usize].rows,
-            OperandKind::B => &lanes[lane as usize].columns,
-        };
+        let side = |lane: u32| lanes[lane as usize].names(operand);
         let own = |lane: u32| match operand {
             OperandKind::A => arrangement.place(lane).0,
             OperandKind::B => arrangement.place(lane).1,
@@ -200,7 +182,8 @@ fn panels_of(program: &Program, block: &Block<'_>, warp: u32) -> Result<[Panel; 
         let mut elements = Vec::new();
         for step in 0..2 * tiles.warp.k as usize {
             for &lane in &leads {
-                elements.extend_from_slice(side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?);
+                let names = side(lane).get(step * per_lane..(step + 1) * per_lane).ok_or(fault)?;
+                elements.extend(names.iter().map(|&word| Name::of_word(word)));
             }
         }
         let second = elements.split_off(elements.len() / 2);

@@ -2,9 +2,10 @@
 //!
 //! A description becomes a [`Program`](crate::plan::Program): its maps and its schedule; one whose warpgroups have roles a [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run it:
 //!
-//! - **checked** (`block.rs`): block by block, thread by thread. Shared memory remembers who wrote what, and when; a missing
-//!   barrier, a read of a stale stage, a write that overtakes a read, an access out of bounds is a [`Fault`](crate::schedule::Fault) with its
-//!   coordinate. Threads between two barriers run in a random order. What moves are words: numbers, or names of matrix elements.
+//! - **checked** ([`machine`]): block by block or cluster by cluster, warp by warp, in an order that a seed draws. Shared memory remembers
+//!   who wrote what, and in which order with whom; a missing barrier, a read of a stale stage, a write that overtakes a read, an access out
+//!   of bounds is a [`Fault`](crate::schedule::Fault) with its coordinate. What moves are words and bytes: numbers, or names of matrix
+//!   elements.
 //! - **fast** (`composition.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): the same program is run once on names instead of numbers,
 //!   which composes all maps into one table, fragment element to matrix element. Operands are packed through that table, once
 //!   for all blocks that read them, and multiplied with wide vectors, parallel over blocks (`fast.rs`), each accumulator adding in the
@@ -16,26 +17,21 @@
 
 mod accumulated;
 mod accumulators;
-mod block;
 mod chains;
 mod composition;
 mod epilogue;
 mod fast;
+pub mod machine;
 mod microkernel;
 mod operands;
 mod pack;
 mod parallel;
-pub mod roles;
 mod run;
-mod shared_memory;
 mod store;
 pub(crate) mod transpose;
-mod turn;
 mod vectors;
 pub(crate) mod warp_specialized;
 
-pub use crate::threadblock::mma::perform;
-pub use block::{Block, Onlooker, look_on};
+pub use accumulators::Accumulators;
 pub use run::Mode;
 pub(crate) use run::{composed, execute};
-pub use turn::Turn;

@@ -3,10 +3,10 @@
 use super::{
     accumulated::Accumulated,
     accumulators::Accumulators,
-    block::{Block, Started},
     chains::Chains,
     composition::{Composition, stored_once},
     fast::compute,
+    machine::{Started, run_block},
     operands::{Operands, Product, Tiling, unknown},
     store::Blocks,
     vectors::whole,
@@ -18,7 +18,7 @@ use crate::{
     index::{Map, at},
     numeric::{Accumulator, ElementKind, F16, Number, SplitKind, split::SplitBlocks},
     operand::OperandKind,
-    plan::Program,
+    plan::{HostProgram, Program},
     refusal::{Refusal, Word},
     schedule::Fault,
     shape::Mnk,
@@ -33,7 +33,7 @@ use std::{
 pub enum Mode {
     /// Composed, vectorized, parallel over blocks.
     Fast,
-    /// Thread by thread, with everything watched; threads take turns in an order drawn from the seed.
+    /// Warp by warp, with everything watched, in an order drawn from the seed.
     Checked {
         /// What the order is drawn from.
         seed: u64,
@@ -88,7 +88,7 @@ impl OneSchedule<'_> {
         if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
     }
 
-    /// Block by block, thread by thread.
+    /// Block by block.
     fn checked(&self, seed: u64, product: &mut Product<'_>) -> Result<(), Error> {
         let (program, (rows, columns)) = (self.program, self.tiles);
         let mut computed = vec![false; rows * columns];
@@ -146,13 +146,13 @@ fn checked_block(
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
     let accumulators = Accumulated::Numbers(Accumulators::zeros(base.accumulator, base.tiles.accumulators() as usize));
-    let block = Block::run(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed }, &mut ())?;
+    let threads = run_block(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed }, None)?;
     stored?;
     let mut tile = Accumulators::zeros(base.accumulator, (m * n) as usize);
     for thread in 0..base.tiles.threads_per_slice() {
         for index in 0..base.tiles.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
-                tile.set(place as usize, block.threads[thread as usize].accumulators.word(index));
+                tile.set(place as usize, threads[thread as usize].word(index));
             }
         }
     }
@@ -175,10 +175,11 @@ pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
     if let Some(composed) = known().get(desc) {
         return Ok(composed.clone());
     }
-    let roles = Refusal::HasRoles { mainloop: Word(desc.family.mainloop().name()) };
-    let program = desc.plan()?.program().ok_or(roles)?;
+    let HostProgram::OneSchedule(program) = desc.plan()?.program()? else {
+        return Err(Refusal::HasRoles { mainloop: Word(desc.family.mainloop().name()) }.into());
+    };
     let composition = Composition::of(&program)?;
-    let composed = Arc::new(Composed { program, composition });
+    let composed = Arc::new(Composed { program: *program, composition });
     let mut known = known();
     if known.len() >= KEPT {
         known.clear();

@@ -5,12 +5,12 @@ mod program;
 mod ring;
 mod roles;
 
-pub use program::{Maps, Program};
+pub use program::{HostProgram, Maps, Program};
 pub use ring::RingProgram;
 pub(crate) use roles::instruction_mn;
 pub use roles::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
 
-use crate::{call::OperandNeed, codegen::TranslationUnit, shape::Mnk};
+use crate::{call::OperandNeed, codegen::TranslationUnit, refusal::Refusal, shape::Mnk};
 
 /// A description that has been checked, with what follows from it. Each family has its own.
 pub trait Plan: Send + Sync {
@@ -18,8 +18,12 @@ pub trait Plan: Send + Sync {
     fn needs(&self) -> [OperandNeed; 2];
     /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
-    /// What the host runs where all threads of a block follow one schedule; `None` where warpgroups have roles.
-    fn program(&self) -> Option<Program>;
+    /// What the host runs.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RingProgram::of`].
+    fn program(&self) -> Result<HostProgram, Refusal>;
 }
 
 /// What a launch has to know of a kernel.

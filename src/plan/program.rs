@@ -1,5 +1,6 @@
 //! A block whose threads all follow one schedule, unfolded: every map and the schedule.
 
+use super::WarpSpecializedProgram;
 use crate::{
     desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, DepositMap},
@@ -41,6 +42,15 @@ pub struct Program {
     pub maps: Maps,
     /// Its schedule.
     pub schedule: Schedule,
+}
+
+/// What the host runs of a kernel, whichever its family.
+#[derive(Clone)]
+pub enum HostProgram {
+    /// Of blocks whose threads all follow one schedule.
+    OneSchedule(Box<Program>),
+    /// Of clusters whose warpgroups have roles.
+    Roles(Box<WarpSpecializedProgram>),
 }
 
 impl Program {

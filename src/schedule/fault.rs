@@ -1,9 +1,10 @@
 //! What the checked executor finds.
 
-use crate::{operand::OperandKind, schedule::Step};
+use super::{RoleStep, ShareName, SliceName, Who};
+use crate::{operand::OperandKind, refusal::Refusal};
 
-/// Something that a kernel of this description would do wrong on a GPU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+/// Something that a kernel of this description would do wrong on a GPU, in one order of events that the GPU may choose.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
 pub enum Fault {
@@ -31,14 +32,16 @@ pub enum Fault {
     NotDeposited { thread: u32, slice: u32 },
     #[error("{collected} of {slices} slices of K were added up")]
     Uncollected { slices: u32, collected: u32 },
-    #[error("this main loop has no step {step}")]
-    ForeignStep { step: Step },
+    #[error("who performs it has no step {step}")]
+    ForeignStep { step: &'static str },
     #[error("the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece")]
     VectorApart { operand: OperandKind, mn: u32, k: u32 },
     #[error("the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece")]
     StoreApart { thread: u32, accumulator: u32 },
     #[error("the map {map} leaves out ({row}, {column})")]
     LeftOut { map: &'static str, row: u32, column: u32 },
+    #[error("the map {map} sends {who} to {found}, beyond {most}")]
+    Beyond { who: Who, map: &'static str, found: u32, most: u32 },
     #[error("the lanes of warp {warp} hold no outer product")]
     NotAnOuterProduct { warp: u32 },
     #[error("accumulator {accumulator} of thread {thread} is deposited where another one is")]
@@ -69,4 +72,73 @@ pub enum Fault {
     NeverWritten { row: u64, column: u64 },
     #[error("element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")]
     Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
+    #[error("nobody can move: {who} waits at {step}, one of {waiting} that wait")]
+    Deadlock { who: Who, step: RoleStep, waiting: u32 },
+    #[error("{who} comes to {step} before block {block}'s barriers are set up")]
+    NotSetUp { who: Who, step: RoleStep, block: u32 },
+    #[error("{who} sets up barriers that are in use")]
+    SetUpTwice { who: Who },
+    #[error("{who} comes to {step}, and block {block}'s barriers are not visible to it")]
+    InitNotFenced { who: Who, step: RoleStep, block: u32 },
+    #[error("{who} arrives by {step} at {} {} of block {block}, which waits for no arrival", barrier.0, barrier.1)]
+    TooManyArrivals { who: Who, step: RoleStep, block: u32, barrier: (&'static str, u32) },
+    #[error("{who} overwrites {lost} in block {block}, which not all have read")]
+    Overrun { who: Who, block: u32, lost: ShareName },
+    #[error("{who} overwrites {read} in block {block} while products read it")]
+    OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
+    #[error("{who} copies over {written} in block {block} while that is under way")]
+    OverwrittenWhileWritten { who: Who, block: u32, written: ShareName },
+    #[error("{who} reads stage {stage} of {operand} before its bytes have landed")]
+    NotFull { who: Who, stage: u32, operand: OperandKind },
+    #[error("{who} wants {wanted} and finds {found}")]
+    StaleShare { who: Who, wanted: ShareName, found: ShareName },
+    #[error("{who} multiplies into accumulators that are not in order with its products")]
+    OperandsNotFenced { who: Who },
+    #[error("{who} multiplies tile {k} along K after {after} others")]
+    StageOutOfOrder { who: Who, k: u32, after: u32 },
+    #[error("{who} multiplies tile {k} along K, whose fragments it does not hold")]
+    NotLoaded { who: Who, k: u32 },
+    #[error("{who} loads A of tile {k} along K to set {set} of its registers while products read it")]
+    FragmentsOverwritten { who: Who, k: u32, set: u32 },
+    #[error("{who} multiplies the last k of a tile that it has not begun")]
+    NothingBegun { who: Who },
+    #[error("{who} multiplies part {part} of a stage over part {lost}, which is not promoted")]
+    PartOverwritten { who: Who, part: u8, lost: u8 },
+    #[error("{who} multiplies part {part} of a stage again")]
+    PartAgain { who: Who, part: u8 },
+    #[error("{who} promotes part {part} of a stage while products that were not waited for write it")]
+    PartUnderWay { who: Who, part: u8 },
+    #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
+    NothingToPromote { who: Who, part: u8, found: Option<u8> },
+    #[error("{who} deposits slice {slice} while products that were not waited for write its accumulators")]
+    ProductsUnderWay { who: Who, slice: u8 },
+    #[error("{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")]
+    TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
+    #[error("{who} copies {slice} of C over {what}")]
+    SourceOverwrites { who: Who, slice: SliceName, what: &'static str },
+    #[error("{who} deposits {slice} and finds of C {}", or(found, "nothing that has landed"))]
+    SourceNotThere { who: Who, slice: SliceName, found: Option<SliceName> },
+    #[error("{who} deposits slice {slice} where a store still reads")]
+    StagingRead { who: Who, slice: u8 },
+    #[error("{who} stores {wanted} and finds {}", or(found, "nothing"))]
+    SliceNotDeposited { who: Who, wanted: SliceName, found: Option<SliceName> },
+    #[error("{who} stores {slice}, which asynchronous copies do not see yet")]
+    NotVisible { who: Who, slice: SliceName },
+    #[error("{who} stores {slice} again")]
+    SliceStoredTwice { who: Who, slice: SliceName },
+    #[error("{slice} of consumer {warpgroup} of block {block} is never stored")]
+    SliceNeverStored { block: u32, warpgroup: u32, slice: SliceName },
+    #[error("{} at block {block}, which has left", if *arriving { "a warp arrives" } else { "bytes land" })]
+    BlockLeft { block: u32, arriving: bool },
+    #[error("{who} is the last to leave, and {what}")]
+    LeftUnderWay { who: Who, what: &'static str },
+    #[error("{who} has {has} registers a thread and is to have {needs}")]
+    Registers { who: Who, has: u32, needs: u32 },
+    #[error("there is no such ring: {refusal}")]
+    NoRing { refusal: Refusal },
+}
+
+/// The name of something, or of nothing.
+fn or(found: &Option<SliceName>, nothing: &str) -> String {
+    found.map_or(nothing.to_owned(), |found| found.to_string())
 }

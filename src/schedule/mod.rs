@@ -9,15 +9,15 @@
 
 mod fault;
 mod kind;
-mod lane;
 mod roles;
 mod step;
+mod who;
 
 pub use fault::Fault;
 pub use kind::ScheduleKind;
-pub use lane::Lane;
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
+pub use who::{ShareName, SliceName, WarpName, Who};
 
 use crate::words::words;
 use core::fmt;

@@ -1,18 +1,13 @@
 //! The main loop of a block, along K.
 //!
-//! A main loop is a [`Schedule`] and what its copies do. The type ([`Mma`]) carries facts; the behaviour ([`Mainloop`]) belongs to the
+//! A main loop is a [`Schedule`]. The type ([`Mma`]) carries facts; the behaviour ([`Mainloop`]) belongs to the
 //! value, [`MainloopKind`], so that a description from a file runs the same code as one from types.
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
 use super::{MmaBase, mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
 use crate::words::words;
-use crate::{
-    operand::OperandKind,
-    schedule::{Fault, Lane, Schedule, Step},
-    shape::Shape,
-    warp::{self, mma_simt},
-};
+use crate::{operand::OperandKind, schedule::Schedule, shape::Shape, warp};
 use core::marker::PhantomData;
 
 words! {
@@ -77,8 +72,6 @@ pub trait Mainloop: Sync {
     fn cuda(&self) -> &'static str;
     /// The order of steps.
     fn schedule(&self, base: &MmaBase) -> Schedule;
-    /// One thread's copying step: how tiles come from global to shared memory.
-    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault>;
 }
 
 impl MainloopKind {
@@ -104,32 +97,6 @@ impl MainloopKind {
             Self::Multistage => Some(&Multistage),
             Self::WarpSpecialized => None,
         }
-    }
-}
-
-/// Runs one step of one thread: the one place where steps get their meaning on the host.
-pub fn perform(base: &MmaBase, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-    match step {
-        Step::Fetch | Step::Store | Step::Copy { .. } | Step::Commit | Step::Wait { .. } => {
-            let Some(mainloop) = base.mainloop.behaviour() else { return Err(lane.foreign(step)) };
-            mainloop.copy(step, lane)
-        }
-        Step::Load { group } => mma_simt::load(u32::from(group), lane),
-        Step::Multiply { group } => lane.multiply(u32::from(group)),
-        Step::MultiplyTile => (0..base.tiles.warp.k).try_for_each(|group| {
-            mma_simt::load(group, lane)?;
-            lane.multiply(group)
-        }),
-        Step::Advance => {
-            lane.advance();
-            Ok(())
-        }
-        Step::Deposit { slice } => lane.deposit(u32::from(slice)),
-        Step::Collect { slice } => lane.collect(u32::from(slice)),
-        // A product's accumulators are stored when its schedule is over.
-        Step::Write => Err(lane.foreign(step)),
-        // Barriers part the steps of all threads; the block runs what lies between two of them.
-        Step::Barrier => Ok(()),
     }
 }
 

@@ -11,10 +11,7 @@ use super::{
     MmaBase,
     mma::{Mainloop, accesses},
 };
-use crate::{
-    operand::OperandKind,
-    schedule::{Fault, Lane, Schedule, Step},
-};
+use crate::schedule::{Schedule, Step};
 
 /// Over how many k-groups, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
 /// waiting, and each bunch costs instructions of its own; see `docs/performance/learned.md`.
@@ -48,21 +45,5 @@ impl Mainloop for Multistage {
             body.push(Step::Multiply { group });
         }
         Schedule { prologue, body, ..Schedule::default() }
-    }
-
-    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        let counts = OperandKind::BOTH.map(|operand| lane.accesses(operand));
-        match step {
-            Step::Copy { part, of } => {
-                accesses(counts, u32::from(part), u32::from(of)).try_for_each(|(operand, access)| lane.copy(operand, access))
-            }
-            Step::Commit => {
-                lane.commit();
-                lane.wrote();
-                Ok(())
-            }
-            Step::Wait { pending } => lane.wait(u32::from(pending)),
-            other => Err(lane.foreign(other)),
-        }
     }
 }

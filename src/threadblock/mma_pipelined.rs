@@ -6,14 +6,8 @@
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
-use super::{
-    MmaBase,
-    mma::{Mainloop, accesses},
-};
-use crate::{
-    operand::OperandKind,
-    schedule::{Fault, Lane, Schedule, Step},
-};
+use super::{MmaBase, mma::Mainloop};
+use crate::schedule::{Schedule, Step};
 
 /// [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
 pub(super) struct Pipelined;
@@ -37,23 +31,5 @@ impl Mainloop for Pipelined {
             body.push(Step::Multiply { group });
         }
         Schedule { prologue: vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { group: 0 }], body, ..Schedule::default() }
-    }
-
-    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        through_registers(step, lane)
-    }
-}
-
-/// One thread's copying step, when tiles come through registers.
-pub(super) fn through_registers(step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-    let counts = OperandKind::BOTH.map(|operand| lane.accesses(operand));
-    match step {
-        Step::Fetch => accesses(counts, 0, 1).try_for_each(|(operand, access)| lane.fetch(operand, access)),
-        Step::Store => {
-            accesses(counts, 0, 1).try_for_each(|(operand, access)| lane.store(operand, access))?;
-            lane.wrote();
-            Ok(())
-        }
-        other => Err(lane.foreign(other)),
     }
 }

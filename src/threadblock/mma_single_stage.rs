@@ -6,8 +6,8 @@
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
-use super::{MmaBase, mma::Mainloop, mma_pipelined::through_registers};
-use crate::schedule::{Fault, Lane, Schedule, Step};
+use super::{MmaBase, mma::Mainloop};
+use crate::schedule::{Schedule, Step};
 
 /// [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
 pub(super) struct SingleStage;
@@ -20,9 +20,5 @@ impl Mainloop for SingleStage {
     fn schedule(&self, _: &MmaBase) -> Schedule {
         let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
         Schedule { body, ..Schedule::default() }
-    }
-
-    fn copy(&self, step: Step, lane: &mut dyn Lane) -> Result<(), Fault> {
-        through_registers(step, lane)
     }
 }

@@ -18,7 +18,6 @@ use crate::{
     layout::algebra::Composed,
     numeric::ElementKind,
     operand::OperandKind,
-    schedule::{Fault, Lane},
     shape::{Mnk, at_least_one},
 };
 
@@ -233,14 +232,4 @@ pub const fn interleave(chosen: InterleaveKind, element: ElementKind, thread_mn:
         width /= 2;
     }
     width
-}
-
-/// Loads both fragments of a k-group from shared memory.
-pub(crate) fn load(group: u32, lane: &mut dyn Lane) -> Result<(), Fault> {
-    for operand in OperandKind::BOTH {
-        for i in 0..lane.held(operand) {
-            lane.load(operand, group, i)?;
-        }
-    }
-    Ok(())
 }

@@ -1,16 +1,18 @@
 //! Producers and consumers over the ring, under schedulers that mean harm: what ships is never accused, and every step left out and
 //! every neighbour exchanged is found. Other faults are in `roles_faults.rs`.
 
-use crate::harness::ring_programs::{
-    A, B, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects,
+use crate::harness::{
+    mutated::bend,
+    ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects},
 };
 use falchion::{
+    arch::WARP,
     internals::{
-        host::roles::{Tally, Work, check},
+        host::machine::{Tally, Work, check},
         plan::RingProgram,
         schedule::{Role, RoleStep, Section},
     },
-    threadblock::Pipeline,
+    threadblock::{Pipeline, SharedOperand},
 };
 use std::{collections::BTreeMap, time::Instant};
 
@@ -175,4 +177,43 @@ fn faults_are_sentences() {
     let (fault, _) = caught(&program).expect("a fault");
     let says = fault.to_string();
     assert!(says.ends_with("is the last to leave, and a store still reads its block's memory"), "{says}");
+}
+
+/// A cluster of eight blocks has 96 warps: nothing is accused, none of its steps can be left out, and what the last block alone does
+/// wrong is found.
+#[test]
+fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
+    let shared = Some(SharedOperand { operand: A, blocks: 8 });
+    let ring = Pipeline { multicast: shared, ..ring(3, None) };
+    let program = RingProgram::of(ring, &options(1)).expect("a ring");
+    assert_eq!(ring.blocks() * ring.threads() / WARP, 96);
+    for (seed, work) in (0..10).flat_map(|seed| WORKS.map(|work| (seed, work))) {
+        let tally = check(&program, work, seed).unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));
+        assert_eq!(tally.products, u64::from(8 * 8 * work.tiles * work.k_tiles));
+    }
+    let (mut slowest, mut mutants) = (0, 0);
+    let mut find = |name: String, mutant: &RingProgram| {
+        let (_, runs) = caught(mutant).unwrap_or_else(|| panic!("{name} survives"));
+        (slowest, mutants) = (runs.max(slowest), mutants + 1);
+    };
+    for (role, section, index, step) in program.roles.places() {
+        let roles = program.roles.without(role, section, index);
+        find(format!("{role:?} {section:?} without {step}"), &RingProgram { roles, ..program.clone() });
+    }
+    type Change = fn(&mut RingProgram);
+    let of_last: [(&str, Change); 3] = [
+        ("its warps arrive at block 0 alone", |p| {
+            bend(&mut p.released, |map, point| map.at(point).map(|rank| if point.row == 7 { 0 } else { rank }));
+        }),
+        ("it copies the share of the one before", |p| bend(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))),
+        ("nothing is copied to it", |p| {
+            bend(&mut p.destinations, |map, point| map.at(point).map(|rank| if rank == 7 { point.row } else { rank }));
+        }),
+    ];
+    for (name, change) in of_last {
+        let mut mutant = program.clone();
+        change(&mut mutant);
+        find(name.to_owned(), &mutant);
+    }
+    println!("{mutants} mutants of 96 warps, all found; the slowest took {slowest} runs");
 }

@@ -2,9 +2,13 @@
 
 use falchion::{
     internals::{
-        host::roles::{Payload, ShareName, SliceName, WarpName, Work, run},
+        host::{
+            Accumulators,
+            machine::{Bytes, Deposit, Payload, Work, run},
+        },
         operand::OperandKind,
         plan::RingProgram,
+        schedule::{ShareName, SliceName, WarpName},
     },
     threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
@@ -33,41 +37,53 @@ struct Numbers {
     threads: HashMap<(u32, u32, u32), f64>,
 }
 
-impl Payload for Numbers {
-    type Share = f64;
-    type Sums = f64;
-    type Slice = f64;
-    type Source = f64;
+/// A number as it moves.
+fn bytes(x: f64) -> Bytes {
+    x.to_le_bytes().to_vec().into()
+}
 
-    fn read(&mut self, name: ShareName) -> f64 {
-        number(name)
+fn of_bytes(bytes: &[u8]) -> f64 {
+    f64::from_le_bytes(bytes.try_into().expect("a number"))
+}
+
+/// The one sum of a warp.
+fn sum(sums: &Accumulators) -> f64 {
+    if let Accumulators::F64(sums) = sums { sums[0] } else { 0.0 }
+}
+
+impl Payload for Numbers {
+    fn read(&mut self, name: ShareName) -> Bytes {
+        bytes(number(name))
     }
 
-    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut f64, [a, b]: [&[f64]; 2]) {
-        let product = a.iter().sum::<f64>() * b.iter().sum::<f64>() * f64::from(1 + warp.warpgroup * 4 + warp.warp);
+    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {
+        let [a, b] = operands.map(|shares| shares.iter().map(|share| of_bytes(share)).sum::<f64>());
+        let product = a * b * f64::from(1 + warp.warpgroup * 4 + warp.warp);
         let product = part.map_or(product, |part| product * weight(part));
         // The order of additions is seen in the last bits.
-        *sums = if first { product } else { *sums / 3.0 + product };
+        *sums = Accumulators::F64(vec![if first { product } else { sum(sums) / 3.0 + product }]);
     }
 
-    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &f64, sums: &mut f64) {
-        *sums = if first { 0.0 } else { *sums } / 3.0 + partial;
+    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {
+        *sums = Accumulators::F64(vec![if first { 0.0 } else { sum(sums) } / 3.0 + sum(partial)]);
     }
 
-    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> f64 {
-        source(block, warpgroup, name)
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Bytes {
+        bytes(source(block, warpgroup, name))
     }
 
-    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &f64, source: Option<&f64>) -> f64 {
-        (if zero { 0.0 } else { sums + f64::from(name.slice) }) + source.copied().unwrap_or_default()
+    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Deposit {
+        let product = if zero { 0.0 } else { sum(sums) + f64::from(name.slice) };
+        let number = product + source.map_or(0.0, |source| of_bytes(source));
+        Deposit { places: vec![0], elements: number.to_le_bytes().to_vec() }
     }
 
-    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&f64; 4]) {
-        self.d.insert((block, warpgroup, name.tile, name.slice), parts.map(|part| *part));
+    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Deposit; 4]) {
+        self.d.insert((block, warpgroup, name.tile, name.slice), parts.map(|part| of_bytes(&part.elements)));
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &f64) {
-        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { *sums });
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
+        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { sum(sums) });
     }
 }
 

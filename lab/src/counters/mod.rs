@@ -9,7 +9,7 @@ pub use accesses::{GlobalAccesses, SharedAccesses};
 pub use product::{Counters, count};
 pub use transpose::{TransposeCounters, count_transpose};
 
-pub use watched::Purpose;
+pub use falchion::internals::host::machine::Purpose;
 pub(crate) use watched::of_block;
 
 use accesses::Gathered;

@@ -192,6 +192,8 @@ impl Walk {
             }
             Purpose::Store | Purpose::Copy | Purpose::Deposit => counters.stores.add(1, access),
             Purpose::Load | Purpose::Collect => counters.loads.add(1, access),
+            // Accumulators leave when the schedule is over.
+            Purpose::Write => {}
         })?;
         Ok(Counters { multiply_adds, ..counters })
     }

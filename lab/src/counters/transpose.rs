@@ -8,9 +8,8 @@ use crate::banks::{Direction, LINE_BYTES, WarpAccess};
 use falchion::{
     Error,
     internals::{
-        Tile, TransposeTouch as Touch, Watch,
+        host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
         pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
-        run_block, whole,
     },
 };
 use std::collections::BTreeMap;
@@ -83,7 +82,7 @@ pub fn count_transpose(program: &TransposeProgram, shapes: &TransposeShapes) -> 
     let desc = &program.desc;
     desc.check()?;
     shapes.check(desc)?;
-    whole(program)?;
+    whole_pieces(program)?;
     let mut counters = TransposeCounters::default();
     if shapes.is_empty() {
         return Ok(counters);
@@ -201,9 +200,8 @@ fn of_block(
         beyond_d: &|column| beyond(d, column.into(), desc.access_d),
         source: &|_, _| 0,
         sink: &mut |_, _, _| {},
-        watch: &mut log,
     };
-    run_block(program, tile, 0)?;
+    transpose_tile(program, tile, 0, Some(&mut log))?;
     log.warps.finish().map(|()| counters)
 }
 
@@ -235,30 +233,25 @@ struct Log<'t> {
     warps: Gathered<'t, Memory>,
 }
 
-impl Watch for Log<'_> {
-    fn touched(&mut self, thread: u32, which: [u32; 3], touch: Touch) {
-        let bytes = u64::from(self.bytes);
-        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.
-        let address = |laid: Laid, line: i64, along: i64| {
-            let elements = (line as u64).wrapping_mul(laid.leading).wrapping_add(along as u64);
-            laid.first_byte.wrapping_add(elements.wrapping_mul(bytes))
+impl Observer for Log<'_> {
+    fn saw(&mut self, access: &Access) {
+        let (row, column, elements) = match (access.touched, access.purpose) {
+            (Touched::Shared { byte, bytes }, purpose) => {
+                let memory = if purpose == Purpose::Load { Memory::Loads } else { Memory::Stores };
+                return self.warps.add(access.thread, memory, access.which, byte, bytes);
+            }
+            (Touched::Global { row, column, elements }, Purpose::Fetch) => (column, row, elements),
+            (Touched::Global { row, column, elements }, _) => (row, column, elements),
         };
-        let offset = |offset| u64::from(offset) * bytes;
-        let mut add = |memory, address, elements| self.warps.add(thread, memory, which, address, elements * self.bytes);
-        match touch {
-            Touch::Read { row, column, elements } => {
-                if let Some(a) = self.a {
-                    add(Memory::A, address(a, row, column), elements);
-                }
-            }
-            Touch::Store { offset: at, elements } => add(Memory::Stores, offset(at), elements),
-            Touch::Load { offset: at, elements } => add(Memory::Loads, offset(at), elements),
-            Touch::Write { row, column, elements } => {
-                if let Some(b) = self.b {
-                    add(Memory::B, address(b, column.into(), row), elements);
-                }
-                add(Memory::D, address(self.d, column.into(), row), elements);
-            }
+        let matrices = match access.purpose {
+            Purpose::Fetch => [(Memory::A, self.a), (Memory::A, None)],
+            _ => [(Memory::B, self.b), (Memory::D, Some(self.d))],
+        };
+        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.
+        for (memory, laid) in matrices.into_iter().filter_map(|(memory, laid)| Some((memory, laid?))) {
+            let elements_before = (column as u64).wrapping_mul(laid.leading).wrapping_add(row as u64);
+            let address = laid.first_byte.wrapping_add(elements_before.wrapping_mul(u64::from(self.bytes)));
+            self.warps.add(access.thread, memory, access.which, address, elements * self.bytes);
         }
     }
 

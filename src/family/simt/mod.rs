@@ -19,7 +19,7 @@ use crate::{
     call::OperandNeed,
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
-    plan::{Geometry, Plan, Program},
+    plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
     threadblock::MmaBase,
 };
@@ -40,8 +40,8 @@ impl Plan for SimtPlan {
         unit::translation_unit(&self.desc, &self.base, with_fingerprints)
     }
 
-    fn program(&self) -> Option<Program> {
-        Some(self.desc.program())
+    fn program(&self) -> Result<HostProgram, Refusal> {
+        Ok(HostProgram::OneSchedule(Box::new(self.desc.program())))
     }
 }
 

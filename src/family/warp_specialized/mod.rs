@@ -25,7 +25,7 @@ use crate::{
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
     operand::OperandKind,
-    plan::{Geometry, Plan, Program, WarpSpecializedProgram},
+    plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
     refusal::Refusal,
     schedule::ScheduleKind,
     threadblock::WarpSpecialized,
@@ -51,8 +51,8 @@ impl Plan for WarpSpecializedPlan {
         unit::translation_unit(&self.desc, &self.components, with_fingerprints)
     }
 
-    fn program(&self) -> Option<Program> {
-        None
+    fn program(&self) -> Result<HostProgram, Refusal> {
+        self.desc.program().map(Box::new).map(HostProgram::Roles)
     }
 }
 

@@ -1,12 +1,12 @@
 //! A whole transpose on the host.
 
-use super::{
-    block::{self, Tile},
-    element::{Linear, Move, Rule},
-};
+use super::element::{Linear, Move, Rule};
 use crate::{
     error::Error,
-    host::Mode,
+    host::{
+        Mode,
+        machine::{Tile, transpose_tile, whole_pieces},
+    },
     numeric::ElementKind,
     pass::transpose::{Combine, Strided, TransposeDesc, TransposeMatrices, TransposeProgram, TransposeShapes},
     refusal::Refusal,
@@ -62,7 +62,7 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
             misplaced = Some(Fault::Misplaced { row, column, found_row, found_column });
         }
     };
-    block::whole(program)?;
+    whole_pieces(program)?;
     // Tiles in the midst of others, whose rows begin at every place of an access.
     let around = |extent: u32| if d.is_gathered() { -64..i64::from(extent) + 64 } else { 0..i64::from(extent) };
     let tile = Tile {
@@ -72,9 +72,8 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
         beyond_d: &|column| column % d.access_d,
         source: &name,
         sink: &mut sink,
-        watch: &mut (),
     };
-    block::run(program, tile, 0)?;
+    transpose_tile(program, tile, 0, None)?;
     misplaced.map_or(Ok(()), Err)
 }
 
@@ -185,7 +184,7 @@ fn checked(
     let (rule, d) = (combined(program.desc.combine, shapes), d.bytes_mut());
     let (a, b) = (shapes.reads_a().then_some(a.bytes()), b.matrix().map(|b| b.bytes()).zip(shapes.source()));
     let desc = &program.desc;
-    block::whole(program)?;
+    whole_pieces(program)?;
     let tiles = tiles(program, shapes)?;
     for matrix in 0..shapes.batch {
         for (block, &(tile_row, tile_column)) in (0..).zip(&tiles) {
@@ -215,9 +214,8 @@ fn checked(
                 beyond_d: &|j| beyond(column as i64 + i64::from(j), shapes.d, row, desc.access_d),
                 source: &source,
                 sink: &mut sink,
-                watch: &mut (),
             };
-            block::run(program, tile, seed)?;
+            transpose_tile(program, tile, seed, None)?;
         }
     }
     Ok(())

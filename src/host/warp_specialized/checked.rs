@@ -9,8 +9,8 @@ use crate::{
     call::Source,
     error::Error,
     host::{
+        machine::{Work, run},
         operands::{Matrix, Operands, Product},
-        roles::{Work, run},
     },
     numeric::Instruction,
     operand::OperandKind,

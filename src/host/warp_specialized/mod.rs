@@ -2,7 +2,7 @@
 //!
 //! A description becomes a [`WarpSpecializedProgram`]: the ring, every map, every number that its kernel has. Two modes run it:
 //!
-//! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`roles`](super::roles), in an order
+//! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`machine`](super::machine), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
 //!   read back through descriptors (`reading.rs`), summed as the instruction sums (`products.rs`), deposited and stored (`slices.rs`), or read, summed
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
@@ -54,7 +54,7 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, problem: Shapes, inputs: 
 ///
 /// # Errors
 ///
-/// Those of [`execute_fast`], [`Error::Fault`] and [`Error::Ring`].
+/// Those of [`execute_fast`], [`Error::Fault`].
 pub(crate) fn execute_program(
     program: &WarpSpecializedProgram,
     seed: u64,

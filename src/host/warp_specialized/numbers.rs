@@ -2,7 +2,7 @@
 
 use super::{
     reading::Reading,
-    slices::{Deposit, Place, WARP_ROWS},
+    slices::{Place, WARP_ROWS},
     split::Scales,
 };
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
     error::Error,
     host::{
         accumulators::Accumulators,
+        machine::{Bytes, Deposit, Payload},
         operands::Operands,
-        roles::{Payload, ShareName, SliceName, WarpName},
     },
     index::at,
     numeric::Instruction,
     operand::OperandKind,
     plan::WarpSpecializedProgram,
-    schedule::Fault,
+    schedule::{Fault, ShareName, SliceName, WarpName},
     smem::Along,
     threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
 };
@@ -124,24 +124,12 @@ impl Numbers<'_> {
 }
 
 impl Payload for Numbers<'_> {
-    type Share = Arc<Vec<u8>>;
-    type Sums = Accumulators;
-    type Slice = Deposit;
-    type Source = Arc<Vec<u8>>;
-
-    fn read(&mut self, name: ShareName) -> Self::Share {
+    fn read(&mut self, name: ShareName) -> Bytes {
         let share = self.boxes(name);
         self.or_wrong(share)
     }
 
-    fn multiply(
-        &mut self,
-        warp: WarpName,
-        part: Option<u8>,
-        first: bool,
-        sums: &mut Accumulators,
-        operands: [&[Self::Share]; 2],
-    ) {
+    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {
         if first {
             *sums = Accumulators::default();
         }
@@ -163,20 +151,13 @@ impl Payload for Numbers<'_> {
         sums.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
     }
 
-    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Self::Source {
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Bytes {
         let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
         let fetched = place.and_then(|place| self.fetched(place)).map(Arc::new);
         self.or_wrong(fetched)
     }
 
-    fn deposit(
-        &mut self,
-        warp: WarpName,
-        name: SliceName,
-        zero: bool,
-        sums: &Accumulators,
-        source: Option<&Self::Source>,
-    ) -> Self::Slice {
+    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Deposit {
         // What is wrong already is not to be told as what follows from it.
         if self.wrong.is_some() {
             return Deposit::default();
@@ -188,7 +169,7 @@ impl Payload for Numbers<'_> {
         self.or_wrong(deposit)
     }
 
-    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Self::Slice; 4]) {
+    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Deposit; 4]) {
         if self.wrong.is_none() {
             let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
             let written = place.and_then(|place| self.write(place, parts));

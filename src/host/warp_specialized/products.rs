@@ -3,9 +3,10 @@
 use super::{numbers::Numbers, slices::WARP_ROWS};
 use crate::{
     error::Error,
-    host::{accumulators::Accumulators, operands::unknown, roles::WarpName},
+    host::{accumulators::Accumulators, operands::unknown},
     numeric::{Accumulator, ElementKind, Panel, accumulate},
     operand::OperandKind,
+    schedule::WarpName,
     sys::simd::{Vectorized, dispatch},
     warp::mma_warpgroup::ROWS,
 };

@@ -4,7 +4,7 @@ use super::numbers::{NOTHING, Numbers};
 use crate::{
     call::Source,
     error::Error,
-    host::{accumulators::Accumulators, epilogue::finished},
+    host::{accumulators::Accumulators, epilogue::finished, machine::Deposit},
     index::{IndexMap, at, points},
     layout::Order,
     schedule::Fault,
@@ -23,15 +23,6 @@ pub(super) const WARP_ROWS: u32 = 16;
 fn corner(order: Order, row: u32, column: u32) -> [i32; 5] {
     let along = if order.is_row() { [column, row] } else { [row, column] };
     [along[0], along[1], 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
-}
-
-/// What a warp deposits.
-#[derive(Default)]
-pub(super) struct Deposit {
-    /// Bytes of the staging buffer.
-    places: Vec<u32>,
-    /// The element that begins at each of them.
-    elements: Vec<u8>,
 }
 
 /// Where a warp's part of a slice is: the block's tile of D, the consumer, its warp, the slice.

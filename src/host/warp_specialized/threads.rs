@@ -5,11 +5,11 @@ use crate::{
     arch::WARP,
     call::Source,
     error::Error,
-    host::{accumulators::Accumulators, epilogue::finished, operands::unknown, roles::WarpName},
+    host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
     index::at,
     operand::OperandKind,
     plan::{ThreadMaps, WarpSpecializedProgram},
-    schedule::Fault,
+    schedule::{Fault, WarpName},
     threadblock::pipeline::WARPS,
 };
 use std::sync::Arc;

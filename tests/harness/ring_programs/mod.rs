@@ -5,9 +5,10 @@ pub mod needs;
 
 use falchion::{
     internals::{
-        host::roles::{RingFault, Work, check},
+        host::machine::{Work, check},
         operand::OperandKind,
         plan::RingProgram,
+        schedule::Fault,
     },
     threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
@@ -118,12 +119,12 @@ pub const WORKS: [Work; 4] = [
 pub const SEEDS: u64 = 200;
 
 /// The first fault over works and seeds, and after how many runs.
-pub fn caught(program: &RingProgram) -> Option<(RingFault, u64)> {
+pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
     let runs = (0..SEEDS).flat_map(|seed| WORKS.map(|work| (seed, work)));
     (1..).zip(runs).find_map(|(number, (seed, work))| check(program, work, seed).err().map(|fault| (fault, number)))
 }
 
 /// The name of a fault's variant.
-pub fn kind(fault: &RingFault) -> String {
+pub fn kind(fault: &Fault) -> String {
     format!("{fault:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
 }

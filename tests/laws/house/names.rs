@@ -9,9 +9,9 @@ const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
 /// Names that several levels share by design: the module says the level.
 const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
-/// Names that mean two things still. Products and transposes have a machine each, the algebra's words are CuTe's, and what a kernel
-/// and what a layout are made of meet in `Layout`, `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
-const TWICE: [&str; 30] = [
+/// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a layout are made of meet in `Layout`,
+/// `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
+const TWICE: [&str; 26] = [
     "Block",
     "Choice",
     "Composed",
@@ -20,13 +20,11 @@ const TWICE: [&str; 30] = [
     "Key",
     "Lanes",
     "Layout",
-    "Machine",
     "Map",
     "Mode",
     "Node",
     "Operands",
     "Panel",
-    "Part",
     "Place",
     "Placed",
     "Prepared",
@@ -36,9 +34,7 @@ const TWICE: [&str; 30] = [
     "Reads",
     "Rows",
     "Scalar",
-    "Share",
     "Spelled",
-    "Staging",
     "Step",
     "Swizzle",
     "Word",

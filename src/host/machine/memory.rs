@@ -1,0 +1,203 @@
+//! Shared memory that remembers.
+//!
+//! A cell is the smallest piece that an access touches. It knows its content, who wrote it, and who has read it, by epochs of their
+//! [`Clock`]s. A read needs a write that is the lane's own or in order before it; a write needs the same of every access before. Lanes of a
+//! warp are in order where an epoch of the warp lies between. So one run, in whichever order, finds what is not in order.
+
+use super::sync::Clock;
+use core::ops::Range;
+
+/// A read that lasts until it is waited for.
+const UNDER_WAY: u32 = u32::MAX;
+
+/// Bits of a lane's number in what is remembered of a read.
+const LANE_BITS: u32 = 6;
+
+/// More than one lane.
+const MANY: u32 = 32;
+
+/// A lane of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct By {
+    pub agent: u32,
+    pub lane: u32,
+}
+
+/// Two accesses that are not in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Conflict {
+    /// Nobody wrote what is read.
+    Uninitialized,
+    /// An asynchronous copy that is not waited for writes what is read.
+    Unlanded(By),
+    /// What is read was written in no order with that.
+    Unordered(By),
+    /// What is written was read in no order with that; `None` by more than one lane, or by what is still under way.
+    OverRead(Option<By>),
+    /// What is written was written in no order with that; or still is.
+    OverWrite(By),
+}
+
+#[derive(Clone, Copy)]
+enum Written {
+    Never,
+    Flying(By),
+    Landed(By, u32),
+}
+
+struct Cell<C> {
+    content: C,
+    written: Written,
+}
+
+/// Some cells, and what each remembers.
+pub(super) struct Memory<C> {
+    cells: Vec<Cell<C>>,
+    /// Of each cell and reader: its last epoch that read, one more than that, and the lane; 0 where there is none.
+    reads: Vec<u32>,
+    readers: usize,
+}
+
+impl<C: Clone + Default> Memory<C> {
+    /// So many cells, which so many agents read: the first ones.
+    pub fn new(cells: usize, readers: usize) -> Self {
+        let empty = || Cell { content: C::default(), written: Written::Never };
+        Self { cells: (0..cells).map(|_| empty()).collect(), reads: vec![0; cells * readers], readers }
+    }
+
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether a lane may write a cell now.
+    fn may_write(&self, cell: usize, clock: &Clock, lane: u32) -> Result<(), Conflict> {
+        let reads = &self.reads[cell * self.readers..][..self.readers];
+        let late = |(read, over): (&u32, &u32)| read >> LANE_BITS > *over;
+        if reads.iter().zip(clock.over()).any(late) {
+            for (agent, pair) in reads.iter().zip(clock.over()).enumerate().filter(|(_, pair)| late(*pair)) {
+                let by = pair.0 & ((1 << LANE_BITS) - 1);
+                if (agent, by) != (clock.own, lane) {
+                    return Err(Conflict::OverRead((by < MANY).then_some(By { agent: agent as u32, lane: by })));
+                }
+            }
+        }
+        match self.cells[cell].written {
+            Written::Flying(by) => Err(Conflict::OverWrite(by)),
+            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => Err(Conflict::OverWrite(by)),
+            _ => Ok(()),
+        }
+    }
+
+    fn ordered(by: By, epoch: u32, clock: &Clock, lane: u32) -> bool {
+        (by.agent as usize, by.lane) == (clock.own, lane) || clock.knows(by.agent as usize, epoch)
+    }
+
+    /// A lane of who knows so much writes a cell.
+    pub fn write(&mut self, cell: usize, clock: &Clock, lane: u32, content: C) -> Result<(), Conflict> {
+        self.send(cell, clock, lane, content)?;
+        self.land(cell, By { agent: clock.own as u32, lane }, clock.epoch());
+        Ok(())
+    }
+
+    /// A lane sends an asynchronous copy to a cell; it lands when that is waited for.
+    pub fn send(&mut self, cell: usize, clock: &Clock, lane: u32, content: C) -> Result<(), Conflict> {
+        self.may_write(cell, clock, lane)?;
+        self.cells[cell] = Cell { content, written: Written::Flying(By { agent: clock.own as u32, lane }) };
+        Ok(())
+    }
+
+    /// A copy has landed in an agent's epoch.
+    pub fn land(&mut self, cell: usize, by: By, epoch: u32) {
+        self.cells[cell].written = Written::Landed(by, epoch);
+    }
+
+    /// A lane reads a cell.
+    pub fn read(&mut self, cell: usize, clock: &Clock, lane: u32) -> Result<&C, Conflict> {
+        let Cell { content, written } = &self.cells[cell];
+        match *written {
+            Written::Never => return Err(Conflict::Uninitialized),
+            Written::Flying(by) => return Err(Conflict::Unlanded(by)),
+            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => return Err(Conflict::Unordered(by)),
+            Written::Landed(..) => {}
+        }
+        let known = &mut self.reads[cell * self.readers + clock.own];
+        let read = (clock.epoch() + 1) << LANE_BITS;
+        *known = match *known {
+            UNDER_WAY => UNDER_WAY,
+            other if other >> LANE_BITS == read >> LANE_BITS && other != read | lane => read | MANY,
+            _ => read | lane,
+        };
+        Ok(content)
+    }
+
+    /// What an agent reads it reads until that is waited for.
+    pub fn begin_reading(&mut self, cell: usize, agent: usize) {
+        self.reads[cell * self.readers + agent] = UNDER_WAY;
+    }
+
+    /// What an agent was reading it has read, in the epoch of its clock.
+    pub fn end_reading(&mut self, cell: usize, clock: &Clock) {
+        let known = &mut self.reads[cell * self.readers + clock.own];
+        if *known == UNDER_WAY {
+            *known = (clock.epoch() + 1) << LANE_BITS;
+        }
+    }
+
+    /// What a cell holds, whoever may see it.
+    pub fn content(&self, cell: usize) -> &C {
+        &self.cells[cell].content
+    }
+
+    /// The same, to be changed in place.
+    pub fn content_mut(&mut self, cell: usize) -> &mut C {
+        &mut self.cells[cell].content
+    }
+
+    /// Whether copies are under way to some cells; whether reads of them are.
+    pub fn under_way(&self, cells: Range<usize>) -> (bool, bool) {
+        let copies = self.cells[cells.clone()].iter().any(|cell| matches!(cell.written, Written::Flying(_)));
+        (copies, self.reads[cells.start * self.readers..cells.end * self.readers].contains(&UNDER_WAY))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_a_warp_are_in_order_where_an_epoch_lies_between() {
+        let (mut memory, mut clock) = (Memory::<u32>::new(1, 2), Clock::new(0, 2));
+        assert!(matches!(memory.read(0, &clock, 3), Err(Conflict::Uninitialized)));
+        memory.write(0, &clock, 3, 7).expect("nobody was there");
+        assert!(matches!(memory.read(0, &clock, 3), Ok(7)), "its own");
+        assert!(matches!(memory.read(0, &clock, 4), Err(Conflict::Unordered(By { agent: 0, lane: 3 }))));
+        assert!(matches!(memory.write(0, &clock, 4, 8), Err(Conflict::OverRead(Some(By { agent: 0, lane: 3 })))));
+        clock.end_epoch();
+        assert!(matches!(memory.read(0, &clock, 4), Ok(7)));
+        assert!(memory.write(0, &clock, 4, 8).is_ok(), "it was the last to read");
+    }
+
+    #[test]
+    fn who_writes_has_to_know_of_every_reader() {
+        let (mut memory, mut reader, mut writer) = (Memory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
+        memory.write(0, &writer, 0, 7).expect("nobody was there");
+        reader.learn(writer.end_epoch());
+        memory.read(0, &reader, 0).expect("it knows of the write");
+        memory.read(0, &reader, 1).expect("it knows of the write");
+        assert!(matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))), "two lanes");
+        memory.begin_reading(0, 0);
+        writer.learn(reader.end_epoch());
+        assert!(matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))), "the read goes on");
+        memory.end_reading(0, &reader);
+        assert!(memory.write(0, &writer, 0, 8).is_err(), "it ended in an epoch that the writer does not know to be over");
+        writer.learn(reader.end_epoch());
+        memory.send(0, &writer, 0, 8).expect("all are in order");
+        assert!(matches!(memory.read(0, &writer, 0), Err(Conflict::Unlanded(_))), "not even its own, before it has landed");
+        // It lands in an epoch of agent 2, a barrier.
+        let mut barrier = Clock::new(2, 3);
+        memory.land(0, By { agent: 2, lane: 0 }, barrier.epoch());
+        assert!(matches!(memory.read(0, &reader, 0), Err(Conflict::Unordered(_))));
+        reader.learn(barrier.end_epoch());
+        assert!(matches!(memory.read(0, &reader, 0), Ok(8)));
+    }
+}

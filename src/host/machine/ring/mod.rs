@@ -1,0 +1,352 @@
+//! A producer and consumers over a ring of stages: the blocks of one cluster, in every order that a device may choose.
+//!
+//! What a device does asynchronously happens between two points:
+//!
+//! | what | begins | ends |
+//! |---|---|---|
+//! | a copy writes a stage | `CopyTensor` | when the scheduler lets it land; its bytes are counted then |
+//! | an arrival at another block | `Release` | when the scheduler lets it land |
+//! | a warp reads A of a stage and writes a set of fragments | `LoadFragments` | its own end |
+//! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
+//! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
+//!
+//! A cell of memory is a share of a stage, or a warp's part of a staging buffer; what lies there has a name. Barriers have the hardware's
+//! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and sums along with the names.
+
+mod payload;
+mod products;
+mod staging;
+mod steps;
+mod warp;
+
+pub use payload::{Bytes, Deposit, Payload};
+
+use super::{
+    memory::{By, Memory},
+    scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
+    sync::{Barrier, Clock, Meeting, Moved},
+};
+use crate::{
+    operand::OperandKind,
+    plan::RingProgram,
+    schedule::{Fault, Role, RoleStep, ShareName, SliceName, Spelled, WarpName, Who},
+    threadblock::{
+        Region,
+        pipeline::{REGISTERS, WARPS},
+    },
+};
+use core::ops::Range;
+use std::{collections::HashSet, sync::Arc};
+use warp::Warp;
+
+/// How much each block of a cluster computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Work {
+    /// Tiles of D, one after the other.
+    pub tiles: u32,
+    /// Tiles along K of each.
+    pub k_tiles: u32,
+    /// Whether C is read.
+    pub source: bool,
+}
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// Steps that were performed.
+    pub steps: u64,
+    /// Shares of tiles that landed, one for each block in which they did.
+    pub copies: u64,
+    /// Arrivals that landed in another block.
+    pub arrivals: u64,
+    /// Stages that warps multiplied.
+    pub products: u64,
+    /// Slices of C that landed.
+    pub sources: u64,
+    /// Slices of D that were stored.
+    pub stores: u64,
+    /// The most copies and arrivals that were under way at once.
+    pub most_under_way: usize,
+}
+
+/// What lies in a cell.
+#[derive(Clone, Default)]
+enum Contents {
+    #[default]
+    Nothing,
+    /// A share of a tile.
+    Share(ShareName, Bytes),
+    /// A slice of C, of which the buffer holds all.
+    Source(SliceName, Bytes),
+    /// A warp's part of a slice of D, and whether asynchronous copies see it.
+    Part(SliceName, Arc<Deposit>, bool),
+}
+
+/// Something asynchronous that will land in a block: at a stage, or, of C, at a consumer.
+struct Flight {
+    block: u32,
+    stage: u32,
+    cargo: Cargo,
+}
+
+/// What lands.
+enum Cargo {
+    /// A share of a tile, and the bytes that its barrier counts.
+    Copy(usize, u32),
+    /// A slice of C in the cells of a buffer, and the bytes that its barrier counts.
+    Source(Range<usize>, u32),
+    /// An arrival at an empty barrier: whose, by which step, and what that warp knew.
+    Arrival(Who, RoleStep, Clock),
+}
+
+/// What a block has of its own beside its memory.
+struct Block {
+    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, then those of C; none before they are set
+    /// up.
+    barriers: [Vec<Barrier>; 4],
+    /// Whether asynchronous copies and other blocks see them.
+    fenced: bool,
+    /// All warps.
+    meeting: Meeting,
+    /// Each warpgroup's.
+    meetings: Vec<Meeting>,
+    /// Registers that no thread has.
+    free_registers: u32,
+    /// Warps that have not ended.
+    running: u32,
+}
+
+/// The blocks of one cluster.
+struct Cluster<'a> {
+    program: &'a RingProgram,
+    work: Work,
+    payload: &'a mut dyn Payload,
+    blocks: Vec<Block>,
+    memory: Memory<Contents>,
+    /// All warps of the cluster meet.
+    meeting: Meeting,
+    warps: Vec<Warp>,
+    flights: Vec<Flight>,
+    /// The slices that are stored, by block and warpgroup.
+    stored: HashSet<(u32, u32, SliceName)>,
+    tally: Tally,
+}
+
+/// Performs a program on names, in an order drawn from `seed`.
+///
+/// # Errors
+/// The first fault of that order.
+pub fn check(program: &RingProgram, work: Work, seed: u64) -> Result<Tally, Fault> {
+    run(program, work, seed, &mut ())
+}
+
+/// Performs a program with what a payload carries, in an order drawn from `seed`.
+///
+/// # Errors
+/// The first fault of that order.
+pub fn run(program: &RingProgram, work: Work, seed: u64, payload: &mut dyn Payload) -> Result<Tally, Fault> {
+    let mut cluster = Cluster::new(program, work, payload)?;
+    let warps = cluster.warps.len() as u32;
+    Scheduler::new(seed, warps).run(&mut cluster)?;
+    cluster.all_stored()?;
+    Ok(cluster.tally)
+}
+
+/// Cells of a stage.
+fn stage_cells(program: &RingProgram) -> usize {
+    OperandKind::BOTH.map(|operand| program.ring.shares(operand) as usize).iter().sum()
+}
+
+/// Cells of a block.
+fn block_cells(program: &RingProgram) -> usize {
+    let ring = &program.ring;
+    ring.stages as usize * stage_cells(program) + (ring.consumers * ring.staging_buffers * WARPS) as usize
+}
+
+/// Agents of a cluster: its warps, then, block by block, the barriers at which bytes land, then all other barriers as one.
+fn agents(program: &RingProgram) -> [usize; 3] {
+    let ring = &program.ring;
+    let (blocks, warps, barriers) = (ring.blocks(), (1 + ring.consumers) * WARPS, ring.stages + ring.consumers);
+    [(blocks * warps) as usize, barriers as usize, (blocks * (warps + barriers) + 1) as usize]
+}
+
+impl<'a> Cluster<'a> {
+    fn new(program: &'a RingProgram, work: Work, payload: &'a mut dyn Payload) -> Result<Self, Fault> {
+        let ring = &program.ring;
+        ring.check().map_err(|refusal| Fault::NoRing { refusal })?;
+        let (blocks, in_block, [warps, _, agents]) = (ring.blocks(), (1 + ring.consumers) * WARPS, agents(program));
+        let block = || Block {
+            barriers: Default::default(),
+            fenced: false,
+            meeting: Meeting::new(in_block, agents),
+            meetings: (0..ring.consumers).map(|_| Meeting::new(WARPS, agents)).collect(),
+            free_registers: REGISTERS - ring.threads() * ring.launch_registers(),
+            running: in_block,
+        };
+        let warp = |number: usize| {
+            let (block, i) = (number as u32 / in_block, number as u32 % in_block);
+            let (role, warpgroup) = match (i / WARPS).checked_sub(1) {
+                None => (Role::Producer, 0),
+                Some(consumer) => (Role::Consumer, consumer),
+            };
+            let who = Who { role, name: WarpName { block, warpgroup, warp: i % WARPS } };
+            Warp::new(who, program, Clock::new(number, agents))
+        };
+        Ok(Self {
+            program,
+            work,
+            payload,
+            blocks: (0..blocks).map(|_| block()).collect(),
+            memory: Memory::new(blocks as usize * block_cells(program), warps),
+            meeting: Meeting::new(warps as u32, agents),
+            warps: (0..warps).map(warp).collect(),
+            flights: Vec::new(),
+            stored: HashSet::new(),
+            tally: Tally::default(),
+        })
+    }
+
+    fn who(&self, mover: usize) -> Who {
+        self.warps[mover].who
+    }
+
+    /// The cells of a stage of an operand: its shares.
+    fn shares(&self, block: u32, stage: u32, operand: OperandKind) -> Range<usize> {
+        let ring = &self.program.ring;
+        let behind_a = if operand == OperandKind::B { ring.shares(OperandKind::A) } else { 0 };
+        let first = block as usize * block_cells(self.program) + stage as usize * stage_cells(self.program) + behind_a as usize;
+        first..first + ring.shares(operand) as usize
+    }
+
+    /// The cells of the staging buffer of a slice: its warps' parts. Foreign to who has no buffers.
+    fn parts(&self, mover: usize, slice: u8) -> Result<Range<usize>, Fault> {
+        let (name, ring) = (self.who(mover).name, &self.program.ring);
+        let foreign = Fault::ForeignStep { step: "for slices" };
+        let buffer = u32::from(slice).checked_rem(ring.staging_buffers).ok_or(foreign)?;
+        let part = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
+        let first = name.block as usize * block_cells(self.program) + ring.stages as usize * stage_cells(self.program);
+        Ok(first + part as usize..first + (part + WARPS) as usize)
+    }
+
+    /// Something asynchronous happens.
+    fn land(&mut self, Flight { block, stage, cargo }: Flight) -> Result<(), Fault> {
+        let home = &mut self.blocks[block as usize];
+        if home.running == 0 {
+            return Err(Fault::BlockLeft { block, arriving: matches!(cargo, Cargo::Arrival(..)) });
+        }
+        let (region, cells, bytes) = match cargo {
+            Cargo::Arrival(who, step, clock) => {
+                if !home.barrier((Region::Empty, stage)).is_some_and(|barrier| barrier.arrive(&clock)) {
+                    return Err(steps::too_many(who, step, block, (Region::Empty, stage)));
+                }
+                self.tally.arrivals += 1;
+                return Ok(());
+            }
+            Cargo::Copy(cell, bytes) => (Region::Full, cell..cell + 1, bytes),
+            Cargo::Source(cells, bytes) => (Region::Source, cells, bytes),
+        };
+        *(if region == Region::Full { &mut self.tally.copies } else { &mut self.tally.sources }) += 1;
+        if let Some(barrier) = home.barrier((region, stage)) {
+            let by = By { agent: barrier.agent(), lane: 0 };
+            let epoch = barrier.land(bytes);
+            cells.for_each(|cell| self.memory.land(cell, by, epoch));
+        }
+        Ok(())
+    }
+
+    /// A warp has come to its end. Memory goes with the last of a block.
+    fn leave(&mut self, mover: usize) -> Result<(), Fault> {
+        self.warps[mover].has_left = true;
+        let (who, ring) = (self.who(mover), &self.program.ring);
+        let block = &mut self.blocks[who.name.block as usize];
+        block.running -= 1;
+        if block.running > 0 {
+            return Ok(());
+        }
+        let first = who.name.block as usize * block_cells(self.program);
+        let staging = first + ring.stages as usize * stage_cells(self.program);
+        let staged = self.memory.under_way(staging..first + block_cells(self.program));
+        let what = match (staged, self.memory.under_way(first..staging)) {
+            ((_, true), _) => "a store still reads its block's memory",
+            ((false, _), (false, false)) => return Ok(()),
+            _ => "copies or products are under way in its block's memory",
+        };
+        Err(Fault::LeftUnderWay { who, what })
+    }
+
+    /// A slice is stored.
+    fn count_stored(&mut self, who: Who, slice: SliceName, step: RoleStep) -> Result<(), Fault> {
+        self.tally.stores += 1;
+        if slice.slice >= self.program.slices {
+            return Err(Fault::ForeignStep { step: step.name() });
+        }
+        let first = self.stored.insert((who.name.block, who.name.warpgroup, slice));
+        if first { Ok(()) } else { Err(Fault::SliceStoredTwice { who, slice }) }
+    }
+
+    fn all_stored(&self) -> Result<(), Fault> {
+        let ring = &self.program.ring;
+        for (block, tile) in (0..ring.blocks()).flat_map(|block| (0..self.work.tiles).map(move |tile| (block, tile))) {
+            // A tile of D that consumers take in turns is stored by one of them.
+            let owned = |&warpgroup: &u32| !ring.in_turns || tile % ring.consumers == warpgroup;
+            for warpgroup in (0..ring.consumers).filter(owned) {
+                let mut slices = (0..self.program.slices).map(|slice| SliceName { tile, slice });
+                if let Some(slice) = slices.find(|slice| !self.stored.contains(&(block, warpgroup, *slice))) {
+                    return Err(Fault::SliceNeverStored { block, warpgroup, slice });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Movers for Cluster<'_> {
+    fn count(&self) -> u32 {
+        (self.warps.len() + self.flights.len()) as u32
+    }
+
+    fn set(&self, mover: u32) -> u32 {
+        match (mover as usize).checked_sub(self.warps.len()).and_then(|flight| self.flights.get(flight)) {
+            None => set_of_warp(mover),
+            Some(Flight { cargo: Cargo::Source(..), .. }) => SOURCES,
+            Some(_) => FLIGHTS,
+        }
+    }
+
+    fn moves(&mut self, mover: u32) -> Result<bool, Fault> {
+        let mover = mover as usize;
+        if let Some(flight) = mover.checked_sub(self.warps.len()) {
+            if flight >= self.flights.len() {
+                return Ok(false);
+            }
+            let flight = self.flights.swap_remove(flight);
+            return self.land(flight).map(|()| true);
+        }
+        let warp = &mut self.warps[mover];
+        let home = &mut self.blocks[warp.who.name.block as usize];
+        let blocked = |(at, parity)| home.barrier(at).is_some_and(|barrier| !barrier.is_over(parity));
+        if warp.has_left || warp.blocked.is_some_and(blocked) {
+            return Ok(false);
+        }
+        let Some(step) = warp.step(&self.program.roles, self.work) else {
+            return self.leave(mover).map(|()| true);
+        };
+        let moved = self.perform(mover, step)?;
+        if moved == Moved::Done {
+            self.warps[mover].performed();
+            self.tally.steps += 1;
+            self.tally.most_under_way = self.tally.most_under_way.max(self.flights.len());
+        }
+        Ok(moved != Moved::Blocked)
+    }
+
+    fn stuck(&mut self) -> Result<(), Fault> {
+        let (program, work) = (self.program, self.work);
+        let waits = self.warps.iter_mut().filter(|warp| !warp.has_left);
+        let waits: Vec<_> = waits.filter_map(|warp| Some((warp.who, warp.step(&program.roles, work)?))).collect();
+        match waits.first() {
+            None => Ok(()),
+            Some(&(who, step)) => Err(Fault::Deadlock { who, step, waiting: waits.len() as u32 }),
+        }
+    }
+}

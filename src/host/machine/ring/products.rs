@@ -1,0 +1,206 @@
+//! What steps of products mean: of whole stages or of parts, from shared memory or from sets of registers, by warpgroups or by threads.
+//!
+//! A stage in parts is multiplied part by part into partial sums, of which a warp has one set, and promoted from there. Where threads
+//! multiply, a warp is done with a stage when its lanes have met; the last k of a stage is multiplied later, from registers.
+
+use super::{
+    Bytes, Cluster, Contents,
+    warp::{FragmentSet, Reads},
+};
+use crate::{
+    operand::OperandKind,
+    schedule::{Fault, RoleStep, ShareName, SliceName, Spelled},
+};
+
+impl Cluster<'_> {
+    /// Steps of a consumer's products.
+    pub(super) fn perform_product(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
+        let (by_threads, parts) = (self.program.by_threads, self.program.promoted_parts);
+        let warp = &mut self.warps[mover];
+        match step {
+            RoleStep::FenceOperands => warp.touched = false,
+            RoleStep::MultiplyStage if parts == 0 => self.multiply(mover, None)?,
+            RoleStep::MultiplyPart { part } if u32::from(part) < parts => self.multiply(mover, Some(part))?,
+            RoleStep::Promote { part } => self.promote(mover, part)?,
+            RoleStep::CommitProducts => {
+                let products = core::mem::take(&mut warp.products);
+                warp.groups.push_back(products);
+            }
+            RoleStep::AwaitProducts { pending } => {
+                while self.warps[mover].groups.len() > usize::from(pending) {
+                    let group = self.warps[mover].groups.pop_front();
+                    self.have_read(mover, group.unwrap_or_default());
+                }
+            }
+            RoleStep::LoadFragments => self.load_fragments(mover)?,
+            RoleStep::LoadFirst if by_threads => self.load_first(mover)?,
+            // No lane of the warp reads a stage any more.
+            RoleStep::MeetWarp if by_threads => {
+                let products = core::mem::take(&mut warp.products);
+                self.have_read(mover, products);
+            }
+            // The tile that was begun is summed.
+            RoleStep::MultiplyLast if by_threads => {
+                let (tile, k) = warp.begun.take().ok_or(Fault::NothingBegun { who: warp.who })?;
+                warp.summed = (tile, k + 1);
+            }
+            RoleStep::StoreThreads if by_threads => self.store_threads(mover)?,
+            step => return Err(Fault::ForeignStep { step: step.name() }),
+        }
+        Ok(())
+    }
+
+    /// Products that were waited for have read their stages and their fragments.
+    fn have_read(&mut self, mover: usize, products: Vec<Reads>) {
+        let block = self.who(mover).name.block;
+        for Reads { stage, set } in products {
+            let cells = OperandKind::BOTH.map(|operand| self.shares(block, stage, operand));
+            let warp = &mut self.warps[mover];
+            if let Some(set) = set {
+                warp.fragments[set].reading -= 1;
+            }
+            cells.into_iter().flatten().for_each(|cell| self.memory.end_reading(cell, &warp.progress.clock));
+        }
+    }
+
+    /// The set that tile `k` along K is brought to.
+    fn fragment_set(&self, k: u32) -> Option<usize> {
+        Some(k.checked_rem(self.program.fragment_sets)? as usize)
+    }
+
+    /// The lanes of a warp read A of a stage into registers. What they wrote is in order with products once it is fenced.
+    fn load_fragments(&mut self, mover: usize) -> Result<(), Fault> {
+        let (who, of) = (self.who(mover), self.warps[mover].at());
+        let foreign = Fault::ForeignStep { step: RoleStep::LoadFragments.name() };
+        let set = self.fragment_set(of.1).ok_or(foreign)?;
+        if self.warps[mover].fragments[set].reading > 0 {
+            return Err(Fault::FragmentsOverwritten { who, k: of.1, set: set as u32 });
+        }
+        let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        let data = self.read_operand(mover, stage, OperandKind::A, false)?;
+        let warp = &mut self.warps[mover];
+        warp.fragments[set] = FragmentSet { of: Some(of), data, reading: 0 };
+        warp.touched = true;
+        Ok(())
+    }
+
+    /// Lanes read their first fragments of a tile, if there is one.
+    fn load_first(&mut self, mover: usize) -> Result<(), Fault> {
+        let of = self.warps[mover].at();
+        if of.1 < self.work.k_tiles {
+            let (stage, _) = self.position(mover, self.warps[mover].t)?;
+            self.read_stage(mover, stage)?;
+            self.warps[mover].loaded = Some(of);
+        }
+        Ok(())
+    }
+
+    /// Begins to multiply a stage, or one part of it.
+    fn multiply(&mut self, mover: usize, part: Option<u8>) -> Result<(), Fault> {
+        let who = self.who(mover);
+        let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        let (by_threads, parts, needs) = (self.program.by_threads, self.program.promoted_parts, self.program.consumer_registers);
+        let warp = &mut self.warps[mover];
+        let ((tile, k), after) = (warp.at(), warp.multiplied());
+        if warp.registers < needs {
+            return Err(Fault::Registers { who, has: warp.registers, needs });
+        }
+        if warp.touched && !by_threads {
+            return Err(Fault::OperandsNotFenced { who });
+        }
+        if k != after {
+            return Err(Fault::StageOutOfOrder { who, k, after });
+        }
+        let is_last = part.map_or(Ok(true), |part| warp.begins_part(part, parts))?;
+        if by_threads && warp.loaded.take() != Some((tile, k)) {
+            return Err(Fault::NotLoaded { who, k });
+        }
+        let [a, b] = self.read_stage(mover, stage)?;
+        let warp = &mut self.warps[mover];
+        match part {
+            None if by_threads => warp.begun = Some((tile, after)),
+            None => warp.summed = (tile, after + 1),
+            Some(_) => {}
+        }
+        let (first, sums) = if part.is_none() { (k == 0, &mut warp.sums) } else { (true, &mut warp.partial) };
+        self.payload.multiply(who.name, part, first, sums, [&a, &b]);
+        self.tally.products += u64::from(is_last);
+        Ok(())
+    }
+
+    /// A warp begins to read its tile from a stage, and its fragments where A comes from those: what it finds there.
+    fn read_stage(&mut self, mover: usize, stage: u32) -> Result<[Vec<Bytes>; 2], Fault> {
+        let of = self.warps[mover].at();
+        let set = self.fragment_set(of.1);
+        let a = match set {
+            Some(set) => {
+                let warp = &mut self.warps[mover];
+                if warp.fragments[set].of != Some(of) {
+                    return Err(Fault::NotLoaded { who: warp.who, k: of.1 });
+                }
+                warp.fragments[set].reading += 1;
+                warp.fragments[set].data.clone()
+            }
+            None => self.read_operand(mover, stage, OperandKind::A, true)?,
+        };
+        let b = self.read_operand(mover, stage, OperandKind::B, true)?;
+        self.warps[mover].products.push(Reads { stage, set });
+        Ok([a, b])
+    }
+
+    /// A warp reads an operand of its tile from a stage, and goes on until that is waited for, or not.
+    fn read_operand(&mut self, mover: usize, stage: u32, operand: OperandKind, goes_on: bool) -> Result<Vec<Bytes>, Fault> {
+        let (who, (tile, k)) = (self.who(mover), self.warps[mover].at());
+        let block = if self.program.ring.shares(operand) > 1 { None } else { Some(who.name.block) };
+        let mut data = Vec::new();
+        for (share, cell) in (0..).zip(self.shares(who.name.block, stage, operand)) {
+            let wanted = ShareName { tile, k, operand, block, share };
+            match self.memory.read(cell, &self.warps[mover].progress.clock, 0) {
+                Ok(Contents::Share(found, held)) if *found == wanted => data.push(held.clone()),
+                Ok(&Contents::Share(found, _)) => return Err(Fault::StaleShare { who, wanted, found }),
+                _ => return Err(Fault::NotFull { who, stage, operand }),
+            }
+            if goes_on {
+                self.memory.begin_reading(cell, mover);
+            }
+        }
+        Ok(data)
+    }
+
+    /// Adds partial sums to a part's. With the last part the stage is summed.
+    fn promote(&mut self, mover: usize, part: u8) -> Result<(), Fault> {
+        let warp = &mut self.warps[mover];
+        let (who, before) = (warp.who, warp.multiplied());
+        if warp.multiplies() {
+            return Err(Fault::PartUnderWay { who, part });
+        }
+        if warp.held != Some(part) {
+            return Err(Fault::NothingToPromote { who, part, found: warp.held });
+        }
+        self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.sums);
+        // Read by other instructions than products, partial sums are in no order with those.
+        (warp.held, warp.touched) = (None, true);
+        warp.promoted += 1;
+        if warp.promoted == self.program.promoted_parts {
+            warp.summed = (warp.at().0, before + 1);
+            (warp.parts, warp.promoted) = (Vec::new(), 0);
+        }
+        Ok(())
+    }
+
+    /// The products that go into the epilogue.
+    pub(super) fn multiplied(&self, mover: usize) -> Result<u32, Fault> {
+        let (warp, wanted) = (&self.warps[mover], self.work.k_tiles);
+        let multiplied = warp.multiplied();
+        if multiplied == wanted { Ok(multiplied) } else { Err(Fault::TileUnfinished { who: warp.who, multiplied, wanted }) }
+    }
+
+    /// The threads of the warp store what they hold.
+    fn store_threads(&mut self, mover: usize) -> Result<(), Fault> {
+        let multiplied = self.multiplied(mover)?;
+        let warp = &self.warps[mover];
+        let (who, tile) = (warp.who, warp.at().0);
+        self.payload.store_threads(who.name, tile, multiplied == 0, &warp.sums);
+        self.count_stored(who, SliceName { tile, slice: who.name.warp }, RoleStep::StoreThreads)
+    }
+}

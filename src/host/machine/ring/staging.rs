@@ -1,0 +1,133 @@
+//! What steps of C and D mean: C on its way to the consumers, through the buffers in which D takes its place.
+
+use super::{Bytes, Cargo, Cluster, Contents, Flight};
+use crate::{
+    host::machine::memory::Conflict,
+    schedule::{Fault, RoleStep, SliceName},
+    threadblock::Region,
+};
+use std::sync::Arc;
+
+impl Cluster<'_> {
+    /// A slice of the tile of D that a warp is at.
+    fn slice(&self, mover: usize, slice: u8) -> SliceName {
+        SliceName { tile: self.warps[mover].at().0, slice: u32::from(slice) }
+    }
+
+    /// All but so many of a warp's groups of stores have read their buffers.
+    pub(super) fn stores_have_read(&mut self, mover: usize, pending: usize) {
+        let warp = &mut self.warps[mover];
+        while warp.store_groups.len() > pending {
+            for cells in warp.store_groups.pop_front().into_iter().flatten() {
+                cells.for_each(|cell| self.memory.end_reading(cell, &warp.progress.clock));
+            }
+        }
+    }
+
+    /// The storing thread's stores have read the buffers, and bytes of C are announced.
+    pub(super) fn expect_source(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
+        if !self.warps[mover].leads() {
+            return Ok(());
+        }
+        self.stores_have_read(mover, 0);
+        let consumer = self.who(mover).name.warpgroup;
+        self.arrive(mover, step, (Region::Source, consumer), self.program.source_bytes)
+    }
+
+    /// A slice of C begins to arrive.
+    pub(super) fn fetch_source(&mut self, mover: usize, step: RoleStep, slice: u8) -> Result<(), Fault> {
+        if !self.warps[mover].leads() {
+            return Ok(());
+        }
+        let (who, name, cells) = (self.who(mover), self.slice(mover, slice), self.parts(mover, slice)?);
+        let (block, consumer) = (who.name.block, who.name.warpgroup);
+        self.barrier(mover, step, block, (Region::Source, consumer), true)?;
+        let over = |what| Fault::SourceOverwrites { who, slice: name, what };
+        let data = self.payload.fetch(block, consumer, name);
+        for cell in cells.clone() {
+            if let Contents::Part(deposited, ..) = self.memory.content(cell)
+                && !self.stored.contains(&(block, consumer, *deposited))
+            {
+                return Err(over("what is not stored yet"));
+            }
+            let contents = Contents::Source(name, data.clone());
+            let sent = self.memory.send(cell, &self.warps[mover].progress.clock, 0, contents);
+            sent.map_err(|conflict| match conflict {
+                Conflict::OverRead(_) => over("what a store still reads"),
+                _ => over("other slices of C that are on their way"),
+            })?;
+        }
+        let cargo = Cargo::Source(cells, self.program.ring.staging_bytes);
+        self.flights.push(Flight { block, stage: consumer, cargo });
+        Ok(())
+    }
+
+    /// The elements of C that a slice is made with; `None` where none come through its buffer.
+    fn source_of(&mut self, mover: usize, cell: usize, wanted: SliceName) -> Result<Option<Bytes>, Fault> {
+        if !(self.work.source && self.program.ring.source) {
+            return Ok(None);
+        }
+        let warp = &self.warps[mover];
+        let found = match self.memory.read(cell, &warp.progress.clock, 0) {
+            Ok(Contents::Source(name, data)) if *name == wanted => return Ok(Some(data.clone())),
+            Ok(Contents::Source(name, _)) => Some(*name),
+            _ => None,
+        };
+        Err(Fault::SourceNotThere { who: warp.who, slice: wanted, found })
+    }
+
+    pub(super) fn deposit(&mut self, mover: usize, slice: u8) -> Result<(), Fault> {
+        let (who, name) = (self.who(mover), self.slice(mover, slice));
+        if self.warps[mover].multiplies() {
+            return Err(Fault::ProductsUnderWay { who, slice });
+        }
+        let multiplied = self.multiplied(mover)?;
+        let cell = self.parts(mover, slice)?.start + who.name.warp as usize;
+        let source = self.source_of(mover, cell, name)?;
+        let warp = &mut self.warps[mover];
+        let deposit = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
+        warp.touched = true;
+        let contents = Contents::Part(name, Arc::new(deposit), false);
+        self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, slice })
+    }
+
+    /// Asynchronous copies see what the warp has deposited.
+    pub(super) fn fence_proxy(&mut self, mover: usize) {
+        let number = self.who(mover).name.warp as usize;
+        for buffer in 0..self.program.ring.staging_buffers as u8 {
+            if let Ok(cells) = self.parts(mover, buffer)
+                && let Contents::Part(.., visible) = self.memory.content_mut(cells.start + number)
+            {
+                *visible = true;
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, mover: usize, slice: u8) -> Result<(), Fault> {
+        if !self.warps[mover].leads() {
+            return Ok(());
+        }
+        let (who, wanted, cells) = (self.who(mover), self.slice(mover, slice), self.parts(mover, slice)?);
+        let mut parts = [const { None }; 4];
+        for (part, cell) in parts.iter_mut().zip(cells.clone()) {
+            let found = match self.memory.read(cell, &self.warps[mover].progress.clock, 0) {
+                Ok(Contents::Part(name, deposit, visible)) if *name == wanted => {
+                    if !visible {
+                        return Err(Fault::NotVisible { who, slice: wanted });
+                    }
+                    *part = Some(deposit.clone());
+                    self.memory.begin_reading(cell, mover);
+                    continue;
+                }
+                Ok(Contents::Part(name, ..)) => Some(*name),
+                _ => None,
+            };
+            return Err(Fault::SliceNotDeposited { who, wanted, found });
+        }
+        if let [Some(a), Some(b), Some(c), Some(d)] = &parts {
+            self.payload.store(who.name.block, who.name.warpgroup, wanted, [a, b, c, d].map(|part| &**part));
+        }
+        self.warps[mover].stores.push(cells);
+        self.count_stored(who, wanted, RoleStep::StoreTensor { slice })
+    }
+}

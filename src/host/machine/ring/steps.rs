@@ -1,0 +1,294 @@
+//! What steps mean at barriers and at the ring: set up, meet, wait, arrive, copy. Those of products are in `products.rs`, those of C and D in
+//! `staging.rs`.
+
+use super::{Block, Cargo, Cluster, Contents, Flight, agents};
+use crate::{
+    host::machine::{
+        memory::Conflict,
+        sync::{Barrier, Clock, Moved},
+    },
+    index::{IndexMap, at},
+    operand::OperandKind,
+    schedule::{Fault, Role, RoleStep, ShareName, Spelled, Who},
+    threadblock::{Region, pipeline::WARPS},
+};
+
+/// Threads of a warp.
+const LANES: u32 = 32;
+
+impl Block {
+    /// A barrier of a region of them.
+    pub(super) fn barrier(&mut self, (region, i): (Region, u32)) -> Option<&mut Barrier> {
+        let kind = match region {
+            Region::Empty => 1,
+            Region::Turn => 2,
+            Region::Source => 3,
+            _ => 0,
+        };
+        self.barriers[kind].get_mut(i as usize)
+    }
+}
+
+/// Where a map sends a point, which has to be below `most`.
+fn ask(who: Who, name: &'static str, map: &dyn IndexMap, (row, column): (u32, u32), most: u32) -> Result<u32, Fault> {
+    match map.at(at(row, column)) {
+        Some(found) if found < most => Ok(found),
+        Some(found) => Err(Fault::Beyond { who, map: name, found, most }),
+        None => Err(Fault::LeftOut { map: name, row, column }),
+    }
+}
+
+/// An arrival at a barrier that waits for none.
+pub(super) fn too_many(who: Who, step: RoleStep, block: u32, (region, i): (Region, u32)) -> Fault {
+    let name = match region {
+        Region::Full => "the full barrier of stage",
+        Region::Empty => "the empty barrier of stage",
+        Region::Turn => "the turn barrier of consumer",
+        _ => "the source barrier of consumer",
+    };
+    Fault::TooManyArrivals { who, step, block, barrier: (name, i) }
+}
+
+impl Cluster<'_> {
+    /// A warp performs a step.
+    pub(super) fn perform(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
+        let (who, work) = (self.who(mover), self.work);
+        let its_role = match step {
+            RoleStep::InitBarriers | RoleStep::FenceBarrierInit | RoleStep::MeetBlock | RoleStep::MeetCluster => true,
+            RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance => true,
+            RoleStep::AwaitEmpty | RoleStep::Drain | RoleStep::Expect | RoleStep::CopyTensor { .. } => who.role == Role::Producer,
+            _ => who.role == Role::Consumer,
+        };
+        if !its_role {
+            return Err(Fault::ForeignStep { step: step.name() });
+        }
+        let consumers = self.program.ring.consumers;
+        let warp = &mut self.warps[mover];
+        match step {
+            RoleStep::InitBarriers => self.init_barriers(mover)?,
+            RoleStep::FenceBarrierInit => {
+                let sets_up = warp.sets_up();
+                let block = &mut self.blocks[who.name.block as usize];
+                block.fenced |= sets_up && !block.barriers[0].is_empty();
+            }
+            RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => return Ok(self.meet(mover, step)),
+            RoleStep::RegistersDown { count } => {
+                let needs = u32::from(count);
+                let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
+                warp.registers = needs;
+                self.blocks[who.name.block as usize].free_registers += freed * LANES;
+            }
+            RoleStep::RegistersUp { count } => {
+                let needs = u32::from(count);
+                let wanted = needs.checked_sub(warp.registers).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
+                let free = &mut self.blocks[who.name.block as usize].free_registers;
+                let Some(left) = free.checked_sub(wanted * LANES) else { return Ok(Moved::Blocked) };
+                (*free, warp.registers) = (left, needs);
+            }
+            RoleStep::Advance => {
+                warp.t += 1;
+                warp.progress.cursor.k += 1;
+            }
+            // Tiles of D whose stages others multiply.
+            RoleStep::SkipEarlier => warp.t += u64::from(who.name.warpgroup) * u64::from(work.k_tiles),
+            RoleStep::SkipLater => {
+                warp.t += u64::from(consumers.saturating_sub(who.name.warpgroup + 1)) * u64::from(work.k_tiles);
+            }
+            RoleStep::AwaitEmpty => return self.await_empty(mover, step, 0),
+            RoleStep::Drain => return self.drain(mover, step),
+            RoleStep::Expect => {
+                let (stage, _) = self.position(mover, self.warps[mover].t)?;
+                self.arrive(mover, step, (Region::Full, stage), self.program.expect_bytes)?;
+            }
+            RoleStep::CopyTensor { operand } => self.copy(mover, step, operand)?,
+            RoleStep::AwaitTurn => {
+                let (round, first) = (warp.round, u32::from(who.name.warpgroup == 0));
+                let moved = self.wait(mover, step, (Region::Turn, who.name.warpgroup), (round % 2) ^ first)?;
+                self.warps[mover].round += u32::from(moved == Moved::Done);
+                return Ok(moved);
+            }
+            RoleStep::PassTurn => self.arrive(mover, step, (Region::Turn, (who.name.warpgroup + 1) % consumers), 0)?,
+            RoleStep::AwaitNext if warp.at().1 >= work.k_tiles => {}
+            RoleStep::AwaitFull | RoleStep::AwaitNext => {
+                let (stage, phase) = self.position(mover, self.warps[mover].t)?;
+                return self.wait(mover, step, (Region::Full, stage), phase);
+            }
+            RoleStep::Release { behind } => self.release(mover, step, u32::from(behind))?,
+            RoleStep::AwaitSource if work.source => {
+                let fetched = warp.fetched;
+                let moved = self.wait(mover, step, (Region::Source, who.name.warpgroup), fetched % 2)?;
+                self.warps[mover].fetched += u32::from(moved == Moved::Done);
+                return Ok(moved);
+            }
+            RoleStep::ExpectSource | RoleStep::FetchSource { .. } | RoleStep::AwaitSource if !work.source => {}
+            RoleStep::ExpectSource => self.expect_source(mover, step)?,
+            RoleStep::FetchSource { slice } => self.fetch_source(mover, step, slice)?,
+            RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
+            RoleStep::Deposit { slice } => self.deposit(mover, slice)?,
+            RoleStep::FenceProxy => self.fence_proxy(mover),
+            RoleStep::StoreTensor { slice } => self.store(mover, slice)?,
+            RoleStep::CommitStores => {
+                let stores = core::mem::take(&mut warp.stores);
+                warp.store_groups.push_back(stores);
+            }
+            step => self.perform_product(mover, step)?,
+        }
+        Ok(Moved::Done)
+    }
+
+    fn init_barriers(&mut self, mover: usize) -> Result<(), Fault> {
+        let (who, program, ring) = (self.who(mover), self.program, &self.program.ring);
+        let block = &mut self.blocks[who.name.block as usize];
+        if !self.warps[mover].sets_up() {
+            return Ok(());
+        }
+        if !block.barriers[0].is_empty() {
+            return Err(Fault::SetUpTwice { who });
+        }
+        let [warps, counting, all] = agents(program);
+        let first = warps + who.name.block as usize * counting;
+        let some = |number: u32, count: u32, agent: &dyn Fn(u32) -> usize| {
+            (0..number).map(|i| Barrier::new(count, Clock::new(agent(i), all))).collect()
+        };
+        let others = |_| all - 1;
+        let turns = if ring.in_turns { ring.consumers } else { 0 };
+        let sources = if ring.source { ring.consumers } else { 0 };
+        block.barriers = [
+            some(ring.stages, program.full_arrivals, &|stage| first + stage as usize),
+            some(ring.stages, program.empty_arrivals, &others),
+            some(turns, WARPS, &others),
+            some(sources, 1, &|consumer| first + (ring.stages + consumer) as usize),
+        ];
+        Ok(())
+    }
+
+    fn meet(&mut self, mover: usize, step: RoleStep) -> Moved {
+        let name = self.who(mover).name;
+        let block = &mut self.blocks[name.block as usize];
+        let meeting = match step {
+            RoleStep::MeetCluster => &mut self.meeting,
+            RoleStep::MeetBlock => &mut block.meeting,
+            _ => &mut block.meetings[name.warpgroup as usize],
+        };
+        let progress = &mut self.warps[mover].progress;
+        meeting.pass(&mut progress.waits, &mut progress.clock)
+    }
+
+    /// A barrier of a block, in a warp's eyes; of another block's, or where `asynchronous`, what set it up has to be fenced. And what the
+    /// warp knows.
+    pub(super) fn barrier(
+        &mut self,
+        mover: usize,
+        step: RoleStep,
+        block: u32,
+        at: (Region, u32),
+        asynchronous: bool,
+    ) -> Result<(&mut Barrier, &mut Clock), Fault> {
+        let who = self.who(mover);
+        let home = &mut self.blocks[block as usize];
+        let fenced = home.fenced;
+        let barrier = home.barrier(at).ok_or(Fault::NotSetUp { who, step, block })?;
+        if (asynchronous || block != who.name.block) && !fenced {
+            return Err(Fault::InitNotFenced { who, step, block });
+        }
+        Ok((barrier, &mut self.warps[mover].progress.clock))
+    }
+
+    /// Arrives at a barrier of its own block, which from then on waits for so many bytes more.
+    pub(super) fn arrive(&mut self, mover: usize, step: RoleStep, at: (Region, u32), bytes: u32) -> Result<(), Fault> {
+        let who = self.who(mover);
+        let (barrier, clock) = self.barrier(mover, step, who.name.block, at, false)?;
+        barrier.expect(bytes);
+        if barrier.arrive(clock.end_epoch()) { Ok(()) } else { Err(too_many(who, step, who.name.block, at)) }
+    }
+
+    /// Waits for a phase of a barrier of its own block.
+    fn wait(&mut self, mover: usize, step: RoleStep, at: (Region, u32), parity: u32) -> Result<Moved, Fault> {
+        let block = self.who(mover).name.block;
+        let (barrier, clock) = self.barrier(mover, step, block, at, false)?;
+        let passes = barrier.passes(parity, clock);
+        self.warps[mover].blocked = (!passes).then_some((at, parity));
+        Ok(if passes { Moved::Done } else { Moved::Blocked })
+    }
+
+    /// The stage and the phase of tile `t` in a warp's eyes.
+    pub(super) fn position(&self, mover: usize, t: u64) -> Result<(u32, u32), Fault> {
+        let who = self.who(mover);
+        let (name, map) = match who.role {
+            Role::Consumer => ("consumer_position", &*self.program.consumer_position),
+            _ => ("producer_position", &*self.program.producer_position),
+        };
+        let stages = self.program.ring.stages;
+        let column = (t % u64::from(2 * stages)) as u32;
+        Ok((ask(who, name, map, (0, column), stages)?, ask(who, name, map, (1, column), 2)?))
+    }
+
+    /// Waits for the phase before that of tile `t + ahead`.
+    fn await_empty(&mut self, mover: usize, step: RoleStep, ahead: u32) -> Result<Moved, Fault> {
+        let (stage, phase) = self.position(mover, self.warps[mover].t + u64::from(ahead))?;
+        self.wait(mover, step, (Region::Empty, stage), phase ^ 1)
+    }
+
+    fn drain(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
+        while self.warps[mover].drained < self.program.ring.stages {
+            if self.await_empty(mover, step, self.warps[mover].drained)? != Moved::Done {
+                return Ok(Moved::Blocked);
+            }
+            self.warps[mover].drained += 1;
+        }
+        self.warps[mover].drained = 0;
+        Ok(Moved::Done)
+    }
+
+    fn copy(&mut self, mover: usize, step: RoleStep, operand: OperandKind) -> Result<(), Fault> {
+        let (who, program) = (self.who(mover), self.program);
+        let (rank, ring) = (who.name.block, &program.ring);
+        let (stage, _) = self.position(mover, self.warps[mover].t)?;
+        let shared = ring.shares(operand) > 1;
+        let share = if shared { ask(who, "share", &*program.share, (0, rank), ring.blocks())? } else { 0 };
+        let (tile, k) = self.warps[mover].at();
+        let name = ShareName { tile, k, operand, block: if shared { None } else { Some(rank) }, share };
+        let data = self.payload.read(name);
+        for i in 0..ring.shares(operand) {
+            let block = if shared { ask(who, "destinations", &*program.destinations, (rank, i), ring.blocks())? } else { rank };
+            if self.blocks[block as usize].running == 0 {
+                return Err(Fault::BlockLeft { block, arriving: false });
+            }
+            self.barrier(mover, step, block, (Region::Full, stage), true)?;
+            let cell = self.shares(block, stage, operand).start + share as usize;
+            let clock = &self.warps[mover].progress.clock;
+            if let Err(conflict) = self.memory.send(cell, clock, 0, Contents::Share(name, data.clone())) {
+                let Contents::Share(held, _) = *self.memory.content(cell) else {
+                    return Err(Fault::NotFull { who, stage, operand });
+                };
+                return Err(match conflict {
+                    Conflict::OverRead(None) => Fault::OverwrittenWhileRead { who, block, read: held },
+                    Conflict::OverRead(Some(_)) => Fault::Overrun { who, block, lost: held },
+                    _ => Fault::OverwrittenWhileWritten { who, block, written: held },
+                });
+            }
+            self.flights.push(Flight { block, stage, cargo: Cargo::Copy(cell, program.copy_bytes[operand.index()]) });
+        }
+        Ok(())
+    }
+
+    fn release(&mut self, mover: usize, step: RoleStep, behind: u32) -> Result<(), Fault> {
+        let (who, program) = (self.who(mover), self.program);
+        let (t, (_, k)) = (self.warps[mover].t, self.warps[mover].at());
+        if k < behind {
+            return Ok(());
+        }
+        let (stage, _) = self.position(mover, t - u64::from(behind))?;
+        let (row, at) = (who.name.block, (Region::Empty, stage));
+        for i in 0..program.ring.blocks() {
+            let block = ask(who, "released", &*program.released, (row, i), program.ring.blocks())?;
+            if block == row {
+                self.arrive(mover, step, at, 0)?;
+            } else {
+                let clock = self.barrier(mover, step, block, at, false)?.1.end_epoch().clone();
+                self.flights.push(Flight { block, stage, cargo: Cargo::Arrival(who, step, clock) });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,312 @@
+//! One block of a product whose threads all follow one schedule: what each step means to a thread and its registers.
+
+use super::{
+    block::{BlockShape, Content, Lane, LaneSteps, Place, run},
+    observer::{Observer, Purpose, Touched},
+};
+use crate::{
+    host::{
+        accumulated::{Accumulated, Held},
+        composition::stored_once,
+        vectors::whole,
+    },
+    index::at,
+    operand::OperandKind,
+    plan::Program,
+    schedule::{Fault, Spelled, Step},
+    threadblock::mma::accesses,
+};
+use std::collections::VecDeque;
+
+/// What tag deposits carry, so that no tile is mistaken for one.
+const DEPOSITED: u32 = 1 << 31;
+
+/// What a block begins with.
+pub(in crate::host) struct Started<'a> {
+    /// Element (mn, k) of an operand's tile: a number, or its name.
+    pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
+    /// The accumulators of a thread before it has multiplied anything.
+    pub accumulators: Accumulated,
+    /// Tiles along K.
+    pub tiles: u32,
+    /// What the order is drawn from in which warps and lanes move.
+    pub seed: u64,
+}
+
+/// The registers of one thread.
+#[derive(Clone)]
+struct Thread {
+    staging: [Vec<u64>; 2],
+    staged_tile: u32,
+    fragments: [[Vec<Held>; 2]; 2],
+    accumulators: Accumulated,
+    multiplied: u64,
+    collected: u32,
+    /// Tiles along K that it has written, and read.
+    written: u32,
+    read: u32,
+    /// Where copies go that belong to no group yet; groups under way.
+    issued: Vec<Place>,
+    groups: VecDeque<Vec<Place>>,
+}
+
+/// A block while it runs.
+struct Block<'a> {
+    program: &'a Program,
+    started: &'a Started<'a>,
+    threads: Vec<Thread>,
+}
+
+/// Runs block 0 over `tiles` tiles along K with someone looking on. Returns how many products were added up.
+///
+/// # Errors
+/// The first fault.
+pub fn observe(program: &Program, tiles: u32, observer: &mut dyn Observer) -> Result<u64, Fault> {
+    stored_once(program)?;
+    whole(program)?;
+    let source = |_: OperandKind, _: u32, _: u32, _: u32| 0;
+    let started = Started { source: &source, accumulators: Accumulated::Names(Default::default()), tiles, seed: 0 };
+    // Each name of A is multiplied by a fragment of B.
+    let columns = u64::from(program.base.operands[1].thread_mn());
+    let threads = run_block(program, &started, Some(observer))?;
+    Ok(threads.iter().map(|of| of.names(OperandKind::A).len() as u64 * columns).sum())
+}
+
+/// Runs a block. Returns the accumulators of each of its threads.
+pub(in crate::host) fn run_block(
+    program: &Program,
+    started: &Started<'_>,
+    observer: Option<&mut dyn Observer>,
+) -> Result<Vec<Accumulated>, Fault> {
+    let base = &program.base;
+    let operands = &base.operands;
+    let thread = Thread {
+        staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
+        staged_tile: u32::MAX,
+        fragments: operands.map(|o| {
+            let empty = vec![Held { word: 0, tile: u32::MAX, group: u32::MAX }; o.thread_mn() as usize];
+            [empty.clone(), empty]
+        }),
+        accumulators: started.accumulators.clone(),
+        multiplied: 0,
+        collected: 0,
+        written: 0,
+        read: 0,
+        issued: Vec::new(),
+        groups: VecDeque::new(),
+    };
+    let elements = [operands[0].element, operands[1].element, base.accumulator];
+    let shape = BlockShape {
+        schedule: &program.schedule,
+        k_tiles: started.tiles,
+        threads: base.tiles.threads(),
+        bytes: base.smem_bytes(),
+        granule: elements.into_iter().map(|element| element.bytes_of(1)).min().unwrap_or(1),
+    };
+    let mut block = Block { program, started, threads: vec![thread; base.tiles.threads() as usize] };
+    run(shape, &mut block, started.seed, observer)?;
+    block.finished()?;
+    Ok(block.threads.into_iter().map(|thread| thread.accumulators).collect())
+}
+
+impl LaneSteps for Block<'_> {
+    fn perform(&mut self, lane: &mut Lane<'_, '_>, step: Step) -> Result<(), Fault> {
+        let base = &self.program.base;
+        let (copies, counts) =
+            (base.mainloop.copies_asynchronously(), base.operands.map(|operand| operand.thread_map().accesses()));
+        let mut transfer = |purpose, part, of| {
+            accesses(counts, u32::from(part), u32::from(of))
+                .try_for_each(|(operand, access)| self.transfer(lane, purpose, operand, access))
+        };
+        match step {
+            Step::Fetch if !copies => return transfer(Purpose::Fetch, 0, 1),
+            Step::Store if !copies => transfer(Purpose::Store, 0, 1)?,
+            Step::Copy { part, of } if copies => return transfer(Purpose::Copy, part, of),
+            Step::Load { group } => return self.load(lane, u32::from(group)),
+            Step::Multiply { group } => return self.multiply(lane.thread, u32::from(group)),
+            Step::MultiplyTile => {
+                return (0..base.tiles.warp.k).try_for_each(|group| {
+                    self.load(lane, group)?;
+                    self.multiply(lane.thread, group)
+                });
+            }
+            Step::Deposit { slice } => return self.deposit(lane, u32::from(slice)),
+            Step::Collect { slice } => return self.collect(lane, u32::from(slice)),
+            _ => {}
+        }
+        let thread = &mut self.threads[lane.thread as usize];
+        match step {
+            Step::Store if !copies => thread.written += 1,
+            Step::Commit if copies => {
+                let issued = core::mem::take(&mut thread.issued);
+                thread.groups.push_back(issued);
+                thread.written += 1;
+            }
+            Step::Wait { pending } if copies => {
+                while thread.groups.len() > usize::from(pending) {
+                    thread.groups.pop_front().into_iter().flatten().try_for_each(|place| lane.land(place))?;
+                }
+            }
+            Step::Advance => thread.read += 1,
+            // A product's accumulators are stored when its schedule is over.
+            step => return Err(Fault::ForeignStep { step: step.name() }),
+        }
+        Ok(())
+    }
+}
+
+impl Block<'_> {
+    /// Where element (mn, k) of the tile numbered `tile` lies.
+    fn place(&self, operand: OperandKind, tile: u32, (mn, k): (u32, u32)) -> Result<Place, Fault> {
+        let (base, side) = (&self.program.base, operand.index());
+        let left_out = Fault::LeftOut { map: "smem", row: mn, column: k };
+        let offset = self.program.maps.smem[side].at(at(mn, k)).ok_or(left_out)?;
+        let behind_a = if operand == OperandKind::B { u64::from(base.operands[0].stage_bytes()) } else { 0 };
+        let first = u64::from(tile % base.stages) * u64::from(base.stage_bytes()) + behind_a;
+        let bytes = base.operands[side].element.bytes_of(1);
+        Ok(Place { byte: first + u64::from(offset) * u64::from(bytes), bytes })
+    }
+
+    /// Vector `access` of the tile that is written: one part of its way from global to shared memory.
+    fn transfer(&mut self, lane: &mut Lane<'_, '_>, purpose: Purpose, operand: OperandKind, access: u32) -> Result<(), Fault> {
+        let (side, id, source) = (operand.index(), lane.thread as usize, self.started.source);
+        let (facts, tile) = (&self.program.base.operands[side], self.threads[id].written);
+        let vector = self.program.maps.copy[side].at(at(lane.thread, access));
+        let Some(number) = vector.filter(|_| tile < self.started.tiles) else { return Ok(()) };
+        let contiguous = facts.thread_map().contiguous;
+        let vector = (number / contiguous, number % contiguous);
+        // Elements that an instruction moves to shared memory.
+        let piece = if purpose == Purpose::Store { facts.shared_access() } else { facts.access };
+        for i in 0..facts.access {
+            let (mn, k) = facts.coordinate(vector, i);
+            if i == 0 && purpose != Purpose::Store {
+                let column = i64::from(tile) * i64::from(self.program.base.tiles.block.k) + i64::from(k);
+                let touched = Touched::Global { row: mn.into(), column, elements: facts.access };
+                lane.sees(Purpose::Fetch, Some(operand), [access, 0], touched);
+            }
+            let register = (access * facts.access + i) as usize;
+            if purpose == Purpose::Fetch {
+                self.threads[id].staging[side][register] = source(operand, tile, mn, k);
+                self.threads[id].staged_tile = tile;
+                continue;
+            }
+            let place = self.place(operand, tile, (mn, k))?;
+            if i.is_multiple_of(piece) {
+                lane.sees(purpose, Some(operand), [access, i], place.neighbours(piece));
+            }
+            let thread = &mut self.threads[id];
+            if purpose == Purpose::Copy {
+                lane.send(place, Content { word: source(operand, tile, mn, k), tag: tile })?;
+                thread.issued.push(place);
+            } else {
+                lane.write(place, Content { word: thread.staging[side][register], tag: thread.staged_tile })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both fragments of a k-group of the tile that is read.
+    fn load(&mut self, lane: &mut Lane<'_, '_>, group: u32) -> Result<(), Fault> {
+        let (id, tile) = (lane.thread, self.threads[lane.thread as usize].read);
+        if tile >= self.started.tiles {
+            return Ok(());
+        }
+        let (maps, operands) = (&self.program.maps, &self.program.base.operands);
+        let left_out = |map, column| Fault::LeftOut { map, row: id, column };
+        for operand in OperandKind::BOTH {
+            let (side, facts) = (operand.index(), &operands[operand.index()]);
+            let width = facts.fragment_access();
+            for element in 0..facts.thread_mn() {
+                let mn = maps.fragment[side].at(at(id, element)).ok_or(left_out("fragment", element))?;
+                let k = maps.depth.at(at(id, group)).ok_or(left_out("depth", group))?;
+                let place = self.place(operand, tile, (mn, k))?;
+                if element.is_multiple_of(width) {
+                    lane.sees(Purpose::Load, Some(operand), [group, element], place.neighbours(width));
+                }
+                let Content { word, tag: found } = lane.read(place)?;
+                if found != tile {
+                    return Err(Fault::Stale { thread: id, operand, wanted: tile, found });
+                }
+                self.threads[id as usize].fragments[side][group as usize % 2][element as usize] = Held { word, tile, group };
+            }
+        }
+        Ok(())
+    }
+
+    fn multiply(&mut self, thread: u32, group: u32) -> Result<(), Fault> {
+        let groups = u64::from(self.program.base.tiles.warp.k);
+        let state = &mut self.threads[thread as usize];
+        let tile = (state.multiplied / groups) as u32;
+        if state.multiplied % groups != u64::from(group) {
+            return Err(Fault::OutOfOrder { thread, tile, group, found: state.multiplied });
+        }
+        let [a, b] = &state.fragments;
+        let fragments = [&a[group as usize % 2], &b[group as usize % 2]];
+        for operand in OperandKind::BOTH {
+            if fragments[operand.index()].iter().any(|held| (held.tile, held.group) != (tile, group)) {
+                return Err(Fault::StaleFragment { thread, operand, tile, group });
+            }
+        }
+        state.multiplied += 1;
+        state.accumulators.multiply(fragments[0], fragments[1]);
+        Ok(())
+    }
+
+    /// The slice of K of a thread, and its number in that.
+    fn slice(&self, thread: u32) -> (u32, u32) {
+        let threads = self.program.base.tiles.threads_per_slice();
+        (thread / threads, thread % threads)
+    }
+
+    /// Where a thread's accumulator is deposited.
+    fn deposit_place(&self, lane: &mut Lane<'_, '_>, index: u32, purpose: Purpose) -> Result<Place, Fault> {
+        let row = self.slice(lane.thread).1;
+        let left_out = Fault::LeftOut { map: "deposit", row, column: index };
+        let offset = self.program.maps.deposit.at(at(row, index)).ok_or(left_out)?;
+        let bytes = self.program.base.accumulator.bytes_of(1);
+        let place = Place { byte: u64::from(offset) * u64::from(bytes), bytes };
+        lane.sees(purpose, None, [index, 0], place.neighbours(1));
+        Ok(place)
+    }
+
+    fn deposit(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
+        let all = if self.slice(lane.thread).0 == slice { self.program.base.tiles.accumulators() } else { 0 };
+        for index in 0..all {
+            let place = self.deposit_place(lane, index, Purpose::Deposit)?;
+            let word = self.threads[lane.thread as usize].accumulators.word(index);
+            lane.write(place, Content { word, tag: DEPOSITED | slice })?;
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
+        if self.slice(lane.thread).0 != 0 {
+            return Ok(());
+        }
+        for index in 0..self.program.base.tiles.accumulators() {
+            let place = self.deposit_place(lane, index, Purpose::Collect)?;
+            let Content { word, tag } = lane.read(place)?;
+            if tag != DEPOSITED | slice {
+                return Err(Fault::NotDeposited { thread: lane.thread, slice });
+            }
+            self.threads[lane.thread as usize].accumulators.add(index, word);
+        }
+        self.threads[lane.thread as usize].collected += 1;
+        Ok(())
+    }
+
+    /// Whether every product was made and every slice added.
+    fn finished(&self) -> Result<(), Fault> {
+        let tiles = &self.program.base.tiles;
+        let (wanted, slices) = (u64::from(self.started.tiles) * u64::from(tiles.warp.k), tiles.warps().k);
+        for (thread, state) in (0..).zip(&self.threads) {
+            if state.multiplied != wanted {
+                return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });
+            }
+            if thread < tiles.threads_per_slice() && state.collected + 1 != slices {
+                return Err(Fault::Uncollected { slices, collected: state.collected + 1 });
+            }
+        }
+        Ok(())
+    }
+}
