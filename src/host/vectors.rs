@@ -4,7 +4,7 @@
 //! under which they do not is a fault, though every element by itself would arrive.
 
 use crate::{
-    index::{at, points},
+    index::{Coord, IndexMap, at, points},
     operand::OperandKind,
     plan::Program,
     schedule::Fault,
@@ -15,21 +15,14 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
-        let apart = |mn, k| Fault::VectorApart { operand, mn, k };
         // As vectors are copied, and as fragments load them.
         for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (false, facts.fragment_access())] {
-            for point in points(smem.as_ref()) {
-                let (index, step) = if along_k { (point.column, (0, 1)) } else { (point.row, (1, 0)) };
-                let place = |i| smem.at(at(point.row + i * step.0, point.column + i * step.1));
-                if index.is_multiple_of(width) && !side_by_side(width, place) {
-                    return Err(apart(point.row, point.column));
-                }
-            }
+            vectors(smem.as_ref(), operand, width, if along_k { (0, 1) } else { (1, 0) })?;
         }
         let (fragment, width) = (maps.fragment[operand.index()].as_ref(), facts.fragment_access());
         for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
             if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {
-                return Err(apart(fragment.at(point).unwrap_or(0), 0));
+                return Err(Fault::VectorApart { operand, mn: fragment.at(point).unwrap_or(0), k: 0 });
             }
         }
     }
@@ -42,8 +35,19 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Whether accesses of so many neighbours along a tile's rows, or along its columns, are that in shared memory.
+pub(super) fn vectors(map: &dyn IndexMap, operand: OperandKind, width: u32, along: (u32, u32)) -> Result<(), Fault> {
+    for Coord { row, column } in points(map) {
+        let begins = (row * along.0 + column * along.1).is_multiple_of(width);
+        if begins && !side_by_side(width, |i| map.at(at(row + i * along.0, column + i * along.1))) {
+            return Err(Fault::VectorApart { operand, mn: row, k: column });
+        }
+    }
+    Ok(())
+}
+
 /// Whether `width` places follow one another, the first a multiple of `width`. Points that a map leaves out are other faults.
-pub(super) fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
+fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
     let Some(first) = place(0) else { return true };
     width == 1 || first.is_multiple_of(width) && (1..width).all(|i| place(i).is_none_or(|next| next == first + i))
 }

@@ -140,8 +140,10 @@ steps! {
 
 words! {
     /// Who follows a schedule.
+    #[derive(Default)]
     pub enum Role {
         /// Every warp of the block, before anything else.
+        #[default]
         Setup = "Setup",
         /// The warpgroup that fills the ring. All of it opens; then one thread goes on.
         Producer = "Producer",

@@ -5,7 +5,7 @@ use crate::operand::OperandKind;
 use core::fmt;
 
 /// A warp of a cluster. Of a producer, the warpgroup is 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WarpName {
     /// Its block's rank in the cluster.
     pub block: u32,
@@ -16,7 +16,7 @@ pub struct WarpName {
 }
 
 /// Who did it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Who {
     /// Its role.
     pub role: Role,

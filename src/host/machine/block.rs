@@ -55,7 +55,7 @@ struct OneRole<'a, 'o> {
     shape: BlockShape<'a>,
     steps: &'a mut dyn LaneSteps,
     warps: Vec<Progress>,
-    /// LaneSteps of each warp since the last barrier.
+    /// Steps of each warp since the last barrier.
     numbers: Vec<u32>,
     meeting: Meeting,
     memory: Memory<Content>,

@@ -111,7 +111,7 @@ impl Scheduler {
 }
 
 /// The place of a warp in the schedule of its role.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
     /// Which list of steps; `None` behind the last.
     section: Option<Section>,
@@ -129,7 +129,7 @@ pub(super) struct Cursor {
 impl Cursor {
     /// Before the opening, of who computes every `stride`-th tile of D from `tile` on.
     pub fn new(tile: u32, stride: u32) -> Self {
-        Self { section: Some(Section::Opening), index: 0, trips: 0, tile, stride, k: 0 }
+        Self { section: Some(Section::Opening), tile, stride, ..Self::default() }
     }
 
     /// The list of steps in which it is.
@@ -174,6 +174,7 @@ impl Cursor {
 }
 
 /// How far a warp has come.
+#[derive(Default)]
 pub(super) struct Progress {
     pub cursor: Cursor,
     pub clock: Clock,

@@ -7,7 +7,7 @@
 //! Source: Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (2009).
 
 /// What an agent knows: of each agent, how many of its epochs are over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
     /// Whose it is.
     pub own: usize,

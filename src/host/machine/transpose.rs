@@ -5,8 +5,8 @@ use super::{
     observer::{Observer, Purpose, Touched},
 };
 use crate::{
-    host::vectors::side_by_side,
-    index::{Coord, at, points},
+    host::vectors::vectors,
+    index::at,
     operand::OperandKind,
     pass::transpose::TransposeProgram,
     schedule::{Fault, Spelled, Step},
@@ -64,18 +64,11 @@ pub fn run(program: &TransposeProgram, tile: Tile<'_>, seed: u64, observer: Opti
 /// # Errors
 /// The first that is not.
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
-    let (d, map) = (&program.desc, program.smem.as_ref());
+    let d = &program.desc;
     // Gathered rows wait as they lie; others wait transposed.
     let (widths, along) = if d.is_gathered() { ([d.access_a, 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
-    for point in widths.into_iter().flat_map(|width| points(map).map(move |point| (width, point))) {
-        let (width, Coord { row, column }) = point;
-        let begins = (row * along.0 + column * along.1).is_multiple_of(width);
-        let place = |i| map.at(at(row + i * along.0, column + i * along.1));
-        if d.is_staged() && begins && !side_by_side(width, place) {
-            return Err(Fault::VectorApart { operand: OperandKind::A, mn: row, k: column });
-        }
-    }
-    Ok(())
+    let mut staged = widths.into_iter().filter(|_| d.is_staged());
+    staged.try_for_each(|width| vectors(program.smem.as_ref(), OperandKind::A, width, along))
 }
 
 /// What a thread reads of A together, `turn` rows of one access each: its first register, where it lies in the tile as that waits in shared

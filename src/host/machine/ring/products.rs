@@ -18,7 +18,7 @@ impl Cluster<'_> {
         let (by_threads, parts) = (self.program.by_threads, self.program.promoted_parts);
         let warp = &mut self.warps[mover];
         match step {
-            RoleStep::FenceOperands => warp.touched = false,
+            RoleStep::FenceOperands => warp.fenced = true,
             RoleStep::MultiplyStage if parts == 0 => self.multiply(mover, None)?,
             RoleStep::MultiplyPart { part } if u32::from(part) < parts => self.multiply(mover, Some(part))?,
             RoleStep::Promote { part } => self.promote(mover, part)?,
@@ -80,7 +80,7 @@ impl Cluster<'_> {
         let data = self.read_operand(mover, stage, OperandKind::A, false)?;
         let warp = &mut self.warps[mover];
         warp.fragments[set] = FragmentSet { of: Some(of), data, reading: 0 };
-        warp.touched = true;
+        warp.fenced = false;
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl Cluster<'_> {
         if warp.registers < needs {
             return Err(Fault::Registers { who, has: warp.registers, needs });
         }
-        if warp.touched && !by_threads {
+        if !warp.fenced && !by_threads {
             return Err(Fault::OperandsNotFenced { who });
         }
         if k != after {
@@ -179,7 +179,7 @@ impl Cluster<'_> {
         }
         self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.sums);
         // Read by other instructions than products, partial sums are in no order with those.
-        (warp.held, warp.touched) = (None, true);
+        (warp.held, warp.fenced) = (None, false);
         warp.promoted += 1;
         if warp.promoted == self.program.promoted_parts {
             warp.summed = (warp.at().0, before + 1);

@@ -86,7 +86,7 @@ impl Cluster<'_> {
         let source = self.source_of(mover, cell, name)?;
         let warp = &mut self.warps[mover];
         let deposit = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
-        warp.touched = true;
+        warp.fenced = false;
         let contents = Contents::Part(name, Arc::new(deposit), false);
         self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, slice })
     }

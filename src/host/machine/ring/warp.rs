@@ -37,6 +37,7 @@ pub(super) struct Reads {
 }
 
 /// A warp.
+#[derive(Default)]
 pub(super) struct Warp {
     pub who: Who,
     /// In what every warp begins with, and in the schedule of its role.
@@ -55,8 +56,8 @@ pub(super) struct Warp {
     pub drained: u32,
     /// Registers of each of its threads.
     pub registers: u32,
-    /// Whether accumulators were touched since they were last in order with products.
-    pub touched: bool,
+    /// Whether accumulators are in order with products: nothing else touched them since the last fence.
+    pub fenced: bool,
     /// What products read which belong to no group yet; groups under way.
     pub products: Vec<Reads>,
     pub groups: VecDeque<Vec<Reads>>,
@@ -90,27 +91,9 @@ impl Warp {
             who,
             setup: Cursor::new(0, 1),
             progress: Progress { cursor: Cursor::new(tile, stride), clock, waits: None },
-            has_left: false,
-            blocked: None,
-            round: 0,
-            t: 0,
-            fetched: 0,
-            drained: 0,
             registers: ring.launch_registers(),
-            touched: true,
-            products: Vec::new(),
-            groups: VecDeque::new(),
             fragments: vec![FragmentSet::default(); program.fragment_sets as usize],
-            summed: (u32::MAX, 0),
-            sums: Accumulators::default(),
-            loaded: None,
-            begun: None,
-            held: None,
-            partial: Accumulators::default(),
-            parts: Vec::new(),
-            promoted: 0,
-            stores: Vec::new(),
-            store_groups: VecDeque::new(),
+            ..Self::default()
         }
     }
 
