@@ -6,6 +6,13 @@
 //!
 //! Source: Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (2009).
 
+/// Something that an agent did in one of its epochs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    agent: usize,
+    epoch: u32,
+}
+
 /// What an agent knows: of each agent, how many of its epochs are over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
@@ -22,6 +29,16 @@ impl Clock {
     /// The agent's own epoch.
     pub fn epoch(&self) -> u32 {
         self.over.get(self.own).copied().unwrap_or(0)
+    }
+
+    /// What the agent does now.
+    pub fn event(&self) -> Event {
+        Event { agent: self.own, epoch: self.epoch() }
+    }
+
+    /// Whether something has happened, and lies before what the agent does.
+    pub fn is_behind(&self, event: Option<Event>) -> bool {
+        event.is_some_and(|Event { agent, epoch }| agent == self.own || self.knows(agent, epoch))
     }
 
     /// How many epochs of each agent are known to be over.

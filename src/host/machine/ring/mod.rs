@@ -24,7 +24,7 @@ pub use payload::{Bytes, Deposit, Payload};
 use super::{
     memory::{By, Memory},
     scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
-    sync::{Barrier, Clock, Meeting, Moved},
+    sync::{Barrier, Clock, Event, Meeting, Moved},
 };
 use crate::{
     operand::OperandKind,
@@ -78,8 +78,8 @@ enum Contents {
     Share(ShareName, Bytes),
     /// A slice of C, of which the buffer holds all.
     Source(SliceName, Bytes),
-    /// A warp's part of a slice of D, and whether asynchronous copies see it.
-    Part(SliceName, Arc<Deposit>, bool),
+    /// A warp's part of a slice of D, and since when asynchronous copies see it.
+    Part(SliceName, Arc<Deposit>, Option<Event>),
 }
 
 /// Something asynchronous that will land in a block: at a stage, or, of C, at a consumer.
@@ -104,8 +104,9 @@ struct Block {
     /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, then those of C; none before they are set
     /// up.
     barriers: [Vec<Barrier>; 4],
-    /// Whether asynchronous copies and other blocks see them.
-    fenced: bool,
+    /// When they were set up, and when they became visible to asynchronous copies and to other blocks.
+    set_up: Option<Event>,
+    fenced: Option<Event>,
     /// All warps.
     meeting: Meeting,
     /// Each warpgroup's.
@@ -177,7 +178,8 @@ impl<'a> Cluster<'a> {
         let (blocks, in_block, [warps, _, agents]) = (ring.blocks(), (1 + ring.consumers) * WARPS, agents(program));
         let block = || Block {
             barriers: Default::default(),
-            fenced: false,
+            set_up: None,
+            fenced: None,
             meeting: Meeting::new(in_block, agents),
             meetings: (0..ring.consumers).map(|_| Meeting::new(WARPS, agents)).collect(),
             free_registers: REGISTERS - ring.threads() * ring.launch_registers(),

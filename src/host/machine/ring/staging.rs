@@ -87,7 +87,7 @@ impl Cluster<'_> {
         let warp = &mut self.warps[mover];
         let deposit = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
         warp.fenced = false;
-        let contents = Contents::Part(name, Arc::new(deposit), false);
+        let contents = Contents::Part(name, Arc::new(deposit), None);
         self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, slice })
     }
 
@@ -98,7 +98,7 @@ impl Cluster<'_> {
             if let Ok(cells) = self.parts(mover, buffer)
                 && let Contents::Part(.., visible) = self.memory.content_mut(cells.start + number)
             {
-                *visible = true;
+                *visible = Some(self.warps[mover].progress.clock.event());
             }
         }
     }
@@ -110,9 +110,10 @@ impl Cluster<'_> {
         let (who, wanted, cells) = (self.who(mover), self.slice(mover, slice), self.parts(mover, slice)?);
         let mut parts = [const { None }; 4];
         for (part, cell) in parts.iter_mut().zip(cells.clone()) {
-            let found = match self.memory.read(cell, &self.warps[mover].progress.clock, 0) {
+            let clock = &self.warps[mover].progress.clock;
+            let found = match self.memory.read(cell, clock, 0) {
                 Ok(Contents::Part(name, deposit, visible)) if *name == wanted => {
-                    if !visible {
+                    if !clock.is_behind(*visible) {
                         return Err(Fault::NotVisible { who, slice: wanted });
                     }
                     *part = Some(deposit.clone());

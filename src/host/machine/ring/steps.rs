@@ -67,9 +67,10 @@ impl Cluster<'_> {
         match step {
             RoleStep::InitBarriers => self.init_barriers(mover)?,
             RoleStep::FenceBarrierInit => {
-                let sets_up = warp.sets_up();
                 let block = &mut self.blocks[who.name.block as usize];
-                block.fenced |= sets_up && !block.barriers[0].is_empty();
+                if warp.sets_up() && block.set_up.is_some() {
+                    block.fenced = Some(warp.progress.clock.event());
+                }
             }
             RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => return Ok(self.meet(mover, step)),
             RoleStep::RegistersDown { count } => {
@@ -142,9 +143,10 @@ impl Cluster<'_> {
         if !self.warps[mover].sets_up() {
             return Ok(());
         }
-        if !block.barriers[0].is_empty() {
+        if block.set_up.is_some() {
             return Err(Fault::SetUpTwice { who });
         }
+        block.set_up = Some(self.warps[mover].progress.clock.event());
         let [warps, counting, all] = agents(program);
         let first = warps + who.name.block as usize * counting;
         let some = |number: u32, count: u32, agent: &dyn Fn(u32) -> usize| {
@@ -185,13 +187,13 @@ impl Cluster<'_> {
         asynchronous: bool,
     ) -> Result<(&mut Barrier, &mut Clock), Fault> {
         let who = self.who(mover);
-        let home = &mut self.blocks[block as usize];
-        let fenced = home.fenced;
-        let barrier = home.barrier(at).ok_or(Fault::NotSetUp { who, step, block })?;
+        let (home, clock) = (&mut self.blocks[block as usize], &mut self.warps[mover].progress.clock);
+        let (set_up, fenced) = (clock.is_behind(home.set_up), clock.is_behind(home.fenced));
+        let barrier = home.barrier(at).filter(|_| set_up).ok_or(Fault::NotSetUp { who, step, block })?;
         if (asynchronous || block != who.name.block) && !fenced {
             return Err(Fault::InitNotFenced { who, step, block });
         }
-        Ok((barrier, &mut self.warps[mover].progress.clock))
+        Ok((barrier, clock))
     }
 
     /// Arrives at a barrier of its own block, which from then on waits for so many bytes more.
