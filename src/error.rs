@@ -5,6 +5,7 @@
 
 use crate::{
     layout::algebra::LayoutError,
+    operand::Frame,
     refusal::{Refusal, Unresolved},
     schedule::Fault,
 };
@@ -114,4 +115,15 @@ pub enum Error {
         /// What is in the way.
         because: String,
     },
+}
+
+impl Error {
+    /// The same error, of the operands of another frame.
+    #[must_use]
+    pub(crate) fn framed(self, frame: Frame) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Refused(refusal.framed(frame)),
+            other => other,
+        }
+    }
 }

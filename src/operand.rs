@@ -1,4 +1,4 @@
-//! The axes of a product, and its two operands.
+//! The axes of a product, its two operands, and the frame in which a kernel has them.
 
 use crate::words::words;
 
@@ -11,6 +11,17 @@ words! {
         N = "N",
         /// Along the dot products.
         K = "K",
+    }
+}
+
+impl Axis {
+    /// The same axis in the other frame.
+    pub(crate) const fn exchange(self) -> Self {
+        match self {
+            Self::M => Self::N,
+            Self::N => Self::M,
+            Self::K => Self::K,
+        }
     }
 }
 
@@ -36,6 +47,10 @@ impl OperandKind {
         }
     }
 
+    const fn exchange(self) -> Self {
+        self.other()
+    }
+
     /// 0 for A, 1 for B.
     pub const fn index(self) -> usize {
         self as usize
@@ -49,3 +64,59 @@ impl OperandKind {
         }
     }
 }
+
+/// Whose A and B a kernel has. A column-major C makes them change places, and so do an A that comes from registers and few rows: `Dᵀ = Bᵀ·Aᵀ`
+/// has the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Frame {
+    /// The user's.
+    AsGiven,
+    /// The user's B and A, transposed, and D transposed with them.
+    Exchanged,
+}
+
+impl From<bool> for Frame {
+    fn from(exchanged: bool) -> Self {
+        if exchanged { Self::Exchanged } else { Self::AsGiven }
+    }
+}
+
+impl Frame {
+    /// Whether A and B have changed places: what [`framed!`] asks, and what is told of a description. Nothing else forks on it.
+    pub const fn is_exchanged(self) -> bool {
+        matches!(self, Self::Exchanged)
+    }
+
+    /// The other one.
+    pub const fn exchange(self) -> Self {
+        match self {
+            Self::AsGiven => Self::Exchanged,
+            Self::Exchanged => Self::AsGiven,
+        }
+    }
+}
+
+/// Gives types that know how to `exchange` the function that asks whether they have to: the one place that does.
+macro_rules! framed {
+    ($($Type:ty),*) => {
+        $(impl $Type {
+            /// From the user's frame to this one, or back: A and B, and all that belongs to them, change places where they do.
+            #[must_use]
+            pub const fn framed(self, frame: $crate::operand::Frame) -> Self {
+                if frame.is_exchanged() { self.exchange() } else { self }
+            }
+        })*
+    };
+    (of $($generic:ident)*; $Type:ty) => {
+        impl<$($generic),*> $Type {
+            /// From the user's frame to this one, or back: A and B, and all that belongs to them, change places where they do.
+            #[must_use]
+            pub fn framed(self, frame: $crate::operand::Frame) -> Self {
+                if frame.is_exchanged() { self.exchange() } else { self }
+            }
+        }
+    };
+}
+pub(crate) use framed;
+
+framed!(Axis, OperandKind);

@@ -6,13 +6,13 @@ use falchion::{
     Error,
     arch::ArchKind,
     cuda::{
-        CudaKernel, CudaTranspose,
+        CudaKernel, CudaPass,
         cache::{Cache, CacheDir},
         machine_of,
     },
     desc::GemmDesc,
     internals::{
-        pass::transpose::TransposeDesc,
+        pass::{PassDesc, transpose::TransposeDesc},
         sys::{driver, nvrtc::Nvrtc},
     },
     numeric::ElementKind,
@@ -137,13 +137,13 @@ impl Kernel {
     /// Computes D of a product in host memory: copies there, two launches, the second of which is timed, and back. Returns its
     /// seconds.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
-        let shapes = product.shapes();
+        let problem = product.problem();
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
         // The first launch loads the module, and compiles a kernel of narrower accesses where the operands ask for one.
-        resident.run(&self.kernel, &shapes, [0; 4])?;
+        resident.run(&self.kernel, &problem, [0; 4])?;
         let stopwatch = timing::Stopwatch::new(&self.stream)?;
-        let microseconds = stopwatch.time(|| resident.run(&self.kernel, &shapes, [0; 4]))?;
+        let microseconds = stopwatch.time(|| resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;
         Ok(microseconds * 1e-6)
     }
@@ -155,7 +155,7 @@ pub struct TransposeKernel(Arc<CudaStream>);
 impl Device {
     /// Compiles and loads a transpose's kernel.
     pub fn prepare_transpose(&self, desc: &TransposeDesc) -> Result<TransposeKernel, Failure> {
-        CudaTranspose::prepare(self.stream.context(), desc)?;
+        CudaPass::prepare(self.stream.context(), &PassDesc::Transpose(*desc))?;
         Ok(TransposeKernel(self.stream.clone()))
     }
 }

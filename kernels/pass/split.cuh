@@ -1,4 +1,4 @@
-// Twin of src/pass/split: an operand of f32 as rows of its parts, side by side.
+// Twin of src/pass/split.rs: an operand of f32 as rows of its parts, side by side.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"

@@ -1,12 +1,11 @@
 //! How fast the host executor is, next to the `gemm` crate on the same cores; the table of `docs/performance/host.md`.
 
 use falchion::{
-    device::{Arguments, Executor, Gemm, run_on_host, run_program},
+    device::{Arguments, Gemm, run_on_host, run_program},
     internals::{
-        call::{Host, HostMatrices, HostSlice, HostSliceMut, Shapes, Source},
+        call::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
         host::Mode,
     },
-    layout::{Order, Orders},
     prelude::*,
 };
 use std::{
@@ -72,10 +71,11 @@ fn peer(parallelism: gemm::Parallelism, n: usize, a: &[f32], b: &[f32], d: &mut 
     }
 }
 
-/// Row-major matrices of n x n.
-fn shapes(n: usize, a: &[f32], b: &[f32], d: &mut [f32]) -> Shapes {
-    let orders = Orders { a: Order::Row, b: Order::Row, c: Order::Row };
-    Host::shapes(&Arguments::<Host, f32, f32, f32>::new((n, n, n), a, b, d), orders)
+/// A product of row-major matrices of n x n.
+fn call<'a>(desc: &GemmDesc, n: usize, a: &'a [f32], b: &'a [f32], d: &'a mut [f32]) -> HostCall<'a> {
+    let problem = Problem::of(desc, (n, n, n), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
+    problem.with(Matrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d) })
 }
 
 /// One product of the checked mode at 128 x 128 x 128.
@@ -83,29 +83,18 @@ fn checked() -> Duration {
     let n = 128;
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let (a, b, mut d) = (numbers(n * n, 3), numbers(n * n, 4), vec![0.0f32; n * n]);
-    let shapes = shapes(n, &a, &b, &mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
-    };
-    timed(|| run_on_host(&gemm.desc(), Mode::Checked { seed: 1 }, &shapes, matrices).expect("the default kernel has no fault"))
+    let (desc, mode) = (gemm.desc(), Mode::Checked { seed: 1 });
+    let call = call(&desc, n, &a, &b, &mut d);
+    timed(|| run_on_host(&desc, mode, call).expect("the default kernel has no fault"))
 }
 
 /// Composing the maps of a description that was not seen before: 256 threads, four stages of 128 x 128 x 16.
 fn composed() -> Duration {
     let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc();
     let (a, b, mut d) = ([1.0f32], [1.0f32], [0.0f32]);
-    let shapes = shapes(1, &a, &b, &mut d);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
-    };
+    let call = call(&desc, 1, &a, &b, &mut d);
     let program = desc.as_simt().expect("one schedule").program();
-    timed(|| run_program(&program, Mode::Fast, &shapes, matrices).expect("it fits"))
+    timed(|| run_program(&program, Mode::Fast, call).expect("it fits"))
 }
 
 fn main() {

@@ -1,13 +1,252 @@
-//! One problem: what a caller passes, what a kernel reads of it, and where its operands lie.
+//! One call: a problem and where its matrices lie, whatever their memory.
+//!
+//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame ([`Call::in_frame_of`]), on the host and on a device
+//! alike. A call without data is a [`Problem`].
 
 mod arguments;
+mod check;
+mod launch;
 mod route;
 mod space;
 mod split_layout;
+mod view;
 
-pub use arguments::{Arguments, MatrixShape, Shapes, Source};
-pub(crate) use arguments::{LARGEST, setters};
+pub use arguments::Arguments;
+pub(crate) use arguments::setters;
+pub(crate) use check::LARGEST;
+pub use launch::{Grid, Launch, Params, TENSORS, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
-pub use space::{Host, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
+pub use space::{Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
 pub(crate) use split_layout::LINE_BYTES;
 pub use split_layout::{DEPTH, SplitLayout};
+#[cfg(feature = "cuda")]
+pub(crate) use view::memory;
+pub use view::{Elements, Memory, TypedMemory, View};
+
+use crate::{
+    desc::{Class, GemmDesc},
+    epilogue::SCALARS,
+    layout::Order,
+    operand::{OperandKind, framed},
+    refusal::Refusal,
+};
+
+/// Where C comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source<R> {
+    /// There is none; an epilogue that reads it is refused.
+    None,
+    /// A matrix of its own.
+    Matrix(R),
+    /// What D holds: `C <- alpha A·B + beta C`, as in BLAS.
+    InPlace,
+}
+
+impl<R> Source<R> {
+    /// The matrix, when it is one of its own.
+    pub fn matrix(&self) -> Option<&R> {
+        match self {
+            Self::Matrix(matrix) => Some(matrix),
+            _ => None,
+        }
+    }
+
+    /// The same source by reference.
+    pub fn as_ref(&self) -> Source<&R> {
+        match self {
+            Self::None => Source::None,
+            Self::Matrix(matrix) => Source::Matrix(matrix),
+            Self::InPlace => Source::InPlace,
+        }
+    }
+
+    /// The same source with its matrix replaced.
+    pub fn map<S>(self, f: impl FnOnce(R) -> S) -> Source<S> {
+        match self {
+            Self::None => Source::None,
+            Self::Matrix(matrix) => Source::Matrix(f(matrix)),
+            Self::InPlace => Source::InPlace,
+        }
+    }
+
+    /// The same source with its matrix replaced, where that succeeds.
+    ///
+    /// # Errors
+    ///
+    /// That of `f`.
+    pub fn try_map<S, E>(self, f: impl FnOnce(R) -> Result<S, E>) -> Result<Source<S>, E> {
+        Ok(match self {
+            Self::None => Source::None,
+            Self::Matrix(matrix) => Source::Matrix(f(matrix)?),
+            Self::InPlace => Source::InPlace,
+        })
+    }
+}
+
+/// `D = epilogue(A·B, C)`: extents, and where the matrices lie. What is read is in memory `R`, what is written in memory `W`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Call<R, W = R> {
+    /// Rows of D.
+    pub m: usize,
+    /// Columns of D.
+    pub n: usize,
+    /// Length of the dot products.
+    pub k: usize,
+    /// A, m x k.
+    pub a: View<R>,
+    /// B, k x n.
+    pub b: View<R>,
+    /// C, m x n.
+    pub c: Source<View<R>>,
+    /// D, m x n.
+    pub d: View<W>,
+    /// alpha, beta, s2 .. s7.
+    pub scalars: [f64; SCALARS],
+    /// Bytes in which operands may be repacked.
+    pub workspace: Option<W>,
+}
+
+/// A call without its data.
+pub type Problem = Call<Elements>;
+
+/// The memory of a call's matrices.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Matrices<R, W = R> {
+    /// A.
+    pub a: R,
+    /// B.
+    pub b: R,
+    /// C.
+    pub c: Source<R>,
+    /// D.
+    pub d: W,
+}
+
+impl Problem {
+    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D, in the orders that the user has. There
+    /// is a C where the epilogue of `desc` reads one.
+    pub fn of(
+        desc: &GemmDesc,
+        (m, n, k): (usize, usize, usize),
+        [lda, ldb, ldc]: [Option<usize>; 3],
+        scalars: [f64; SCALARS],
+    ) -> Self {
+        let (orders, all) = (desc.orders(), Elements::ALL);
+        let d = View::packed(all, orders.c, (m, n), ldc);
+        let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
+        let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
+        Self { m, n, k, a, b, c, d, scalars, workspace: None }
+    }
+
+    /// The same problem with A and B at these addresses.
+    #[must_use]
+    pub fn at(mut self, [a, b]: [u64; 2]) -> Self {
+        (self.a.memory.address, self.b.memory.address) = (a, b);
+        self
+    }
+
+    /// What the epilogue reads as C, where it reads any.
+    pub fn read_source(&self, class: &Class) -> Option<View<Elements>> {
+        let c = match self.c {
+            Source::None => None,
+            Source::Matrix(c) => Some(c),
+            Source::InPlace => Some(self.d),
+        };
+        c.filter(|_| class.output.epilogue.reads(&self.scalars).source)
+    }
+
+    /// The call of this problem on some matrices.
+    pub fn with<R, W>(&self, matrices: Matrices<R, W>) -> Call<R, W> {
+        let c = match (self.c, matrices.c) {
+            (Source::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
+            (Source::InPlace, _) => Source::InPlace,
+            _ => Source::None,
+        };
+        let Self { m, n, k, scalars, .. } = *self;
+        let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
+        Call { m, n, k, a, b, c, d, scalars, workspace: None }
+    }
+}
+
+impl<R: Memory, W: Memory> Call<R, W> {
+    /// The call without its data.
+    pub fn problem(&self) -> Problem {
+        fn elements(memory: &impl Memory) -> Elements {
+            Elements { length: memory.length(), address: memory.address() }
+        }
+        Call {
+            m: self.m,
+            n: self.n,
+            k: self.k,
+            a: self.a.with(elements(&self.a.memory)),
+            b: self.b.with(elements(&self.b.memory)),
+            c: self.c.as_ref().map(|c| c.with(elements(&c.memory))),
+            d: self.d.with(elements(&self.d.memory)),
+            scalars: self.scalars,
+            workspace: self.workspace.as_ref().map(elements),
+        }
+    }
+
+    /// This call of a user's as a kernel of description `desc` sees it, once it is one of that.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check`](Self::check), told of the user's operands.
+    pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
+        let call = self.framed(desc.frame);
+        call.check(desc).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
+    }
+}
+
+impl<R, W> Call<R, W> {
+    /// The call of the same bytes with A and B in each other's place, and all matrices transposed: `Dᵀ = Bᵀ·Aᵀ`.
+    fn exchange(self) -> Self {
+        Self {
+            m: self.n,
+            n: self.m,
+            a: self.b.transposed(),
+            b: self.a.transposed(),
+            c: self.c.map(View::transposed),
+            d: self.d.transposed(),
+            ..self
+        }
+    }
+
+    /// One of the operands.
+    pub const fn operand(&self, operand: OperandKind) -> &View<R> {
+        match operand {
+            OperandKind::A => &self.a,
+            OperandKind::B => &self.b,
+        }
+    }
+
+    /// M of A, and N of B.
+    pub const fn mn(&self, operand: OperandKind) -> usize {
+        match operand {
+            OperandKind::A => self.m,
+            OperandKind::B => self.n,
+        }
+    }
+
+    /// How long the rows are that are contiguous in an operand of some order, or its columns, and how many there are.
+    pub const fn lines(&self, operand: OperandKind, order: Order) -> (usize, usize) {
+        if order.along_k(operand) { (self.k, self.mn(operand)) } else { (self.mn(operand), self.k) }
+    }
+
+    /// The order in which an operand is contiguous: of a class's kernel, where it is so in both.
+    pub(crate) fn order(&self, class: &Class, operand: OperandKind) -> Order {
+        let layout = class.operand(operand).layout;
+        let extents = match operand {
+            OperandKind::A => (self.m, self.k),
+            OperandKind::B => (self.k, self.n),
+        };
+        self.operand(operand).order(layout, extents).unwrap_or(layout)
+    }
+
+    /// Where what the epilogue reads as C lies in its memory: C, or D where that is C.
+    pub fn source(&self) -> View<()> {
+        View { memory: (), strides: self.c.matrix().map_or(self.d.strides, |c| c.strides) }
+    }
+}
+
+framed!(of R W; Call<R, W>);

@@ -16,7 +16,7 @@
 //! engine does not.
 //!
 //! ```
-//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Shapes, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
+//! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
 //! # use falchion::internals::family::default_gemm_configuration::default_description;
 //!
 //! let i8s = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
@@ -24,8 +24,8 @@
 //! let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, i8s, [Order::Row, Order::Col, Order::Row])?;
 //! let mut scalars = [0.0; SCALARS];
 //! scalars[0] = 1.0;
-//! let shapes = Shapes::of(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
-//! let routes = desc.routes(&shapes, [0, 0])?;
+//! let problem = Problem::of(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
+//! let routes = desc.routes(&problem)?;
 //! assert_eq!((routes.a.route, routes.b.route), (Route::Relaid, Route::Direct));
 //! assert_eq!(routes.to_string(), "A relaid");
 //! // 4096 rows of 4096 bytes, and what it takes to begin at a multiple of 256.
@@ -33,15 +33,13 @@
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
 
-use super::{
-    SplitLayout,
-    arguments::{MatrixShape, Shapes},
-};
+use super::{Elements, Memory, Problem, SplitLayout, View};
 use crate::{
-    desc::{Class, GemmDesc},
+    desc::GemmDesc,
+    layout::Order,
     numeric::SplitKind,
-    operand::OperandKind,
-    refusal::{Refusal, Route},
+    operand::{OperandKind, framed},
+    refusal::Route,
     smem::Along,
     threadblock::tensor_map::{ADDRESS_ALIGNMENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
@@ -52,6 +50,8 @@ use core::fmt;
 pub struct Way {
     /// How.
     pub route: Route,
+    /// The order in which the kernel reads it.
+    pub order: Order,
     /// The leading dimension of what the kernel reads, in elements.
     pub leading: usize,
     /// Where that begins, in bytes from the first multiple of [`WORKSPACE_ALIGNMENT`] in the workspace on; 0 of a direct one.
@@ -60,7 +60,7 @@ pub struct Way {
     pub bytes: u64,
 }
 
-/// The ways of both operands, by the names that the user has for them.
+/// The ways of both operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Routes {
     /// Of A.
@@ -93,27 +93,36 @@ const LINE: u64 = 128;
 const LITTLE: u64 = 16;
 
 impl Routes {
-    /// The ways of a call's operands, of which A and B begin at such addresses: all that matters of an address is its remainder
-    /// by 16. Sizes are those that [`Shapes::check`] accepts; of others the workspace may be the largest number.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Layouts`] when the shapes' layouts are not the description's.
-    pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], shapes: &Shapes, addresses: [u64; 2]) -> Result<Self, Refusal> {
-        let problem = shapes.canonical_for(desc)?;
-        let [a, b] = if desc.frame.is_exchanged() { [addresses[1], addresses[0]] } else { addresses };
+    /// The ways of a problem's operands, which is in the kernel's frame: all that matters of an address is its remainder by 16. Of sizes
+    /// that a call is refused for, the workspace may be the largest number.
+    pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], problem: &Problem) -> Self {
         let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
-        let read = !nothing && desc.class.output.epilogue.reads(&shapes.scalars).accumulator;
-        let way = |operand: OperandKind, shape: MatrixShape, mn, address| match needs[operand.index()] {
-            OperandNeed::Rows { along } if read => Way::of_rows(&desc.class, (operand, along), shape, (mn, problem.k), address),
-            OperandNeed::Parts(split) if read => Way::of_parts(SplitLayout { split, mn, k: problem.k }),
-            _ => Way::direct(shape),
-        };
-        let (a, b) = (way(OperandKind::A, problem.a, problem.m, a), way(OperandKind::B, problem.b, problem.n, b));
-        let (a, b) = if desc.frame.is_exchanged() { (b, a) } else { (a, b) };
+        let read = !nothing && desc.class.output.epilogue.reads(&problem.scalars).accumulator;
+        let [a, b] = OperandKind::BOTH.map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
-        Ok(Self { a, b: Way { offset, ..b } })
+        Self { a, b: Way { offset, ..b } }
+    }
+
+    const fn exchange(self) -> Self {
+        Self { a: self.b, b: self.a }
+    }
+
+    /// The way of an operand.
+    pub const fn of_operand(&self, operand: OperandKind) -> &Way {
+        match operand {
+            OperandKind::A => &self.a,
+            OperandKind::B => &self.b,
+        }
+    }
+
+    /// The problem as the kernel reads it: operands where they are by then, given the first byte of the workspace; K of rows of parts
+    /// is all of a row, and none where nothing is multiplied.
+    pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
+        let (a, b) = (self.a.view(&problem.a, first), self.b.view(&problem.b, first));
+        let reads = desc.class.output.epilogue.reads(&problem.scalars).accumulator;
+        let k = if self.a.route == Route::Split { self.a.leading } else { problem.k };
+        Problem { a, b, k: if reads { k } else { 0 }, ..*problem }
     }
 
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
@@ -126,41 +135,50 @@ impl Routes {
 }
 
 impl Way {
-    const fn direct(shape: MatrixShape) -> Self {
-        Self { route: Route::Direct, leading: shape.leading, offset: 0, bytes: 0 }
-    }
-
-    /// That of an operand that is split into parts.
-    fn of_parts(layout: SplitLayout) -> Self {
-        Self { route: Route::Split, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() }
-    }
-
-    /// That of an operand of the row-major problem whose rows TMA reads, of M or N, and K.
-    fn of_rows(
-        class: &Class,
-        (operand, along): (OperandKind, Along),
-        shape: MatrixShape,
-        (mn, k): (usize, usize),
-        address: u64,
-    ) -> Self {
-        let (element, along_k) = (class.operand(operand).element, along.is(Along::K));
-        let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
-        let route = if along_k != class.k_contiguous(operand) {
-            Route::Transposed
-        } else {
-            // Of one row nobody asks where the next one lies.
-            let stride = if lines > 1 { element.matrix_bytes(shape.leading as u64) } else { 0 };
-            let whole = address.is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
-            if whole && stride <= MOST_STRIDE_BYTES { Route::Direct } else { Route::Relaid }
+    /// That of an operand, where it is read.
+    fn of(desc: &GemmDesc, (operand, need): (OperandKind, OperandNeed), problem: &Problem, read: bool) -> Self {
+        let (view, class) = (problem.operand(operand), desc.class.operand(operand));
+        let order = problem.order(&desc.class, operand);
+        let direct = Self { route: Route::Direct, order, leading: view.leading(order), offset: 0, bytes: 0 };
+        let wanted = match need {
+            _ if !read => return direct,
+            OperandNeed::Parts(split) => {
+                return Self::of_parts(operand, SplitLayout { split, mn: problem.mn(operand), k: problem.k });
+            }
+            OperandNeed::Accesses(_) => class.layout,
+            OperandNeed::Rows { along } => Order::of_operand(operand, along.is(Along::K)),
         };
-        if route == Route::Direct {
-            return Self::direct(shape);
+        let (length, lines) = problem.lines(operand, wanted);
+        if wanted == order {
+            // Of one row nobody asks where the next one lies.
+            let stride = if lines > 1 { class.element.matrix_bytes(direct.leading as u64) } else { 0 };
+            let whole = view.memory.address().is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
+            if matches!(need, OperandNeed::Accesses(_)) || whole && stride <= MOST_STRIDE_BYTES {
+                return direct;
+            }
         }
-        let pitch = pitch_bytes(element.matrix_bytes(length as u64));
-        let bytes_of_all = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT);
-        Self { route, leading: element.matrix_elements(pitch) as usize, offset: 0, bytes: bytes_of_all.unwrap_or(u64::MAX) }
+        let pitch = pitch_bytes(class.element.matrix_bytes(length as u64));
+        let bytes = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
+        let route = if wanted == order { Route::Relaid } else { Route::Transposed };
+        Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, offset: 0, bytes }
+    }
+
+    /// That of an operand that is split into parts, rows of which lie along K.
+    fn of_parts(operand: OperandKind, layout: SplitLayout) -> Self {
+        let order = Order::of_operand(operand, true);
+        Self { route: Route::Split, order, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() }
+    }
+
+    /// The operand where the kernel reads it, given the first byte of the workspace.
+    fn view(&self, given: &View<Elements>, first: u64) -> View<Elements> {
+        match self.route {
+            Route::Direct => *given,
+            _ => View::new(Elements { address: first + self.offset, ..Elements::ALL }, self.order, self.leading),
+        }
     }
 }
+
+framed!(Routes);
 
 /// Bytes from one row of the workspace to the next: whole strides, and whole lines where they add little.
 const fn pitch_bytes(row: u64) -> u64 {

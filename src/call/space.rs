@@ -1,6 +1,6 @@
 //! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the two does not compile.
 
-use super::Source;
+use super::{Call, Matrices, view::memory};
 use crate::{
     error::Error,
     numeric::{Element, ElementKind},
@@ -88,6 +88,8 @@ pub struct HostSliceMut<'a> {
     bytes: &'a mut [u8],
 }
 
+memory!(HostSlice<'_>, HostSliceMut<'_>);
+
 fn wrong(kind: ElementKind, wanted: ElementKind) -> Error {
     Refusal::ElementType { given: kind, wanted }.into()
 }
@@ -112,6 +114,10 @@ impl<'a> HostSlice<'a> {
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
         self.kind
+    }
+
+    fn address(&self) -> u64 {
+        self.bytes.as_ptr() as u64
     }
 
     /// The elements' bytes.
@@ -154,6 +160,10 @@ impl<'a> HostSliceMut<'a> {
         self.kind
     }
 
+    fn address(&self) -> u64 {
+        self.bytes.as_ptr() as u64
+    }
+
     /// The elements' bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
@@ -189,15 +199,8 @@ impl<'a> HostSliceMut<'a> {
     }
 }
 
-/// Operands in host memory as the user has them, element types as values.
-#[derive(Debug)]
-pub struct HostMatrices<'a> {
-    /// A.
-    pub a: HostSlice<'a>,
-    /// B.
-    pub b: HostSlice<'a>,
-    /// C.
-    pub c: Source<HostSlice<'a>>,
-    /// D.
-    pub d: HostSliceMut<'a>,
-}
+/// Matrices in host memory, element types as values.
+pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
+
+/// A call on matrices in host memory.
+pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;

@@ -8,7 +8,7 @@ use crate::{
         SplitKind,
         split::{LineFacts, SplitBlocks, shift_of},
     },
-    operand::OperandKind,
+    operand::{Frame, OperandKind},
 };
 use core::fmt::Write;
 
@@ -69,17 +69,17 @@ mirrored! {
 }
 
 /// Facts of how factors are split, as a C++ struct: the products, four bits for the part of each.
-pub(crate) fn split_header(split: SplitKind, exchanged: bool) -> String {
-    let packed = |operand: usize| {
+pub(crate) fn split_header(split: SplitKind, frame: Frame) -> String {
+    let packed = |operand: OperandKind| {
         (0..)
             .zip(split.products())
-            .fold(0u32, |packed, (number, product)| packed | product[operand ^ usize::from(exchanged)] << (4 * number))
+            .fold(0u32, |packed, (number, product)| packed | product[operand.framed(frame).index()] << (4 * number))
     };
     let facts = [
         ("kParts", split.parts()),
         ("kProducts", split.products().len() as u32),
-        ("kPartsOfA", packed(0)),
-        ("kPartsOfB", packed(1)),
+        ("kPartsOfA", packed(OperandKind::A)),
+        ("kPartsOfB", packed(OperandKind::B)),
         ("kTop", SplitKind::TOP as u32),
         ("kWindow", SplitKind::WINDOW),
         ("kFew", SplitKind::FEW),
@@ -129,11 +129,11 @@ fn parts_table(split: SplitKind) -> Tabled {
 const REMAPPED: [u32; 3] = [1, 7, 64];
 
 /// Fingerprints of which blocks tiles read, and of the parts of numbers.
-pub(crate) fn split_fingerprints(split: SplitKind, exchanged: bool) -> String {
+pub(crate) fn split_fingerprints(split: SplitKind, frame: Frame) -> String {
     let mut text = String::new();
     for blocks in REMAPPED {
         let twin = format!("numeric::SplitBlocks<SplitFacts, {blocks}>");
-        text.push_str(&fingerprint_assertion(&twin, "blocks", &SplitBlocks { split, exchanged, blocks }));
+        text.push_str(&fingerprint_assertion(&twin, "blocks", &SplitBlocks { split, frame, blocks }));
     }
     if split.splits() {
         text.push_str(&fingerprint_assertion("numeric::PartsMap<SplitFacts>", "parts", &parts_table(split)));

@@ -3,13 +3,15 @@
 use super::{
     cache::{Cache, Entry, Key},
     report::Report,
+    tensor_maps::tensor_map,
 };
 use crate::{
-    codegen::TranslationUnit,
+    call::{Launch, TmaTensor},
+    codegen::{TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
-        driver::driver,
+        driver::{self, driver},
         nvrtc::{Compiled, Nvrtc, Program},
     },
 };
@@ -66,6 +68,21 @@ fn name_node(error: Error) -> Error {
     }
 }
 
+/// A launch with the maps of its tensors in its parameters.
+///
+/// # Errors
+///
+/// Those of [`tensor_map`].
+pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
+    for (number, tensor) in launch.tensors.into_iter().enumerate() {
+        let Some(TmaTensor { desc, address }) = tensor else { continue };
+        let map = tensor_map(&desc, address)?;
+        let at = number * size_of::<TensorMap>();
+        launch.params.bytes_mut()[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
+    }
+    Ok(launch)
+}
+
 /// A compiled kernel on a device.
 pub struct Loaded {
     /// What a launch names.
@@ -89,6 +106,15 @@ impl Loaded {
         let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(shared, shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
         Ok(Self { function, report: Report::read(&entry.log).unwrap_or_default(), unit })
+    }
+
+    /// Enqueues a launch whose tensors are [`packed`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the launch is refused.
+    pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
+        driver::launch(&self.function, stream, &launch.grid, launch.params.bytes())
     }
 }
 

@@ -6,35 +6,28 @@
 #[doc(hidden)]
 pub mod cache;
 mod context;
-mod detour;
 pub(crate) mod kernel;
 pub(crate) mod loaded;
 mod operands;
-mod relay;
+mod pass;
 pub mod report;
-mod split;
 mod tensor_maps;
 mod transpose;
-mod warp_specialized;
+mod workspace;
 
 pub(crate) use context::known_machine;
 pub use context::{machine_of, multiprocessors, open};
-#[doc(hidden)]
-pub use detour::detour_units;
 pub use kernel::CudaKernel;
 #[doc(hidden)]
 pub use kernel::kernel_unit;
 #[doc(hidden)]
 pub use loaded::compile;
-pub use operands::{Cuda, CudaMatrices, DeviceMatrix};
+pub use operands::{Cuda, CudaCall, CudaMatrices, DeviceMatrix};
 #[doc(hidden)]
 pub use operands::{CudaMut, CudaRef};
 #[doc(hidden)]
-pub use relay::{CudaRelay, relay_unit};
-#[doc(hidden)]
-pub use split::{CudaSplit, split_unit};
+pub use pass::{CudaPass, pass_unit, repack};
 #[doc(hidden)]
 pub use tensor_maps::{TensorMaps, tensor_map};
-pub use transpose::CudaTranspose;
 #[doc(hidden)]
-pub use transpose::{TransposeOperands, transpose_unit};
+pub use transpose::{TransposeOperands, transpose};

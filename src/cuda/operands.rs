@@ -1,7 +1,7 @@
 //! Operands in device memory.
 
 use crate::{
-    call::{Readable, Source, Space, Writable},
+    call::{Call, Matrices, Readable, Space, Writable, memory},
     numeric::{Element, ElementKind},
 };
 use bytemuck::Pod;
@@ -62,38 +62,37 @@ pub struct DeviceMatrix<'a> {
     _in_use: SyncOnDrop<'a>,
 }
 
+memory!(DeviceMatrix<'_>);
+
 impl<'a> DeviceMatrix<'a> {
     /// A matrix that work on `stream` will read.
     pub fn read<E: Element>(matrix: &'a dyn DevicePtr<E::Storage>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (matrix.len(), matrix.stream().context().cu_ctx() as usize);
-        let (address, in_use) = matrix.device_ptr(stream);
-        Self { kind: E::KIND, address, length, context, _in_use: in_use }
+        let (length, owner) = (matrix.len(), matrix.stream().context().cu_ctx());
+        Self::at(E::KIND, length, owner as usize, matrix.device_ptr(stream))
     }
 
     /// A matrix that work on `stream` will write.
     pub fn write<E: Element>(matrix: &'a mut dyn DevicePtrMut<E::Storage>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (matrix.len(), matrix.stream().context().cu_ctx() as usize);
-        let (address, in_use) = matrix.device_ptr_mut(stream);
-        Self { kind: E::KIND, address, length, context, _in_use: in_use }
+        let (length, owner) = (matrix.len(), matrix.stream().context().cu_ctx());
+        Self::at(E::KIND, length, owner as usize, matrix.device_ptr_mut(stream))
     }
 
     /// Bytes of any elements, to be read by work on `stream`; the address is a multiple of the elements' size.
     pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (kind.matrix_elements(bytes.len() as u64) as usize, bytes.stream().context().cu_ctx() as usize);
-        let (address, in_use) = bytes.device_ptr(stream);
-        Self { kind, address, length, context, _in_use: in_use }
+        let length = kind.matrix_elements(bytes.len() as u64) as usize;
+        let owner = bytes.stream().context().cu_ctx();
+        Self::at(kind, length, owner as usize, bytes.device_ptr(stream))
     }
 
     /// Bytes of any elements, to be written by work on `stream`.
     pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
-        let (length, context) = (kind.matrix_elements(bytes.len() as u64) as usize, bytes.stream().context().cu_ctx() as usize);
-        let (address, in_use) = bytes.device_ptr_mut(stream);
-        Self { kind, address, length, context, _in_use: in_use }
+        let length = kind.matrix_elements(bytes.len() as u64) as usize;
+        let owner = bytes.stream().context().cu_ctx();
+        Self::at(kind, length, owner as usize, bytes.device_ptr_mut(stream))
     }
 
-    /// A matrix of the same elements on the same device, at an address within memory that something else keeps in use.
-    pub(crate) fn elsewhere(&self, address: u64, length: usize) -> DeviceMatrix<'static> {
-        DeviceMatrix { kind: self.kind, address, length, context: self.context, _in_use: SyncOnDrop::Sync(None) }
+    fn at(kind: ElementKind, length: usize, context: usize, (address, in_use): (u64, SyncOnDrop<'a>)) -> Self {
+        Self { kind, address, length, context, _in_use: in_use }
     }
 
     /// A matrix of numbers alone, which no stream uses.
@@ -136,16 +135,8 @@ impl<'a> DeviceMatrix<'a> {
     }
 }
 
-/// Operands in device memory as the user has them, element types as values.
-pub struct CudaMatrices<'a> {
-    /// A.
-    pub a: DeviceMatrix<'a>,
-    /// B.
-    pub b: DeviceMatrix<'a>,
-    /// C.
-    pub c: Source<DeviceMatrix<'a>>,
-    /// D.
-    pub d: DeviceMatrix<'a>,
-    /// Bytes in which operands may be laid out again.
-    pub workspace: Option<DeviceMatrix<'a>>,
-}
+/// Matrices in device memory, element types as values.
+pub type CudaMatrices<'a> = Matrices<DeviceMatrix<'a>>;
+
+/// A call on matrices in device memory.
+pub type CudaCall<'a> = Call<DeviceMatrix<'a>>;

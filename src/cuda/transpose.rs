@@ -1,37 +1,17 @@
-//! Transposes on a device: a description, compiled and loaded.
+//! Transposes on a device.
 
-use super::{
-    context::machine_of,
-    loaded::{Loaded, Registry},
-    operands::DeviceMatrix,
-    report::Report,
-};
+use super::{operands::DeviceMatrix, pass::CudaPass};
 use crate::{
     call::Source,
-    codegen::{TranslationUnit, TransposeParams},
     error::Error,
-    pass::transpose::{Choice, Combine, Strided, TransposeDesc, TransposeShapes, translation_unit},
+    pass::{
+        Pass,
+        transpose::{Choice, Combine, Strided, TransposeDesc, TransposeShapes},
+    },
     refusal::{Operand, Refusal},
-    sys::driver::{Grid, launch},
 };
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::CudaStream;
 use std::sync::Arc;
-
-/// A transpose's kernel, ready to be launched. Clones share it; it may be used from any thread.
-#[derive(Clone)]
-pub struct CudaTranspose(Arc<Prepared>);
-
-struct Prepared {
-    desc: TransposeDesc,
-    loaded: Loaded,
-}
-
-static KNOWN: Registry<TransposeDesc, CudaTranspose> = Registry::new();
-
-/// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
-pub fn transpose_unit(desc: &TransposeDesc) -> TranslationUnit {
-    translation_unit(desc, cfg!(debug_assertions))
-}
 
 /// Operands in device memory, element types as values.
 pub struct TransposeOperands<'a> {
@@ -51,113 +31,31 @@ impl TransposeOperands<'_> {
     }
 }
 
-impl CudaTranspose {
-    /// Compiles and loads a description's kernel, unless this process has it already.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`](super::compile);
-    /// [`Error::Driver`].
-    pub fn prepare(context: &Arc<CudaContext>, desc: &TransposeDesc) -> Result<Self, Error> {
-        if let Some(kernel) = KNOWN.get(context, desc) {
-            return Ok(kernel);
-        }
-        let machine = machine_of(context)?;
-        desc.check_on(&machine)?;
-        let loaded = Loaded::new(context, transpose_unit(desc), machine.sm, desc.smem_bytes())?;
-        Ok(KNOWN.keep(context, desc, Self(Arc::new(Prepared { desc: *desc, loaded }))))
+/// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
+///
+/// The kernel is compiled when it is first needed.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
+/// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
+pub fn transpose(
+    choice: Choice,
+    combine: Combine,
+    stream: &Arc<CudaStream>,
+    shapes: &TransposeShapes,
+    operands: &TransposeOperands<'_>,
+) -> Result<(), Error> {
+    let desc = choice.desc(combine, operands.d.kind.bytes_of(1), shapes, operands.first());
+    desc.check()?;
+    shapes.check(&desc)?;
+    check_memory(&desc, stream.context().cu_ctx() as usize, shapes, operands)?;
+    if shapes.is_empty() {
+        return Ok(());
     }
-
-    /// The description.
-    pub fn desc(&self) -> &TransposeDesc {
-        &self.0.desc
-    }
-
-    /// What the assembler said: registers, shared memory, spills.
-    pub fn report(&self) -> &Report {
-        &self.0.loaded.report
-    }
-
-    /// The text that was compiled.
-    pub fn source(&self) -> &TranslationUnit {
-        &self.0.loaded.unit
-    }
-
-    /// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
-    ///
-    /// The kernel is compiled when it is first needed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
-    /// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
-    pub fn run(
-        choice: Choice,
-        combine: Combine,
-        stream: &Arc<CudaStream>,
-        shapes: &TransposeShapes,
-        operands: &TransposeOperands<'_>,
-    ) -> Result<(), Error> {
-        match Self::ready(choice, combine, stream, shapes, operands)? {
-            Some(kernel) => kernel.enqueue(stream, shapes, operands),
-            None => Ok(()),
-        }
-    }
-
-    /// The kernel of a transpose that fits; `None` where there is nothing to write.
-    pub(super) fn ready(
-        choice: Choice,
-        combine: Combine,
-        stream: &Arc<CudaStream>,
-        shapes: &TransposeShapes,
-        operands: &TransposeOperands<'_>,
-    ) -> Result<Option<Self>, Error> {
-        let desc = choice.desc(combine, operands.d.kind.bytes_of(1), shapes, operands.first());
-        desc.check()?;
-        shapes.check(&desc)?;
-        check_memory(&desc, stream.context().cu_ctx() as usize, shapes, operands)?;
-        if shapes.is_empty() {
-            return Ok(None);
-        }
-        KNOWN.for_run(stream, &desc, || Self::prepare(stream.context(), &desc)).map(Some)
-    }
-
-    pub(super) fn enqueue(
-        &self,
-        stream: &CudaStream,
-        shapes: &TransposeShapes,
-        operands: &TransposeOperands<'_>,
-    ) -> Result<(), Error> {
-        let desc = &self.0.desc;
-        let (down, across) = shapes.tiles(desc);
-        let source = shapes.source().unwrap_or(Strided { leading: 0, stride: 0, length: 0 });
-        let b = match &operands.b {
-            Source::Matrix(b) => b.address,
-            Source::InPlace => operands.d.address,
-            Source::None => 0,
-        };
-        let params = TransposeParams {
-            a: operands.a.address,
-            b: if shapes.reads_b() { b } else { 0 },
-            d: operands.d.address,
-            lda: shapes.a.leading as i64,
-            ldb: source.leading as i64,
-            ldd: shapes.d.leading as i64,
-            stride_a: shapes.a.stride as i64,
-            stride_b: source.stride as i64,
-            stride_d: shapes.d.stride as i64,
-            alpha: shapes.alpha,
-            beta: shapes.beta,
-            rows: shapes.rows as i32,
-            columns: shapes.columns as i32,
-            tiles_down: down as u32,
-            tiles_across: across as u32,
-            reads_a: u32::from(shapes.reads_a()),
-            reads_b: u32::from(shapes.reads_b()),
-        };
-        let blocks = (down * across) as u32 * shapes.batch as u32;
-        launch(&self.0.loaded.function, stream, &Grid::of_blocks(blocks, desc.threads, desc.smem_bytes()), &params)
-    }
+    let b = operands.b.matrix().map_or(0, |b| b.address);
+    let pass = Pass::Transpose(desc, *shapes, [operands.a.address, b, operands.d.address]);
+    CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, &pass)
 }
 
 /// Whether the operands are of the kernel's types, on the device of `context`, and D lies apart from what is read.

@@ -1,11 +1,11 @@
 //! What a product is, whatever computes it.
 
 use crate::{
-    arch::{Arch, ArchKind, OpClass, OpKind},
+    arch::{ArchKind, OpKind},
     epilogue::{EpilogueDesc, LinearCombination, Node},
-    layout::{Layout, Operands, Order},
-    numeric::{Combined, ComputeKind, Element, ElementKind},
-    operand::OperandKind,
+    layout::Order,
+    numeric::{Combined, ComputeKind, ElementKind},
+    operand::{OperandKind, framed},
 };
 
 /// An operand that is read: A, an M x K matrix, or B, a K x N matrix.
@@ -47,30 +47,6 @@ pub struct Class {
     pub arch: ArchKind,
 }
 
-/// Whose A and B a description has.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Frame {
-    /// The user's.
-    AsGiven,
-    /// The user's B and A, transposed, and D transposed with them: to make C row-major, or to have A in registers.
-    Exchanged,
-}
-
-impl Frame {
-    /// Whether A and B have changed places.
-    pub const fn is_exchanged(self) -> bool {
-        matches!(self, Self::Exchanged)
-    }
-
-    /// The other one.
-    pub const fn exchange(self) -> Self {
-        match self {
-            Self::AsGiven => Self::Exchanged,
-            Self::Exchanged => Self::AsGiven,
-        }
-    }
-}
-
 impl OperandClass {
     /// The same matrix, transposed.
     const fn transposed(self) -> Self {
@@ -92,17 +68,6 @@ impl Class {
         }
     }
 
-    /// What row-major operands, an accumulator, units and an architecture say, as types.
-    pub(crate) const fn of<P: Operands, Accumulator: Element, Op: OpClass, A: Arch>() -> Self {
-        let types = Combined {
-            a: <P::A as Element>::KIND,
-            b: <P::B as Element>::KIND,
-            accumulator: Accumulator::KIND,
-            c: <P::C as Element>::KIND,
-        };
-        Self::new(Op::KIND, A::KIND, types, [<P::LayoutA as Layout>::ORDER, <P::LayoutB as Layout>::ORDER])
-    }
-
     /// The element types.
     pub const fn combined(&self) -> Combined {
         Combined { a: self.a.element, b: self.b.element, accumulator: self.accumulator, c: self.output.element }
@@ -118,14 +83,13 @@ impl Class {
 
     /// Whether K runs through consecutive addresses of an operand.
     pub const fn k_contiguous(&self, operand: OperandKind) -> bool {
-        match operand {
-            OperandKind::A => self.a.layout.is_row(),
-            OperandKind::B => !self.b.layout.is_row(),
-        }
+        self.operand(operand).layout.along_k(operand)
     }
 
     /// The class with A and B in each other's place, their layouts transposed. D keeps the kernel's order.
-    pub const fn exchange(self) -> Self {
+    pub(super) const fn exchange(self) -> Self {
         Self { a: self.b.transposed(), b: self.a.transposed(), ..self }
     }
 }
+
+framed!(Class);

@@ -1,12 +1,13 @@
 //! The one value in the middle: a class of products, and a family's knobs.
 
 use super::{
-    class::{Class, Frame},
+    class::Class,
     knobs::{self, Pins, families},
 };
 use crate::{
     layout::Orders,
     numeric::Combined,
+    operand::{Frame, framed},
     shape::Mnk,
     threadblock::{MainloopKind, SwizzleKind},
 };
@@ -176,24 +177,21 @@ impl GemmDesc {
         Self { class: self.class.exchange(), frame: self.frame.exchange(), ..self }.pinned(pins)
     }
 
-    /// The layouts as the user has them, before A and B changed places.
+    /// The layouts as the user has them.
     pub const fn orders(&self) -> Orders {
         let class = &self.class;
-        let orders = Orders { a: class.a.layout, b: class.b.layout, c: class.output.layout };
-        if self.frame.is_exchanged() {
-            Orders { a: orders.b.transposed(), b: orders.a.transposed(), c: orders.c.transposed() }
-        } else {
-            orders
-        }
+        Orders { a: class.a.layout, b: class.b.layout, c: class.output.layout }.framed(self.frame)
     }
 
     /// The element types as the user has them.
     pub const fn user_types(&self) -> Combined {
-        if self.frame.is_exchanged() { self.class.exchange().combined() } else { self.class.combined() }
+        self.class.combined().framed(self.frame)
     }
 
     /// The knobs as the user has them.
     pub const fn user_pins(&self) -> Pins {
-        if self.frame.is_exchanged() { self.pins().exchange() } else { self.pins() }
+        self.pins().framed(self.frame)
     }
 }
+
+framed!(GemmDesc);

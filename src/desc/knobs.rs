@@ -12,6 +12,7 @@ use crate::{
     epilogue::EpilogueDesc,
     error::Error,
     numeric::SplitKind,
+    operand::framed,
     refusal::Word,
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
@@ -252,7 +253,9 @@ impl Pins {
 
     /// Those that belong to an operand change places with it; shapes belong to the kernel and stay.
     #[must_use]
-    pub const fn exchange(self) -> Self {
+    pub(super) const fn exchange(self) -> Self {
         Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, ..self }
     }
 }
+
+framed!(Pins);

@@ -14,7 +14,8 @@ mod knobs;
 mod leaves;
 mod words;
 
-pub use class::{Class, Frame, OperandClass, OutputClass};
+pub use crate::operand::Frame;
+pub use class::{Class, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 // What families have of their own is named by the one list of them, in `knobs`.

@@ -6,12 +6,12 @@ use super::executor::Executor;
 use crate::{
     arch::{Arch, Machine, OpClass, Simt},
     call::Arguments,
-    desc::{Auto, Class, Config, EpilogueTree, Frame, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
+    desc::{Auto, Class, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
     error::Error,
     family::{Completions, resolve},
-    layout::{Canonical, Layout, Of, Orders},
-    numeric::Element,
+    layout::{Layout, Orders},
+    numeric::{Combined, Element},
     refusal::Refusal,
     shape::Shape,
 };
@@ -136,12 +136,14 @@ where
     pub const DESC: GemmDesc = Self::COMPLETIONS.first();
 
     /// What completes what is pinned: what a problem chooses among.
-    const COMPLETIONS: Completions = match resolve(Self::CLASS, Self::FRAME, Cfg::PINS) {
+    const COMPLETIONS: Completions = match resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS) {
         Ok(completions) => completions,
         Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),
     };
-    const CLASS: Class = Class::of::<Canonical<Of<A, LA, B, LB, C, LC>>, Acc, Op, Ar>();
-    const FRAME: Frame = if LC::ORDER.is_row() { Frame::AsGiven } else { Frame::Exchanged };
+    const CLASS: Class = {
+        let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
+        Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
+    };
 
     /// The description of these types.
     pub fn desc(&self) -> GemmDesc {
@@ -154,7 +156,7 @@ where
     ///
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
-        S::shapes(arguments, Self::ORDERS).check(&Self::DESC.for_scalars(&arguments.scalars))
+        arguments.problem(Self::ORDERS).seen_by(&Self::DESC.for_scalars(&arguments.scalars)).map(drop)
     }
 
     /// Bytes of the [workspace](Arguments::workspace) that the product takes: 0 on the host, and where every operand is read where it
@@ -173,7 +175,8 @@ where
     ///
     /// Those of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
-        S::workspace_size(&Self::desc_of(arguments), Self::ORDERS, arguments)
+        let desc = Self::desc_of(&S::queue(&arguments.d), arguments);
+        S::workspace_size(&desc, arguments.problem(Self::ORDERS), arguments)
     }
 
     /// Computes the product: on the host for host slices, on their device for device slices.
@@ -186,12 +189,13 @@ where
     ///
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
-        S::execute(&Self::desc_of(&arguments), Self::ORDERS, arguments)
+        let queue = S::queue(&arguments.d);
+        S::execute(&Self::desc_of(&queue, &arguments), &queue, arguments.call(Self::ORDERS, &queue))
     }
 
     /// The description that these arguments run with.
-    fn desc_of<S: Executor>(arguments: &Arguments<'_, S, A, B, C>) -> GemmDesc {
-        match S::machine(arguments) {
+    fn desc_of<S: Executor>(queue: &S::Queue, arguments: &Arguments<'_, S, A, B, C>) -> GemmDesc {
+        match S::machine(queue) {
             Some(machine) => Self::desc_for(arguments.extents, &machine),
             None => Self::DESC,
         }

@@ -3,9 +3,9 @@
 use super::{Executor, Gemm};
 use crate::{
     arch::{Arch, Machine, OpClass},
-    call::Arguments,
+    call::{Arguments, Problem, Routes},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaKernel, CudaMatrices, CudaMut, CudaRef, DeviceMatrix, known_machine, machine_of, report::Report},
+    cuda::{Cuda, CudaCall, CudaKernel, CudaMut, CudaRef, DeviceMatrix, known_machine, machine_of, report::Report},
     desc::{Config, GemmDesc},
     error::Error,
     layout::{Layout, Orders},
@@ -18,6 +18,10 @@ use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
 impl Executor for Cuda {
+    type Read<'a> = DeviceMatrix<'a>;
+    type Write<'a> = DeviceMatrix<'a>;
+    type Queue = Arc<CudaStream>;
+
     fn length<T: Pod>(matrix: &CudaRef<'_, T>) -> usize {
         matrix.0.len()
     }
@@ -26,49 +30,39 @@ impl Executor for Cuda {
         matrix.0.len()
     }
 
-    fn machine<A: Element, B: Element, C: Element>(arguments: &Arguments<'_, Self, A, B, C>) -> Option<Machine> {
-        known_machine(arguments.d.0.stream().context()).ok()
+    fn queue<T: Pod>(d: &CudaMut<'_, T>) -> Arc<CudaStream> {
+        d.0.stream().clone()
     }
 
-    fn execute<A: Element, B: Element, C: Element>(
-        desc: &GemmDesc,
-        orders: Orders,
-        arguments: Arguments<'_, Self, A, B, C>,
-    ) -> Result<(), Error> {
-        let stream = arguments.d.0.stream().clone();
-        let kernel = CudaKernel::for_run(&stream, desc)?;
-        enqueue(&kernel, &stream, orders, arguments)
+    fn read<'a: 'q, 'q, E: Element>(matrix: CudaRef<'a, E::Storage>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+        DeviceMatrix::read::<E>(matrix.0, stream)
+    }
+
+    fn write<'a: 'q, 'q, E: Element>(matrix: CudaMut<'a, E::Storage>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+        DeviceMatrix::write::<E>(matrix.0, stream)
+    }
+
+    fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
+        CudaKernel::for_run(stream, desc)?.run(stream, call)
     }
 
     fn workspace_size<A: Element, B: Element, C: Element>(
         desc: &GemmDesc,
-        orders: Orders,
+        problem: Problem,
         arguments: &Arguments<'_, Self, A, B, C>,
     ) -> Result<u64, Refusal> {
-        let (shapes, stream) = (Self::shapes(arguments, orders), arguments.d.0.stream());
-        shapes.check(&desc.for_scalars(&arguments.scalars))?;
+        let stream = arguments.d.0.stream();
         // Only the addresses are asked for; nothing is read.
         let a = DeviceMatrix::read::<A>(arguments.a.0, stream).address;
         let b = DeviceMatrix::read::<B>(arguments.b.0, stream).address;
-        Ok(desc.routes(&shapes, [a, b])?.workspace_bytes())
+        let desc = desc.for_scalars(&problem.scalars);
+        let problem = problem.at([a, b]).seen_by(&desc)?;
+        Ok(Routes::of(&desc, desc.plan()?.needs(), &problem).workspace_bytes())
     }
-}
 
-fn enqueue<A: Element, B: Element, C: Element>(
-    kernel: &CudaKernel,
-    stream: &Arc<CudaStream>,
-    orders: Orders,
-    arguments: Arguments<'_, Cuda, A, B, C>,
-) -> Result<(), Error> {
-    let shapes = Cuda::shapes(&arguments, orders);
-    let matrices = CudaMatrices {
-        a: DeviceMatrix::read::<A>(arguments.a.0, stream),
-        b: DeviceMatrix::read::<B>(arguments.b.0, stream),
-        c: arguments.c.map(|c| DeviceMatrix::read::<C>(c.0, stream)),
-        d: DeviceMatrix::write::<C>(arguments.d.0, stream),
-        workspace: arguments.workspace.map(|bytes| DeviceMatrix::write::<u8>(bytes.0, stream)),
-    };
-    kernel.run(stream, &shapes, matrices)
+    fn machine(stream: &Arc<CudaStream>) -> Option<Machine> {
+        known_machine(stream.context()).ok()
+    }
 }
 
 /// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] makes. `Clone + Send + Sync`; clones share the kernels.
@@ -172,7 +166,7 @@ where
     ///
     /// Those of [`Gemm::workspace_size`].
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
-        Cuda::workspace_size(self.of(arguments.extents).desc(), self.orders, arguments)
+        Cuda::workspace_size(self.of(arguments.extents).desc(), arguments.problem(self.orders), arguments)
     }
 
     /// Enqueues the product on D's stream.
@@ -181,8 +175,8 @@ where
     ///
     /// Those of [`CudaKernel::run`].
     pub fn run(&self, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
-        let stream = arguments.d.0.stream().clone();
-        enqueue(self.of(arguments.extents), &stream, self.orders, arguments)
+        let stream = Cuda::queue(&arguments.d);
+        self.run_on(&stream, arguments)
     }
 
     /// Enqueues the product on another stream of the same device.
@@ -191,7 +185,7 @@ where
     ///
     /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
-        enqueue(self.of(arguments.extents), stream, self.orders, arguments)
+        self.of(arguments.extents).run(stream, arguments.call(self.orders, stream))
     }
 }
 

@@ -15,7 +15,7 @@
 //! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
 //! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
 
-use crate::{arch::Machine, desc::GemmDesc, family::Completions};
+use crate::{arch::Machine, desc::GemmDesc, family::Completions, operand::Axis};
 
 /// How much of a product's time goes by reads of shared memory.
 const READS: u128 = 16;
@@ -55,7 +55,12 @@ pub(super) struct Features {
 impl GemmDesc {
     /// Time, in a unit that is the same for all descriptions of a problem.
     fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
-        let (m, n) = if self.frame.is_exchanged() { (n, m) } else { (m, n) };
+        let extent = |axis: Axis| match axis.framed(self.frame) {
+            Axis::M => m,
+            Axis::N => n,
+            Axis::K => k,
+        };
+        let (m, n) = (extent(Axis::M), extent(Axis::N));
         let tile = self.threadblock();
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
         let waves = tiles.div_ceil(u128::from(machine.multiprocessors.max(1)));

@@ -12,7 +12,7 @@ impl GemmDesc {
     /// Not checked yet.
     pub fn of_values(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3], family: FamilyDesc) -> Self {
         let desc = Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::AsGiven, family };
-        if c.is_row() { desc.settled() } else { desc.exchange().settled() }
+        desc.framed(c.frame()).settled()
     }
 
     /// The same product with some knobs changed, which belong to the user's A and B. Not checked yet.
@@ -33,7 +33,7 @@ impl GemmDesc {
 
     /// The family's knobs as the user has them.
     pub const fn family_of_user(&self) -> FamilyDesc {
-        if self.frame.is_exchanged() { self.family.pinned(self.pins().exchange()) } else { self.family }
+        self.family.pinned(self.user_pins())
     }
 
     /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.

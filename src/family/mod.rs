@@ -18,7 +18,7 @@ pub(crate) use resolve::{Completions, resolve};
 use self::{default_gemm_configuration::Row, extents::Features};
 use crate::{
     arch::Machine,
-    call::{Routes, Shapes},
+    call::{Problem, Routes},
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
     plan::{Geometry, Plan},
     refusal::Refusal,
@@ -144,13 +144,13 @@ impl GemmDesc {
         self.geometry().shared_bytes
     }
 
-    /// How a call's operands, which begin at such addresses, reach its kernel.
+    /// How the operands of a problem, the user's, reach its kernel.
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Self::check) and of [`Routes::of`].
+    /// Those of [`check`](Self::check).
     #[doc(hidden)]
-    pub fn routes(&self, shapes: &Shapes, addresses: [u64; 2]) -> Result<Routes, Refusal> {
-        Routes::of(self, self.plan()?.needs(), shapes, addresses)
+    pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
+        Ok(Routes::of(self, self.plan()?.needs(), &problem.framed(self.frame)).framed(self.frame))
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, Frame, GemmDesc, Pins},
+    desc::{Class, GemmDesc, Pins},
     error::Error,
     family::resolve::{check_pins, resolve},
     layout::{MatrixType, Order, Orders},
@@ -134,7 +134,7 @@ impl Request {
         given.class.arch = self.arch.unwrap_or(given.class.arch);
         check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
         let desc = given.with(pins);
-        desc.check().map_err(|refusal| if desc.frame.is_exchanged() { refusal.exchanged() } else { refusal })?;
+        desc.check().map_err(|refusal| refusal.framed(desc.frame))?;
         Ok(desc)
     }
 
@@ -143,10 +143,7 @@ impl Request {
         let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
         let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
-        let completions = match order(self.c) {
-            Order::Row => resolve(class, Frame::AsGiven, pins)?,
-            Order::Col => resolve(class.exchange(), Frame::Exchanged, pins)?,
-        };
+        let completions = resolve(class, order(self.c).frame(), pins)?;
         Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, &arch.machine())))
     }
 

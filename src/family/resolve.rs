@@ -48,20 +48,20 @@ impl Completions {
     }
 }
 
-/// The kernels of a class, which is the kernel's, and of pins, which belong to the user's A and B.
+/// The kernels of a class and of pins, which are the user's, seen from a frame.
 ///
 /// # Errors
 ///
 /// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with pins none of which
 /// can be left out of that.
-pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
-    let because = match complete(class, frame, pins) {
+pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
+    let because = match complete(user, frame, pins) {
         Ok(completions) => return Ok(completions),
         Err(refusal) => refusal,
     };
     let (mut needed, mut rest) = (Pins::NONE, pins);
     while let Some((one, others)) = rest.split_first() {
-        if complete(class, frame, others.over(needed)).is_ok() {
+        if complete(user, frame, others.over(needed)).is_ok() {
             needed = one.over(needed);
         }
         rest = others;
@@ -69,9 +69,8 @@ pub(crate) const fn resolve(class: Class, frame: Frame, pins: Pins) -> Result<Co
     Err(Unresolved { because, flags: needed.flags() })
 }
 
-const fn complete(class: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
-    let user = if frame.is_exchanged() { class.exchange() } else { class };
-    let families = hold!(rows(class.op, class.arch, user.combined(), &pins));
+const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
+    let families = hold!(rows(user.op, user.arch, user.combined(), &pins));
     let mut found: Option<Completions> = None;
     let mut i = 0;
     while i < families.len() {
@@ -86,14 +85,12 @@ const fn complete(class: Class, frame: Frame, pins: Pins) -> Result<Completions,
     if let Some(found) = found {
         return Ok(found);
     }
-    let pins_of_kernel = if frame.is_exchanged() { pins.exchange() } else { pins };
-    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins_of_kernel))))
+    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))))
 }
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.
 const fn placed(user: Class, frame: Frame, family: FamilyDesc, pins: Pins) -> GemmDesc {
-    let desc = GemmDesc { class: user, frame: Frame::AsGiven, family }.pinned(pins);
-    if frame.is_exchanged() { desc.exchange() } else { desc }
+    GemmDesc { class: user, frame: Frame::AsGiven, family }.pinned(pins).framed(frame)
 }
 
 /// The description where it is a kernel; A is where it is to be.
@@ -101,8 +98,7 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
     let desc = desc.settled();
     match desc.check() {
         Ok(()) => Ok(desc),
-        Err(refusal) if desc.frame.is_exchanged() => Err(refusal.exchanged()),
-        Err(refusal) => Err(refusal),
+        Err(refusal) => Err(refusal.framed(desc.frame)),
     }
 }
 

@@ -1,12 +1,11 @@
 //! A product's matrices as the executor sees them: bytes, and the element type as a value.
 
 use crate::{
-    call::{HostMatrices, Shapes, Source},
+    call::{HostCall, Problem, Source},
     desc::Class,
     error::Error,
     numeric::{ElementKind, Number, Widening, split::SplitBlocks},
     operand::OperandKind,
-    refusal::Refusal,
     shape::Mnk,
     threadblock::tile_iterator::TileIterator,
 };
@@ -27,7 +26,7 @@ pub(super) struct Tiling {
 pub(super) struct Operands<'a> {
     pub class: &'a Class,
     pub tiling: Tiling,
-    pub problem: Shapes,
+    pub problem: Problem,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
     /// Tiles along K that are multiplied: none when the epilogue reads no accumulator.
@@ -61,39 +60,25 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// The product of some inputs; `None` where D has no element.
+    /// The product of a call, which is in the kernel's frame; `None` where D has no element.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
-    pub fn of(class: &'a Class, tiling: Tiling, problem: Shapes, inputs: HostMatrices<'a>) -> Result<Option<Self>, Error> {
-        let HostMatrices { a, b, c, d } = inputs;
+    pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Option<Self>, Error> {
         if !class.combined().is_of(class.op) {
             return Err(unknown(class));
         }
-        let kinds = [(a.kind(), class.a.element), (b.kind(), class.b.element), (d.kind(), class.output.element)];
-        for (given, wanted) in kinds {
-            of_kind(given, wanted)?;
-        }
+        call.check_types(class)?;
+        let problem = call.problem();
         let reads = class.output.epilogue.reads(&problem.scalars);
         let tiles = if reads.accumulator { tiling.blocks.tiles() } else { 0 };
-        let source = match c {
-            _ if !reads.source => Source::None,
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(c) => {
-                of_kind(c.kind(), class.output.element)?;
-                Source::Matrix(c.bytes())
-            }
-        };
-        let operands = Operands { class, tiling, problem, bytes: [a.bytes(), b.bytes()], tiles };
+        let source = if reads.source { call.c.map(|c| c.memory.bytes()) } else { Source::None };
+        let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
+        let operands = Operands { class, tiling, problem, bytes, tiles };
         let there = problem.m > 0 && problem.n > 0;
-        Ok(there.then(|| Self { operands, source, d: d.into_bytes() }))
+        Ok(there.then(|| Self { operands, source, d: call.d.memory.into_bytes() }))
     }
-}
-
-fn of_kind(given: ElementKind, wanted: ElementKind) -> Result<(), Error> {
-    if given == wanted { Ok(()) } else { Err(Refusal::ElementType { given, wanted }.into()) }
 }
 
 /// What is said of types that do not go together.
@@ -110,14 +95,18 @@ impl<'a> Operands<'a> {
 
     /// An operand, seen as MN x K.
     pub fn matrix(&self, operand: OperandKind) -> Matrix<'a> {
-        let problem = &self.problem;
-        let (mn, leading) = match operand {
-            OperandKind::A => (problem.m, problem.a.leading),
-            OperandKind::B => (problem.n, problem.b.leading),
+        let (problem, [rows, columns]) = (&self.problem, self.problem.operand(operand).strides);
+        let (mn, strides) = match operand {
+            OperandKind::A => (problem.m, (rows, columns)),
+            OperandKind::B => (problem.n, (columns, rows)),
         };
-        let (kind, along_k) = (self.class.operand(operand).element, self.class.k_contiguous(operand));
-        let strides = if along_k { (leading, 1) } else { (1, leading) };
-        Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, self.problem.k) }
+        let kind = self.class.operand(operand).element;
+        Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
+    }
+
+    /// Whether K runs through consecutive addresses of an operand.
+    pub fn along_k(&self, operand: OperandKind) -> bool {
+        self.problem.order(self.class, operand).along_k(operand)
     }
 
     /// How the elements of an operand become numbers.

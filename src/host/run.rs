@@ -12,7 +12,7 @@ use super::{
     vectors::whole,
 };
 use crate::{
-    call::{HostMatrices, Shapes},
+    call::HostCall,
     desc::GemmDesc,
     error::Error,
     index::{Map, at},
@@ -55,19 +55,13 @@ struct OneSchedule<'p> {
 /// # Errors
 ///
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-pub(crate) fn execute(
-    program: &Program,
-    composition: Option<&Composition>,
-    mode: Mode,
-    problem: Shapes,
-    inputs: HostMatrices<'_>,
-) -> Result<(), Error> {
+pub(crate) fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
-    let blocks = SplitBlocks::of((SplitKind::None, false), problem.k, block.k);
+    let blocks = SplitBlocks::of((SplitKind::None, desc.frame), call.k, block.k);
     let tiling = Tiling { block, slices: tiles.warps().k, blocks };
-    let Some(mut product) = Product::of(&desc.class, tiling, problem, inputs)? else { return Ok(()) };
-    let tiles @ (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
+    let tiles @ (rows, columns) = (call.m.div_ceil(block.m as usize), call.n.div_ceil(block.n as usize));
+    let Some(mut product) = Product::of(&desc.class, tiling, call)? else { return Ok(()) };
     let order = (program.maps.order)(rows as u32, columns as u32);
     let this = OneSchedule { program, composition, order, tiles };
     match (mode, desc.class.accumulator) {

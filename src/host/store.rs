@@ -56,10 +56,10 @@ impl Blocks<'_> {
         let (epilogue, element) =
             (Epilogue::<E>::of(class, &problem.scalars, self.kind)?, class.output.element.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
-        let line = problem.d.leading.max(1).saturating_mul(element);
+        let line = problem.d.strides[0].max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));
         let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
-        let span = Span { epilogue, element, columns: problem.n, source: *source, ldc: problem.source_leading() };
+        let span = Span { epilogue, element, columns: problem.n, source: *source, ldc: problem.source().strides[0] };
         parallel_pieces(d, line.saturating_mul(ROWS), |number, rows| {
             let mut buffers = Buffers::default();
             for (i, d) in rows.chunks_mut(line).enumerate() {

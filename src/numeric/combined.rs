@@ -1,6 +1,7 @@
 //! The element types of a product.
 
 use super::ElementKind;
+use crate::operand::framed;
 
 /// The element types of one GEMM, as values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -14,3 +15,11 @@ pub struct Combined {
     /// Of C and D.
     pub c: ElementKind,
 }
+
+impl Combined {
+    const fn exchange(self) -> Self {
+        Self { a: self.b, b: self.a, ..self }
+    }
+}
+
+framed!(Combined);

@@ -15,21 +15,24 @@
 //! Twin: `kernels/pass/relay.cuh`.
 
 use crate::{
+    call::{Grid, Launch},
     codegen::{RelayParams, TranslationUnit, fingerprint_assertion},
-    index::{Coord, IndexMap, Map, affine, at},
+    index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
+    refusal::Refusal,
 };
 use core::fmt::Write;
-use std::sync::Arc;
 
 /// Bytes of a piece, and of an access.
-const PIECE: u64 = 16;
+pub const PIECE: u64 = 16;
 
 /// A relay's kernel, as a value: threads of a block, and pieces of a thread; together a power of two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RelayDesc {
-    threads: u32,
-    steps: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Pieces of a thread.
+    pub steps: u32,
 }
 
 /// The kernel that is used.
@@ -38,10 +41,14 @@ pub const RELAY: RelayDesc = RelayDesc { threads: 256, steps: 4 };
 /// What is copied: numbers alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RelayShapes {
-    rows: u64,
-    row_bytes: u64,
-    stride: u64,
-    pitch: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of a row.
+    pub row_bytes: u64,
+    /// Bytes from one row to the next.
+    pub stride: u64,
+    /// The same of the copy, a multiple of 16.
+    pub pitch: u64,
 }
 
 /// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a thread copies in a step.
@@ -55,11 +62,6 @@ pub struct RelayMap {
 }
 
 impl RelayDesc {
-    /// Threads of a block.
-    pub const fn threads(&self) -> u32 {
-        self.threads
-    }
-
     /// Pieces of a tile.
     pub const fn tile(&self) -> u32 {
         self.threads * self.steps
@@ -170,7 +172,7 @@ impl RelayShapes {
     }
 
     /// Bytes from the first of the source to the last.
-    const fn source_bytes(&self) -> u64 {
+    pub const fn source_bytes(&self) -> u64 {
         (self.rows - 1) * self.stride + self.row_bytes
     }
 
@@ -184,115 +186,25 @@ impl RelayShapes {
         let log = desc.log_pieces(self.pieces());
         (self.rows.div_ceil((desc.tile() >> log) as u64), self.pieces().div_ceil(1 << log))
     }
-
-    /// What the kernel is launched with; `None` of extents beyond 32 bits.
-    pub fn params(&self, desc: &RelayDesc, source: u64, destination: u64) -> Option<RelayParams> {
-        let Self { rows, row_bytes, stride, pitch } = *self;
-        let pieces = self.pieces();
-        Some(RelayParams {
-            source,
-            destination,
-            stride,
-            pitch,
-            row_bytes,
-            rows: u32::try_from(rows).ok()?,
-            pieces: u32::try_from(pieces).ok()?,
-            tiles_across: u32::try_from(self.tiles(desc).1).ok()?,
-            log_pieces: desc.log_pieces(pieces),
-        })
-    }
 }
 
-/// An access of a relay, of the source or of the copy, to bytes that are not there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("piece {piece} of row {row} takes an access to bytes that are not there")]
-pub struct RelayFault {
-    /// The row.
-    pub row: u64,
-    /// The piece.
-    pub piece: u64,
-}
-
-/// What a relay's kernel does, on the host: its map, and what it does at the matrix's ends.
-#[derive(Clone)]
-pub struct RelayProgram {
-    desc: RelayDesc,
-    shapes: RelayShapes,
-    /// (thread, step) to a piece of the tile: that of [`RelayMap`], whose pitch is a tile's row.
-    pub map: Map,
-    /// Whether the access behind a piece's first one is made.
-    pub second: bool,
-    /// Whether accesses that reach beyond the matrix are made byte by byte.
-    pub guarded: bool,
-}
-
-impl RelayProgram {
-    /// That of a kernel and a problem.
-    pub fn of(desc: RelayDesc, shapes: RelayShapes) -> Self {
-        let log_pieces = desc.log_pieces(shapes.pieces());
-        let map = Arc::new(RelayMap::new(desc, log_pieces, 0));
-        Self { desc, shapes, map, second: true, guarded: true }
-    }
-
-    /// Copies: the source's address leaves `address` when it is divided by 16, that of the copy 0.
+impl RelayDesc {
+    /// What copies rows from one address to another is launched with.
     ///
     /// # Errors
     ///
-    /// A [`RelayFault`], for an access to bytes that are not there.
-    pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RelayFault> {
-        let (log, (down, across)) = (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
-        for (tile_row, tile_column) in (0..down).flat_map(|row| (0..across).map(move |column| (row, column))) {
-            let first = (tile_row * u64::from(self.desc.tile() >> log), tile_column << log);
-            for (thread, step) in (0..self.desc.threads).flat_map(|thread| (0..self.desc.steps).map(move |step| (thread, step))) {
-                let Some(number) = self.map.at(at(thread, step)).map(u64::from) else { continue };
-                let (row, piece) = (first.0 + (number >> log), first.1 + (number & ((1 << log) - 1)));
-                if row < self.shapes.rows && piece < self.shapes.pieces() {
-                    self.copy((row, piece), self.inside(first, log), (source, address), copy)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
-    fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
-        let RelayShapes { rows, row_bytes, stride, .. } = self.shapes;
-        let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
-        let end = row_bytes.min((piece + (1 << log)) * PIECE);
-        row * stride + piece * PIECE >= PIECE - 1 && last * stride + end + PIECE - 1 <= self.shapes.source_bytes()
-    }
-
-    fn copy(
-        &self,
-        (row, piece): (u64, u64),
-        inside: bool,
-        (source, address): (&[u8], u64),
-        copy: &mut [u8],
-    ) -> Result<(), RelayFault> {
-        let fault = RelayFault { row, piece };
-        let first = row * self.shapes.stride + piece * PIECE;
-        let beyond = (address % PIECE + first) % PIECE;
-        let needed = PIECE.min(self.shapes.row_bytes - piece * PIECE);
-        let end = self.shapes.source_bytes() as i64;
-        let mut words = [0; 8];
-        for (access, words) in (0..).zip(words.chunks_exact_mut(4)) {
-            if access == 1 && !(self.second && beyond + needed > PIECE) {
-                continue;
-            }
-            let begin = first as i64 - beyond as i64 + access * PIECE as i64;
-            let whole = begin >= 0 && begin + PIECE as i64 <= end;
-            if !whole && (inside || !self.guarded) {
-                return Err(fault);
-            }
-            let byte = |at: i64| if (0..end).contains(&at) { source.get(at as usize).copied().ok_or(fault) } else { Ok(0) };
-            for (word, begin) in words.iter_mut().zip((begin..).step_by(4)) {
-                *word = u32::from_le_bytes([byte(begin)?, byte(begin + 1)?, byte(begin + 2)?, byte(begin + 3)?]);
-            }
-        }
-        let place = (row * self.shapes.pitch + piece * PIECE) as usize;
-        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..PIECE as usize)).ok_or(fault)?;
-        written.copy_from_slice(Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened());
-        Ok(())
+    /// [`Refusal::TooManyTiles`].
+    pub fn launch(&self, shapes: &RelayShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
+        let RelayShapes { rows, row_bytes, stride, pitch } = *shapes;
+        let ((down, across), pieces) = (shapes.tiles(self), shapes.pieces());
+        let tiles = down.saturating_mul(across);
+        // Numbers that a grid has are below 2^32.
+        let grid = Grid::of_tiles(if rows.max(pieces) > u64::from(u32::MAX) { u64::MAX } else { tiles }, self.threads, 0)?;
+        let (rows, pieces, tiles_across, log_pieces) = (rows as u32, pieces as u32, across as u32, self.log_pieces(pieces));
+        Ok(Launch::new(
+            grid,
+            &RelayParams { source, destination, stride, pitch, row_bytes, rows, pieces, tiles_across, log_pieces },
+        ))
     }
 }
 

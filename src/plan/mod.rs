@@ -10,12 +10,24 @@ pub use ring::RingProgram;
 pub(crate) use roles::instruction_mn;
 pub use roles::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
 
-use crate::{call::OperandNeed, codegen::TranslationUnit, refusal::Refusal, shape::Mnk};
+use crate::{
+    call::{Launch, OperandNeed, Problem},
+    codegen::TranslationUnit,
+    refusal::Refusal,
+    shape::Mnk,
+};
 
 /// A description that has been checked, with what follows from it. Each family has its own.
 pub trait Plan: Send + Sync {
     /// What A and B have to be, as the kernel has them, for it to read them where they lie.
     fn needs(&self) -> [OperandNeed; 2];
+    /// What a problem, operands of which are where the kernel reads them, is launched with, of a kernel of this geometry, of which the device
+    /// holds so many clusters at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::TooManyTiles`]; those of tensor maps.
+    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal>;
     /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
     /// What the host runs.
@@ -31,6 +43,10 @@ pub trait Plan: Send + Sync {
 pub struct Geometry {
     /// What a block computes, and how much of K it takes at a time.
     pub tile: Mnk,
+    /// Blocks of a cluster.
+    pub cluster: u32,
+    /// Whether a block computes tile after tile, as many clusters as the device holds at once.
+    pub persistent: bool,
     /// Threads of a block.
     pub threads: u32,
     /// Shared memory that is asked for at the launch, in bytes.

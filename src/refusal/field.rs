@@ -156,11 +156,12 @@ pub struct InstructionAlong {
 
 impl Field {
     /// The same field of the problem with A and B in each other's place. Shapes stay the kernel's.
-    pub(super) const fn exchanged(self) -> Self {
+    pub(super) const fn exchange(self) -> Self {
         match self {
+            Self::Extent(axis) => Self::Extent(axis.exchange()),
             Self::InstructionAlong(along) => Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along }),
             Self::FromRegistersAlongK(operand) => Self::FromRegistersAlongK(operand.other()),
-            Self::Alignment(operand) => Self::Alignment(operand.exchanged()),
+            Self::Alignment(operand) => Self::Alignment(operand.exchange()),
             Self::Padding(operand) => Self::Padding(operand.other()),
             Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
             Self::SwizzleBase(operand) => Self::SwizzleBase(operand.other()),

@@ -19,7 +19,7 @@ use crate::{
     arch::{ArchKind, OpKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
-    operand::Axis,
+    operand::{Axis, framed},
 };
 use core::fmt;
 
@@ -92,7 +92,7 @@ pub enum Refusal {
     NotOnStream { operand: Operand },
     ShorterThanLayout { operand: Operand, length: usize, needed: u64 },
     WrittenWhileRead { written: Operand, read: Operand },
-    Layouts { a: Order, b: Order, d: Order, exchanged: bool },
+    Strides { operand: Operand, strides: [usize; 2], order: Option<Order> },
     ElementType { given: ElementKind, wanted: ElementKind },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: Operand, field: Field, value: u64, of: u64, nearest: u64 },
@@ -110,23 +110,47 @@ impl Refusal {
         }
     }
 
-    /// The same refusal of the problem with A and B in each other's place: for a user whose D is column-major.
-    pub const fn exchanged(mut self) -> Self {
+    /// The same refusal of the transposed problem, with A and B in each other's place: of the user's operands for the kernel's. Shapes of
+    /// tiles stay the kernel's.
+    const fn exchange(mut self) -> Self {
         match &mut self {
             Self::NotOneOf { field, .. }
             | Self::OutOfRange { field, .. }
             | Self::NotMultiple { field, .. }
-            | Self::NoChoice { field, .. } => *field = field.exchanged(),
+            | Self::NoChoice { field, .. }
+            | Self::ExtentTooLarge { field, .. } => *field = field.exchange(),
             Self::CopyWidth { operand, .. }
             | Self::CopyNotWhole { operand, .. }
             | Self::AccessDoesNotDivideTile { operand, .. }
-            | Self::SwizzleBeyondRow { operand, .. } => *operand = operand.exchanged(),
-            Self::Split(refusal) => *refusal = refusal.exchanged(),
+            | Self::SwizzleBeyondRow { operand, .. }
+            | Self::Overlap { operand }
+            | Self::MissingOperand { operand }
+            | Self::OtherDevice { operand }
+            | Self::PartlyShared { operand }
+            | Self::NotOnStream { operand }
+            | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
+            Self::TensorStride { operand, field, .. } => (*operand, *field) = (operand.exchange(), field.exchange()),
+            Self::WrittenWhileRead { written, read } => (*written, *read) = (written.exchange(), read.exchange()),
+            Self::TooShort { operand, rows, columns, .. } | Self::Overflow { operand, rows, columns, .. } => {
+                (*operand, *rows, *columns) = (operand.exchange(), *columns, *rows);
+            }
+            Self::LeadingDimension { operand, order, .. } => (*operand, *order) = (operand.exchange(), order.transposed()),
+            Self::Strides { operand, strides, order } => {
+                (*operand, *strides) = (operand.exchange(), [strides[1], strides[0]]);
+                *order = match *order {
+                    Some(order) => Some(order.transposed()),
+                    None => None,
+                };
+            }
+            Self::Workspace { a, b, .. } => (*a, *b) = (*b, *a),
+            Self::Split(refusal) => *refusal = refusal.exchange(),
             _ => {}
         }
         self
     }
 }
+
+framed!(Refusal, Operand, Field, SplitRefusal);
 
 /// Bytes of shared memory that lie beside the stages; a deposit that they share with it does not.
 const fn beside_stages(needed: u32, stages: u32, stage: u32, deposit: u32) -> u32 {

@@ -30,7 +30,7 @@ impl Operand {
     }
 
     /// The same memory of the problem with A and B in each other's place.
-    pub(super) const fn exchanged(self) -> Self {
+    pub(super) const fn exchange(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,

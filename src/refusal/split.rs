@@ -86,7 +86,7 @@ impl SplitRefusal {
     }
 
     /// The same refusal of the problem with A and B in each other's place, and each transposed.
-    pub(crate) const fn exchanged(self) -> Self {
+    pub(super) const fn exchange(self) -> Self {
         match self {
             Self::NothingToSplit { split, a, b } => Self::NothingToSplit { split, a: b, b: a },
             Self::NotFinite { operand, line } => Self::NotFinite { operand: operand.other(), line },

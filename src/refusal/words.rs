@@ -1,7 +1,7 @@
 //! The sentence of each refusal.
 
 use super::{Field, Refusal, Route, beside_stages};
-use crate::{arch::OpKind, numeric::Combined, sentence::Sentence};
+use crate::{arch::OpKind, layout::Order, numeric::Combined, sentence::Sentence};
 
 /// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
 macro_rules! say {
@@ -228,8 +228,13 @@ impl Refusal {
             Self::ElementBytes { given, bytes } => {
                 say!(s, "a matrix of ", word given.name(), " was given where the kernel takes elements of ", number bytes, word if bytes == 1 { " byte" } else { " bytes" })
             }
-            Self::Layouts { a, b, d, exchanged } => {
-                say!(s, "the kernel takes A by ", word a.name(), " and B by ", word b.name(), word if exchanged { ", A and B exchanged for a " } else { ", for a " }, word if d.is_row() == exchanged { "column-major D" } else { "row-major D" }, "; these operands lie otherwise")
+            Self::Strides { operand, strides: [down, across], order } => {
+                let s = say!(s, "rows of ", word operand.name(), " are ", number down, " elements apart, and its columns ", number across);
+                match order {
+                    None => s.say("; one of the two has to be 1"),
+                    Some(Order::Row) => s.say(", where the kernel is of row-major ones; columns have to be 1 element apart"),
+                    Some(Order::Col) => s.say(", where the kernel is of column-major ones; rows have to be 1 element apart"),
+                }
             }
             Self::TensorStride { operand, field, value, of, nearest } => {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is no multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ", number nearest)

@@ -1,11 +1,7 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
-use crate::{
-    arch::PORTABLE_CLUSTER,
-    codegen::TranslationUnit,
-    error::Error,
-    refusal::{Field, Refusal},
-};
+pub use crate::call::Grid;
+use crate::{codegen::TranslationUnit, error::Error};
 use bytemuck::Pod;
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
 use std::ffi::c_void;
@@ -67,45 +63,6 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
     })
 }
 
-/// How many threads a launch has, and how they are grouped.
-///
-/// The blocks of a cluster are fixed when a kernel is compiled, by `__cluster_dims__` at its entry point: its masks and the counts
-/// of its barriers are made for them, so no launch may choose otherwise, and the plain launch does. That the grid is whole clusters
-/// is this struct's shape.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Grid {
-    /// Clusters.
-    pub clusters: u32,
-    /// Blocks of a cluster, along x; 1 for a kernel without clusters.
-    pub cluster: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Dynamic shared memory of a block.
-    pub shared_bytes: u32,
-}
-
-impl Grid {
-    /// The grid of a kernel without clusters.
-    pub const fn of_blocks(blocks: u32, threads: u32, shared_bytes: u32) -> Self {
-        Self { clusters: blocks, cluster: 1, threads, shared_bytes }
-    }
-
-    /// All blocks.
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::OutOfRange`] for a cluster of none, or of more than [`PORTABLE_CLUSTER`]; [`Refusal::TooManyTiles`] for more
-    /// blocks than the x axis of a grid has.
-    pub const fn blocks(&self) -> Result<u32, Refusal> {
-        let (value, most) = (self.cluster as u64, PORTABLE_CLUSTER as u64);
-        if value == 0 || value > most {
-            return Err(Refusal::OutOfRange { field: Field::BlocksOfACluster, value, least: 1, most });
-        }
-        let (tiles, most) = (self.clusters as u64 * value, i32::MAX as u64);
-        if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(tiles as u32) }
-    }
-}
-
 /// How many clusters of a kernel the device can hold at once: what a persistent kernel asks before it chooses its grid. Graphics
 /// processing clusters have different numbers of multiprocessors, so it is not the multiprocessors over the cluster's blocks.
 ///
@@ -162,9 +119,19 @@ pub unsafe fn enqueue<Params: Pod>(
     grid: &Grid,
     params: &Params,
 ) -> Result<(), Error> {
+    // SAFETY: the caller answers for it.
+    unsafe { enqueue_bytes(function, stream, grid, bytemuck::bytes_of(params)) }
+}
+
+/// The same of a kernel's parameters as bytes.
+///
+/// # Safety
+///
+/// That of [`enqueue`]; the bytes are those of the struct that the kernel takes.
+unsafe fn enqueue_bytes(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
+    let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
     let (threads, shared) = ((grid.threads, 1, 1), grid.shared_bytes);
     // SAFETY: the context is current; the one argument points to the struct that the kernel takes, which the driver copies before
     // it returns; what the kernel touches the caller answers for.
@@ -198,35 +165,12 @@ impl VouchedUnit {
 ///
 /// Those of [`enqueue`].
 ///
-/// Called from four places. `CudaKernel::run` and `CudaTranspose::run` have checked the addresses in `params`: device memory of
-/// the stream's context, borrowed for the call and kept by cudarc until the stream is done with it, large enough for the extents
-/// and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is read. `CudaKernel::run`
-/// does so for kernels with roles, too, whose tensor maps are made of the same addresses and extents, or of those of the workspace, which it has
-/// found large enough and apart from all else; relays, transposes and splits to it are launched by `Detour` with what that has checked. `CudaRelay::run`
-/// checks its two matrices itself.
-pub(crate) fn launch<Params: Pod>(
-    function: &CudaFunction,
-    stream: &CudaStream,
-    grid: &Grid,
-    params: &Params,
-) -> Result<(), Error> {
-    // SAFETY: the size of the kernel's struct was asserted when it was compiled; the rest the callers have checked, as said above.
-    unsafe { enqueue(function, stream, grid, params) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Grid;
-
-    #[test]
-    fn a_grid_is_whole_clusters_and_not_too_many() {
-        let grid = |clusters, cluster| Grid { clusters, cluster, threads: 384, shared_bytes: 0 };
-        assert_eq!(grid(66, 2).blocks(), Ok(132));
-        assert_eq!(Grid::of_blocks(7, 32, 0).blocks(), Ok(7));
-        let said = |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();
-        assert_eq!(said(1, 0), "blocks of a cluster = 0 is not from 1 to 8; the nearest is 1");
-        assert_eq!(said(1, 16), "blocks of a cluster = 16 is not from 1 to 8; the nearest is 8");
-        assert!(said(1 << 30, 2).starts_with("the problem has 2147483648 tiles, and a grid has at most 2147483647 blocks"));
-        assert!(said(u32::MAX, 8).starts_with("the problem has 34359738360 tiles"));
-    }
+/// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
+/// checked the addresses in `params`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
+/// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
+/// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
+pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+    // SAFETY: the size of the kernel's struct was asserted when it was compiled, and these are its bytes; the rest the callers have checked,
+    // as said above.
+    unsafe { enqueue_bytes(function, stream, grid, params) }
 }

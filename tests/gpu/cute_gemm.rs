@@ -81,13 +81,13 @@ fn verified<E: Element<Storage: PartialEq>>(device: &OnDevice, gemm: &CuteGemm, 
     let operands = fill.operands(desc.user_types(), product.a.extents().1);
     product.a.draw(operands, 1).expect("A");
     product.b.draw(operands, 2).expect("B");
-    let shapes = product.shapes();
+    let problem = product.problem();
     let HostMatrices { a, b, d, .. } = product.matrices().expect("matrices");
     let (elements_a, elements_b) = (a.of::<E>().expect("A"), b.of::<E>().expect("B"));
     let poisoned = d.of::<E>().expect("C");
     let kernel = device.prepare(gemm, E::KIND);
     let c = device.run::<E>(&kernel, elements_a, elements_b, poisoned, outside).expect("it runs");
-    let claim = Claim { desc: &desc, shapes: &shapes, a, b, c: None, d: HostSlice::new::<E>(&c) };
+    let claim = Claim { desc: &desc, problem: &problem, a, b, c: None, d: HostSlice::new::<E>(&c) };
     let verdict = verify::check(&claim).expect("a claim");
     println!("{gemm:?} {fill:?}: {verdict}");
     assert_eq!(verdict.elements_checked, c.len());

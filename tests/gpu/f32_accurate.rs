@@ -1,14 +1,14 @@
 //! `f32` on a device's tensor cores, in parts: D has the host's bits in every layout and at any address, refusals leave D alone, and the workspace
 //! is held to what a call says that it takes. Drawn descriptions and problems are in `tests/host/same_bits.rs` and `tests/host/conformance.rs`.
 
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, shapes};
+use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, problem};
 use cudarc::driver::{
     CudaSlice, CudaStream,
     sys::{CUgraphInstantiate_flags, CUstreamCaptureMode},
 };
 use falchion::{
     Error, Refusal,
-    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, open},
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
     desc::GemmDesc,
     internals::{call::Source, host::Mode},
     layout::Order,
@@ -45,9 +45,9 @@ fn on_device(
     let a = upload(laid(a, (m, k), orders.a.is_row()));
     let b = upload(laid(b, (n, k), !orders.b.is_row()));
     let mut d = upload(vec![f32::NAN; m * n]);
-    let shapes = shapes([orders.a, orders.b, orders.c], [m, n, k]);
+    let problem = problem([orders.a, orders.b, orders.c], [m, n, k]);
     let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");
-    let bytes = kernel.workspace_size(&shapes).expect("its layouts") as usize;
+    let bytes = kernel.routes(&problem).workspace_bytes() as usize;
     // What lies in it before is no number.
     let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
     let result = {
@@ -57,9 +57,9 @@ fn on_device(
             b: read(&b),
             c: Source::None,
             d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, stream).from(first),
-            workspace: Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, stream)),
         };
-        let result = kernel.run(stream, &shapes, matrices);
+        let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, stream));
+        let result = kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) });
         stream.synchronize().expect("the device is well");
         result
     };
@@ -181,10 +181,10 @@ fn one_mode_can_be_captured() {
     let (a_device, b_device) = (upload(&a), upload(&b));
     for split in SplitKind::MODES {
         let desc = desc(split, ORDERS[0]);
-        let shapes = shapes(ORDERS[0], [m, n, k]);
+        let problem = problem(ORDERS[0], [m, n, k]);
         let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
         let mut d = upload(&vec![f32::NAN; m * n]);
-        let bytes = kernel.workspace_size(&shapes).expect("its layouts") as usize;
+        let bytes = kernel.routes(&problem).workspace_bytes() as usize;
         let mut workspace = untracked(&stream, &vec![0xff; bytes]);
         stream.synchronize().expect("the device is well");
         let mut run = || {
@@ -193,9 +193,9 @@ fn one_mode_can_be_captured() {
                 b: DeviceMatrix::read_bytes(ElementKind::F32, &b_device, &stream),
                 c: Source::None,
                 d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, &stream),
-                workspace: Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream)),
             };
-            kernel.run(&stream, &shapes, matrices)
+            let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));
+            kernel.run(&stream, CudaCall { workspace, ..problem.with(matrices) })
         };
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
         let answer = run();

@@ -8,7 +8,7 @@ use falchion_lab::ladder::{Program, rungs};
 fn every_rung_has_the_hosts_bits() {
     use falchion::{
         cuda::{self, CudaKernel},
-        internals::{call::Shapes, host::Mode},
+        internals::{call::Problem, host::Mode},
     };
     use falchion_lab::owned::{HostProduct, resident::run_from_host};
     let context = cuda::open(0).unwrap();
@@ -20,15 +20,15 @@ fn every_rung_has_the_hosts_bits() {
         };
         let desc = *kernel.desc();
         for extents in [(1, 1, 1), (300, 200, 100), (257, 129, 65), (64, 64, 64), (130, 300, 7), (33, 31, 0)] {
-            let shapes = Shapes::of(&desc, extents, [None; 3], [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-            let mut product = HostProduct::poisoned(&desc, &shapes).unwrap();
+            let problem = Problem::of(&desc, extents, [None; 3], [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+            let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
             let [operands, _] = product.drawn_from(&desc);
             product.a.draw(operands, 1).unwrap();
             product.b.draw(operands, 2).unwrap();
             let mut on_host = product.clone();
             on_host.run(&desc, Mode::Fast).unwrap();
-            let shapes = product.shapes();
-            run_from_host(&stream, &kernel, &shapes, product.matrices().unwrap()).unwrap();
+            let problem = product.problem();
+            run_from_host(&stream, &kernel, &problem, product.matrices().unwrap()).unwrap();
             let bytes = |product: &HostProduct| product.d.slice().unwrap().bytes().to_vec();
             assert!(bytes(&product) == bytes(&on_host), "{} at {extents:?}", rung.name);
         }

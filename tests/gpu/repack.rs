@@ -4,7 +4,7 @@
 use crate::harness::{
     case::{Tally, judge_one},
     on_cuda::OnCuda,
-    problems::{self, problem},
+    problems::{self, guarded},
 };
 use cudarc::driver::{
     CudaSlice, CudaStream,
@@ -12,11 +12,11 @@ use cudarc::driver::{
 };
 use falchion::{
     Error, Refusal,
-    arch::{ArchKind, OpKind},
-    cuda::{Cuda, CudaRelay, DeviceMatrix, open},
+    arch::{ArchKind, OpClass, OpKind},
+    cuda::{Cuda, DeviceMatrix, open, repack},
     internals::{family::default_gemm_configuration::default_description, pass::RelayShapes},
     layout::Order,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, F16},
     prelude::*,
 };
 use falchion_lab::{
@@ -47,7 +47,7 @@ fn check(stream: &Arc<CudaStream>, (rows, row_bytes, gap): (usize, usize, usize)
         let mut to = copy.slice_mut(GUARD..GUARD + rows * pitch);
         let from = DeviceMatrix::read_bytes(ElementKind::U8, &from, stream);
         let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut to, stream);
-        CudaRelay::run(stream, &shapes, &from, &to).expect("it runs");
+        repack(stream, &shapes, &from, &to).expect("it runs");
     }
     let found = stream.clone_dtoh(&copy).expect("the copy comes back");
     let written = row_bytes.next_multiple_of(16);
@@ -101,7 +101,7 @@ fn what_no_relay_does_is_refused() {
         let other = stream.alloc_zeros::<u8>(length).expect("room");
         let address = DeviceMatrix::read_bytes(ElementKind::U8, &other, &stream).from(from);
         let copy = DeviceMatrix::write_bytes(ElementKind::U8, &mut bytes, &stream).from(to);
-        CudaRelay::run(&stream, &shapes, &address, &copy)
+        repack(&stream, &shapes, &address, &copy)
     };
     run(0, 0, 1009).expect("as many bytes as it takes");
     let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
@@ -127,9 +127,9 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
         let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row of the table");
         for number in 0..problems_each {
             let seeds = (seed, draw(seed, number));
-            let problem = problem(seeds.1, &desc, wanted);
+            let guarded = guarded(seeds.1, &desc, wanted);
             for fill in [Fill::Integers, Fill::Random] {
-                let judged = judge_one(&device, &desc, &problem, fill, seeds);
+                let judged = judge_one(&device, &desc, &guarded, fill, seeds);
                 tally = Tally { cases: tally.cases + 1, ..tally.and(judged.unwrap_or_else(|wrong| panic!("{wrong}"))) };
             }
         }
@@ -250,6 +250,41 @@ fn a_captured_run_with_detours_replays() {
     assert!(odd.is_right(&stream));
 }
 
+/// A and B in the other order than their types say are transposed, in the workspace, for kernels of either family, and the product is right.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn operands_of_the_other_order_are_transposed_first() {
+    fn ran<Op: OpClass, G: Fn() -> Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Op, Sm90>>(
+        stream: &Arc<CudaStream>,
+        gemm: G,
+    ) -> (u64, Vec<f32>) {
+        let (m, n, k) = (130, 72, 200);
+        let halves =
+            |count: usize, seed: u64| (0..count as u64).map(|i| F16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect();
+        // A by columns and B by rows, where the types say the other.
+        let (a, b): (Vec<F16>, Vec<F16>) = (halves(m * k, 1), halves(k * n, 2));
+        let want: Vec<f32> =
+            (0..m * n).map(|at| (0..k).map(|l| a[l * m + at % m].to_f32() * b[l * n + at / m].to_f32()).sum()).collect();
+        let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
+        let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).expect("room");
+        let size = {
+            let arguments = Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1);
+            gemm().workspace_size(&arguments).expect("it fits")
+        };
+        let mut workspace = stream.alloc_zeros::<u8>(size as usize).expect("room");
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1).workspace(&mut workspace);
+        gemm().run(arguments).expect("it runs");
+        let found = stream.clone_dtoh(&d).expect("D comes back");
+        assert_eq!(found, want);
+        (size, found)
+    }
+    let stream = stream();
+    let (on_cuda_cores, first) = ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Simt, Sm90>::new);
+    let (on_tensor_cores, second) = ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new);
+    assert!(on_cuda_cores > 0 && on_tensor_cores > 0, "{on_cuda_cores} {on_tensor_cores}");
+    assert_eq!(first, second);
+}
+
 /// Bytes read and written a second, beside those of the driver's copy of as many: at least four fifths.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -269,7 +304,7 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
                 (0..rounds).try_for_each(|_| {
                     let from = DeviceMatrix::read_bytes(ElementKind::U8, &source, &stream);
                     let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut copy, &stream);
-                    CudaRelay::run(&stream, &shapes, &from, &to)
+                    repack(&stream, &shapes, &from, &to)
                 })
             });
             let copied = watch.time(|| {

@@ -4,7 +4,7 @@ use crate::harness::{
     case::Buffers,
     descriptions::{self, coverage::Coverage, description},
     on_cuda::OnCuda,
-    problems::Problem,
+    problems::Guarded,
     same_bits::{MOST_WORK, compare, roles, threads},
 };
 use falchion::{desc::GemmDesc, numeric::ElementKind};
@@ -19,9 +19,9 @@ fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (
     let pairs = drawn
         .par_iter()
         .map(|(seed, desc)| {
-            let on_device = |problem: &Problem, buffers: &Buffers, _| {
+            let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
                 let mut after = buffers.clone();
-                after.run(&device, desc, problem)?;
+                after.run(&device, desc, guarded)?;
                 Ok(after.d)
             };
             for i in 0..8 {

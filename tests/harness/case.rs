@@ -1,10 +1,10 @@
 //! One case: buffers, filled and poisoned, run by something, and judged.
 
-use super::{problems::Problem, reproduce};
+use super::{problems::Guarded, reproduce};
 use falchion::{
     Error,
     desc::GemmDesc,
-    internals::call::{HostMatrices, MatrixShape, Shapes, Source},
+    internals::call::{Elements, HostMatrices, Problem, Source, View},
 };
 use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
 
@@ -18,7 +18,7 @@ pub trait Runner: Sync {
 
     /// Runs a description. The slices are whole buffers, guard zones included; A, B, C and D begin at their elements `first`.
     /// What it writes to D's buffer, wherever that is, has to be there afterwards.
-    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error>;
+    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error>;
 }
 
 /// The memory of one case: A, B, C and D, each with guard zones before and behind it.
@@ -33,70 +33,64 @@ pub struct Buffers {
 impl Buffers {
     /// Buffers for a problem, filled; full of poison everywhere else: between rows, around, all over D, and in whatever the
     /// epilogue does not read.
-    pub fn filled(desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> Result<Self, Error> {
-        let Problem { shapes, first, behind, poisoned } = problem;
-        let c_shape = if let Source::Matrix(c) = shapes.c { c } else { shapes.d };
-        let (kind_a, kind_b) = if desc.frame.is_exchanged() {
-            (desc.class.b.element, desc.class.a.element)
-        } else {
-            (desc.class.a.element, desc.class.b.element)
+    pub fn filled(desc: &GemmDesc, guarded: &Guarded, fill: Fill, seed: u64) -> Result<Self, Error> {
+        let Guarded { problem, first, behind, poisoned } = guarded;
+        let c = if let Source::Matrix(c) = problem.c { c } else { problem.d };
+        let types = desc.user_types();
+        let buffer = |which: usize, kind, view: &View<Elements>| {
+            HostBuffer::poisoned(kind, first[which] + view.memory.length + behind[which])
         };
-        let buffer =
-            |which: usize, kind, shape: &MatrixShape| HostBuffer::poisoned(kind, first[which] + shape.length + behind[which]);
         let mut buffers = Self {
-            a: buffer(0, kind_a, &shapes.a)?,
-            b: buffer(1, kind_b, &shapes.b)?,
-            c: buffer(2, desc.class.output.element, &c_shape)?,
-            d: buffer(3, desc.class.output.element, &shapes.d)?,
+            a: buffer(0, types.a, &problem.a)?,
+            b: buffer(1, types.b, &problem.b)?,
+            c: buffer(2, types.c, &c)?,
+            d: buffer(3, types.c, &problem.d)?,
         };
-        let lay = |buffer: &mut HostBuffer, which: usize, shape: &MatrixShape, extents, from: Distribution| {
-            let range = first[which]..first[which] + shape.length;
-            from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, shape, extents)
+        let lay = |buffer: &mut HostBuffer, which: usize, view: &View<Elements>, extents, from: Distribution| {
+            let range = first[which]..first[which] + view.memory.length;
+            from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, view, extents)
         };
-        let reads = desc.class.output.epilogue.reads(&shapes.scalars);
+        let reads = desc.class.output.epilogue.reads(&problem.scalars);
         if reads.accumulator || !poisoned {
-            let operands = fill.operands(desc.class.combined(), shapes.k);
-            lay(&mut buffers.a, 0, &shapes.a, (shapes.m, shapes.k), operands)?;
-            lay(&mut buffers.b, 1, &shapes.b, (shapes.k, shapes.n), operands)?;
+            let operands = fill.operands(desc.class.combined(), problem.k);
+            lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;
+            lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
         }
         if reads.source || !poisoned {
-            lay(&mut buffers.c, 2, &c_shape, (shapes.m, shapes.n), fill.source())?;
-            if shapes.c == Source::InPlace {
-                lay(&mut buffers.d, 3, &shapes.d, (shapes.m, shapes.n), fill.source())?;
+            lay(&mut buffers.c, 2, &c, (problem.m, problem.n), fill.source())?;
+            if problem.c == Source::InPlace {
+                lay(&mut buffers.d, 3, &problem.d, (problem.m, problem.n), fill.source())?;
             }
         }
         Ok(buffers)
     }
 
     /// Has a runner write D.
-    pub fn run(&mut self, runner: &dyn Runner, desc: &GemmDesc, problem: &Problem) -> Result<(), Error> {
+    pub fn run(&mut self, runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded) -> Result<(), Error> {
         let Self { a, b, c, d } = self;
         let (whole_c, length) = (c.slice(0..c.length())?, d.length());
         let matrices = HostMatrices {
             a: a.slice(0..a.length())?,
             b: b.slice(0..b.length())?,
-            c: match problem.shapes.c {
-                Source::None => Source::None,
-                Source::InPlace => Source::InPlace,
-                Source::Matrix(_) => Source::Matrix(whole_c),
-            },
+            c: guarded.problem.c.map(|_| whole_c),
             d: d.slice_mut(0..length)?,
         };
-        runner.run(desc, &problem.shapes, matrices, problem.first)
+        runner.run(desc, &guarded.problem, matrices, guarded.first)
     }
 
     /// Judges D, given the buffers as they were before.
-    pub fn judge(&self, before: &Self, desc: &GemmDesc, problem: &Problem) -> Result<Verdict, Error> {
-        let Problem { shapes, first, .. } = problem;
-        let part =
-            |buffer, which: usize, shape: &MatrixShape| HostBuffer::slice(buffer, first[which]..first[which] + shape.length);
-        let c = match shapes.c {
+    pub fn judge(&self, before: &Self, desc: &GemmDesc, guarded: &Guarded) -> Result<Verdict, Error> {
+        let Guarded { problem, first, .. } = guarded;
+        let part = |buffer, which: usize, view: &View<Elements>| {
+            HostBuffer::slice(buffer, first[which]..first[which] + view.memory.length)
+        };
+        let c = match problem.c {
             Source::None => None,
-            Source::InPlace => Some(part(&before.d, 3, &shapes.d)?),
+            Source::InPlace => Some(part(&before.d, 3, &problem.d)?),
             Source::Matrix(c) => Some(part(&before.c, 2, &c)?),
         };
-        let (a, b, d) = (part(&before.a, 0, &shapes.a)?, part(&before.b, 1, &shapes.b)?, part(&self.d, 3, &shapes.d)?);
-        verify::check(&Claim { desc, shapes, a, b, c, d })
+        let (a, b, d) = (part(&before.a, 0, &problem.a)?, part(&before.b, 1, &problem.b)?, part(&self.d, 3, &problem.d)?);
+        verify::check(&Claim { desc, problem, a, b, c, d })
     }
 }
 
@@ -127,28 +121,28 @@ impl Tally {
 pub fn judge_one(
     runner: &dyn Runner,
     desc: &GemmDesc,
-    problem: &Problem,
+    guarded: &Guarded,
     fill: Fill,
     seeds: (u64, u64),
 ) -> Result<Tally, String> {
-    judged(runner, desc, problem, fill, seeds.1).map_err(|what| {
-        format!("{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {problem:?}", runner.name(), reproduce("conformance", seeds))
+    judged(runner, desc, guarded, fill, seeds.1).map_err(|what| {
+        format!("{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {guarded:?}", runner.name(), reproduce("conformance", seeds))
     })
 }
 
-fn judged(runner: &dyn Runner, desc: &GemmDesc, problem: &Problem, fill: Fill, seed: u64) -> Result<Tally, String> {
+fn judged(runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded, fill: Fill, seed: u64) -> Result<Tally, String> {
     let words = |error: Error| error.to_string();
-    let before = Buffers::filled(desc, problem, fill, seed).map_err(words)?;
+    let before = Buffers::filled(desc, guarded, fill, seed).map_err(words)?;
     let mut after = before.clone();
-    after.run(runner, desc, problem).map_err(words)?;
-    let Shapes { m, n, .. } = problem.shapes;
-    if let Some(place) = after.d.stray(&before.d, problem.first[3], &problem.shapes.d, (m, n)) {
+    after.run(runner, desc, guarded).map_err(words)?;
+    let Problem { m, n, .. } = guarded.problem;
+    if let Some(place) = after.d.stray(&before.d, guarded.first[3], &guarded.problem.d, (m, n)) {
         return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
     if (&after.a, &after.b, &after.c) != (&before.a, &before.b, &before.c) {
         return Err("an operand that is only read was written".to_owned());
     }
-    let verdict = after.judge(&before, desc, problem).map_err(words)?;
+    let verdict = after.judge(&before, desc, guarded).map_err(words)?;
     if verdict.elements_wrong > 0 || (fill == Fill::Integers && !verdict.is_exact() && !user_function(desc)) {
         return Err(format!("{verdict}; {} of {} compared with ==", verdict.elements_exact, verdict.elements_checked));
     }

@@ -2,7 +2,7 @@
 
 use super::{
     case::{Runner, Tally, judge_one},
-    problems::{self, problem},
+    problems::{self, guarded},
     sample,
 };
 use falchion::{
@@ -77,10 +77,10 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
         }
     };
     let clusters = ["1x1", "2x1", "1x2", "4x1", "1x4", "3x1", "1x5", "8x1"].map(str::to_owned);
-    let shapes = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
+    let problem = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
     let lists: [(&'static str, Vec<String>); 7] = [
-        ("threadblock", shapes(threadblocks)),
-        ("warp", shapes(warps)),
+        ("threadblock", problem(threadblocks)),
+        ("warp", problem(warps)),
         ("stages", (1..=16).map(|stages: u32| stages.to_string()).collect()),
         ("cluster", clusters.to_vec()),
         ("pending", (0..4).map(|groups: u32| groups.to_string()).collect()),
@@ -104,9 +104,9 @@ pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
     let all = sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect());
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
-        let problem = problem(seed, desc, wanted);
+        let guarded = guarded(seed, desc, wanted);
         let [integers, random] = [Fill::Integers, Fill::Random]
-            .map(|fill| judge_one(runner, desc, &problem, fill, (seed, seed)).unwrap_or_else(|wrong| panic!("{wrong}")));
+            .map(|fill| judge_one(runner, desc, &guarded, fill, (seed, seed)).unwrap_or_else(|wrong| panic!("{wrong}")));
         Tally { cases: 1, ..integers.and(random) }
     };
     (0u64..).zip(&all).collect::<Vec<_>>().into_par_iter().map(one).reduce(Tally::default, Tally::and)

@@ -5,7 +5,7 @@ use super::{
     asked_for,
     case::{Runner, Tally, judge_one},
     descriptions,
-    problems::{self, problem},
+    problems::{self, guarded},
 };
 use falchion::desc::GemmDesc;
 use falchion_lab::verify::{Fill, draw};
@@ -25,14 +25,14 @@ pub struct Cases {
 pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDesc>) {
     let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
     let both = |desc: &GemmDesc, seeds: (u64, u64)| {
-        let problem = problem(seeds.1, desc, wanted);
+        let guarded = guarded(seeds.1, desc, wanted);
         let [integers, random] = [Fill::Integers, Fill::Random]
-            .map(|fill| judge_one(runner, desc, &problem, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}")));
+            .map(|fill| judge_one(runner, desc, &guarded, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}")));
         Tally { cases: 1, ..integers.and(random) }
     };
     if let Some(seeds) = asked_for() {
         let desc = descriptions::description(seeds.0, cases.wanted);
-        println!("{desc:#?}\n{:#?}", problem(seeds.1, &desc, wanted));
+        println!("{desc:#?}\n{:#?}", guarded(seeds.1, &desc, wanted));
         return (both(&desc, seeds), vec![desc]);
     }
     let drawn: Vec<(u64, GemmDesc)> = (0..cases.descriptions)

@@ -5,7 +5,7 @@ use falchion::{
     device::run_program,
     internals::plan::Program,
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
     },
     layout::Order,
@@ -75,36 +75,37 @@ fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
 /// the first element of D that is not the reference's; nothing, when all is well.
 pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
     let d = program.desc;
-    let user = if d.frame.is_exchanged() { d.exchange() } else { d };
-    let order_c = if d.frame.is_exchanged() { Order::Col } else { Order::Row };
+    let (types, orders) = (d.user_types(), d.orders());
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns) + 3;
-        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+        View::new(Elements::of(order.packed(columns, rows) * leading), order, leading)
     };
-    let (a, b, c) = (matrix(user.class.a.layout, m, k), matrix(user.class.b.layout, k, n), matrix(order_c, m, n));
-    let [a_data, b_data] = [(user.class.a.element, a, 1), (user.class.b.element, b, 2)]
-        .map(|(kind, shape, salt)| Data::new(kind, (0..shape.length).map(|at| element(kind, salt, at))));
+    let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
+    let [a_data, b_data] = [(types.a, a, 1), (types.b, b, 2)]
+        .map(|(kind, view, salt)| Data::new(kind, (0..view.memory.length).map(|at| element(kind, salt, at))));
     let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
-    let mut result = Data::new(d.class.output.element, (0..c.length).map(|_| poison));
+    let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let shapes = Shapes { m, n, k, a, b, c: Source::None, d: c, scalars };
+    let problem = Problem { m, n, k, a, b, c: Source::None, d: c, scalars, workspace: None };
     let matrices = HostMatrices { a: a_data.slice(), b: b_data.slice(), c: Source::None, d: result.slice_mut() };
-    if let Err(error) = run_program(program, mode, &shapes, matrices) {
+    if let Err(error) = run_program(program, mode, problem.with(matrices)) {
         return Some(error.to_string());
     }
-    let mut touched = vec![false; c.length];
+    let mut touched = vec![false; c.memory.length];
     for i in 0..m {
         for j in 0..n {
-            let product = |l| a_data.get(a.order.offset(i, l, a.leading)) * b_data.get(b.order.offset(l, j, b.leading));
-            let (at, want) = (c.order.offset(i, j, c.leading), (0..k).map(product).sum::<f64>());
+            let product = |l| a_data.get(a.offset(i, l)) * b_data.get(b.offset(l, j));
+            let (at, want) = (c.offset(i, j), (0..k).map(product).sum::<f64>());
             touched[at] = true;
             if result.get(at) != want {
                 return Some(format!("D({i}, {j}) is {}, and should be {want}", result.get(at)));
             }
         }
     }
-    (0..c.length).find(|&at| !touched[at] && result.get(at) != f64::from(poison)).map(|at| format!("D's gap at {at} is written"))
+    (0..c.memory.length)
+        .find(|&at| !touched[at] && result.get(at) != f64::from(poison))
+        .map(|at| format!("D's gap at {at} is written"))
 }
 
 /// A ragged problem of one tile of C that goes around the ring of stages, and two tiles more.

@@ -19,6 +19,7 @@ pub mod mutated;
 pub mod on_cuda;
 pub mod on_host;
 pub mod on_tensor_cores;
+pub mod passes;
 pub mod problems;
 pub mod random;
 pub mod ring_kernel;

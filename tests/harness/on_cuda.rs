@@ -5,7 +5,7 @@ use falchion::{
     Error,
     cuda::{CudaKernel, open},
     desc::GemmDesc,
-    internals::call::{HostMatrices, Shapes},
+    internals::call::{HostMatrices, Problem},
 };
 use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;
@@ -29,12 +29,12 @@ impl Runner for OnCuda {
         true
     }
 
-    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
         let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
         let stream = self.0.new_stream().map_err(failed)?;
         let kernel = CudaKernel::prepare(&self.0, desc)?;
         let mut resident = Resident::new(&stream, &whole)?;
-        resident.run(&kernel, shapes, first)?;
+        resident.run(&kernel, problem, first)?;
         resident.download(whole.d)
     }
 }

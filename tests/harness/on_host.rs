@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{HostMatrices, Shapes, Source},
+        call::{HostMatrices, Problem, Source},
         host::Mode,
     },
     refusal::Operand,
@@ -24,22 +24,22 @@ impl Runner for OnHost {
         false
     }
 
-    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
         // Cut to the matrices, so that an access beyond them is one beyond the slice.
         let short = |operand| Refusal::MissingOperand { operand };
         let HostMatrices { a, b, c, d } = whole;
         let matrices = HostMatrices {
-            a: a.get(first[0]..first[0] + shapes.a.length).ok_or(short(Operand::A))?,
-            b: b.get(first[1]..first[1] + shapes.b.length).ok_or(short(Operand::B))?,
-            c: match (c, shapes.c) {
-                (Source::Matrix(c), Source::Matrix(shape)) => {
-                    Source::Matrix(c.get(first[2]..first[2] + shape.length).ok_or(short(Operand::C))?)
+            a: a.get(first[0]..first[0] + problem.a.memory.length).ok_or(short(Operand::A))?,
+            b: b.get(first[1]..first[1] + problem.b.memory.length).ok_or(short(Operand::B))?,
+            c: match (c, problem.c) {
+                (Source::Matrix(c), Source::Matrix(view)) => {
+                    Source::Matrix(c.get(first[2]..first[2] + view.memory.length).ok_or(short(Operand::C))?)
                 }
                 (Source::InPlace, _) => Source::InPlace,
                 _ => Source::None,
             },
-            d: d.get(first[3]..first[3] + shapes.d.length).ok_or(short(Operand::D))?,
+            d: d.get(first[3]..first[3] + problem.d.memory.length).ok_or(short(Operand::D))?,
         };
-        run_on_host(desc, self.0, shapes, matrices)
+        run_on_host(desc, self.0, problem.with(matrices))
     }
 }

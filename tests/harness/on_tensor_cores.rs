@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     device::{run_on_host, run_warp_specialized},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::default_gemm_configuration::default_description,
         host::Mode,
         plan::WarpSpecializedProgram,
@@ -73,11 +73,15 @@ pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
 }
 
 /// Packed matrices.
-pub fn shapes([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Shapes {
-    let packed =
-        |order: Order, rows, columns| MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns };
+pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
+    View::packed(Elements::of(rows * columns), order, (rows, columns), None)
+}
+
+/// A problem of packed matrices.
+pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    Shapes { m, n, k, a: packed(a, m, k), b: packed(b, k, n), c: Source::None, d: packed(c, m, n), scalars }
+    let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
+    Problem { m, n, k, a, b, c: Source::None, d, scalars, workspace: None }
 }
 
 /// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
@@ -90,26 +94,24 @@ fn product(
     orders: [Order; 3],
     [m, n, k]: [usize; 3],
     (a, b): (&[f32], &[f32]),
-    run: impl FnOnce(&Shapes, HostMatrices<'_>) -> Result<(), Error>,
+    run: impl FnOnce(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<Vec<f32>, Error> {
     let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
     let mut d = vec![f32::NAN; m * n];
     let d_slice = HostSliceMut::new::<f32>(&mut d);
     let matrices = HostMatrices { a: HostSlice::new::<f32>(&a), b: HostSlice::new::<f32>(&b), c: Source::None, d: d_slice };
-    run(&shapes(orders, [m, n, k]), matrices)?;
+    run(problem(orders, [m, n, k]).with(matrices))?;
     Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
 }
 
 /// What a description computes on the host.
 pub fn computed(desc: &GemmDesc, mode: Mode, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
     let orders = desc.orders();
-    product([orders.a, orders.b, orders.c], sizes, operands, |shapes, matrices| run_on_host(desc, mode, shapes, matrices))
+    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(desc, mode, call))
 }
 
 /// What a program computes.
 pub fn ran(program: &WarpSpecializedProgram, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
     let orders = program.desc.sum().orders();
-    product([orders.a, orders.b, orders.c], sizes, operands, |shapes, matrices| {
-        run_warp_specialized(program, 3, shapes, matrices)
-    })
+    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_warp_specialized(program, 3, call))
 }

@@ -4,7 +4,10 @@
 use super::Random;
 use falchion::{
     desc::GemmDesc,
-    internals::call::{MatrixShape, Shapes, Source},
+    internals::{
+        call::{Elements, Problem, Source, View},
+        operand::Axis,
+    },
     layout::Order,
     numeric::ComputeKind,
 };
@@ -21,8 +24,8 @@ pub struct Wanted {
 
 /// A problem, and where in its buffers the matrices begin: what lies before and behind is a guard zone.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Problem {
-    pub shapes: Shapes,
+pub struct Guarded {
+    pub problem: Problem,
     /// First elements of A, B, C and D.
     pub first: [usize; 4],
     /// Elements of guard zone behind A, B, C and D.
@@ -70,18 +73,11 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
 }
 
 /// A problem for a description. D is column-major where the description is of exchanged operands.
-pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
+pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
-    let exchanged = d.frame.is_exchanged();
-    let c_order = d.orders().c;
-    // As the user sees them: an exchanged description's A is the user's B, transposed.
-    let (a_order, b_order) = if exchanged {
-        (d.class.b.layout.transposed(), d.class.a.layout.transposed())
-    } else {
-        (d.class.a.layout, d.class.b.layout)
-    };
-    let (align_a, align_b) =
-        if exchanged { (d.alignments()[1], d.alignments()[0]) } else { (d.alignments()[0], d.alignments()[1]) };
+    let (orders, pins) = (d.orders(), d.user_pins());
+    let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
+    let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // The copy engine takes any extents; addresses and rows of A and of B begin where it can read.
     let roles = d.family.mainloop().behaviour().is_none();
@@ -108,7 +104,7 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
         let length = if rows == 0 || columns == 0 { 0 } else { (lines - 1) * leading + packed };
         first[which] = random.pick(&[0, 1, 2, 5, 16]) * align;
         behind[which] = random.below(40);
-        MatrixShape { order, leading, length }
+        View::new(Elements::of(length), order, leading)
     };
     let a = matrix(0, a_order, m, k, align_a);
     let b = matrix(1, b_order, k, n, align_b);
@@ -118,14 +114,14 @@ pub fn problem(seed: u64, d: &GemmDesc, wanted: Wanted) -> Problem {
     let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
-    let mut shapes = Shapes { m, n, k, a, b, c: Source::None, d: d_shape, scalars };
+    let mut problem = Problem { m, n, k, a, b, c: Source::None, d: d_shape, scalars, workspace: None };
     let reads = d.class.output.epilogue.reads(&scalars).source;
-    shapes.c = match random.below(3) {
+    problem.c = match random.below(3) {
         0 if !reads => Source::None,
         1 => Source::InPlace,
         _ => Source::Matrix(c),
     };
-    Problem { shapes, first, behind, poisoned: random.once_in(2) }
+    Guarded { problem, first, behind, poisoned: random.once_in(2) }
 }
 
 fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, usize) {
@@ -142,13 +138,13 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
         {
             continue;
         }
-        let (m, n) = if d.frame.is_exchanged() { (columns, rows) } else { (rows, columns) };
-        return (m, n, k);
+        let user = |axis: Axis| if axis.framed(d.frame) == Axis::M { rows } else { columns };
+        return (user(Axis::M), user(Axis::N), k);
     }
     unreachable!("the loop has no end")
 }
 
 /// Whether the scalars of a problem leave a description computing in integers.
-pub fn in_integers(d: &GemmDesc, shapes: &Shapes) -> bool {
-    d.for_scalars(&shapes.scalars).class.compute == ComputeKind::I32
+pub fn in_integers(d: &GemmDesc, problem: &Problem) -> bool {
+    d.for_scalars(&problem.scalars).class.compute == ComputeKind::I32
 }

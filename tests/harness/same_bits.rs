@@ -5,7 +5,7 @@ use super::{
     Random,
     case::Buffers,
     descriptions::{self, Family},
-    problems::{self, Problem, problem},
+    problems::{self, Guarded, guarded},
     reproduce,
 };
 use falchion::{
@@ -13,7 +13,7 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{HostMatrices, MatrixShape, Source},
+        call::{Elements, HostMatrices, Source, View},
         host::Mode,
     },
     numeric::ElementKind,
@@ -55,10 +55,10 @@ pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
 }
 
 /// Puts special numbers at a few places of a matrix.
-pub fn sprinkle(buffer: &mut HostBuffer, first: usize, shape: &MatrixShape, random: &mut Random) {
-    if shape.length > 0 {
+pub fn sprinkle(buffer: &mut HostBuffer, first: usize, view: &View<Elements>, random: &mut Random) {
+    if view.memory.length > 0 {
         for _ in 0..1 + random.below(4) {
-            let place = first + random.below(shape.length);
+            let place = first + random.below(view.memory.length);
             let number = special(buffer.kind(), random);
             buffer.set(place, number).expect("the element types of descriptions have a form in host memory");
         }
@@ -66,21 +66,17 @@ pub fn sprinkle(buffer: &mut HostBuffer, first: usize, shape: &MatrixShape, rand
 }
 
 /// D's buffer, guard zones included, after a product on the host.
-pub fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> Result<HostBuffer, Error> {
-    let Problem { shapes, first, .. } = problem;
-    let range = |which: usize, shape: &MatrixShape| first[which]..first[which] + shape.length;
+pub fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Result<HostBuffer, Error> {
+    let Guarded { problem, first, .. } = guarded;
+    let range = |which: usize, view: &View<Elements>| first[which]..first[which] + view.memory.length;
     let mut d = buffers.d.clone();
     let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, &shapes.a))?,
-        b: buffers.b.slice(range(1, &shapes.b))?,
-        c: match shapes.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, &shape))?),
-        },
-        d: d.slice_mut(range(3, &shapes.d))?,
+        a: buffers.a.slice(range(0, &problem.a))?,
+        b: buffers.b.slice(range(1, &problem.b))?,
+        c: problem.c.try_map(|c| buffers.c.slice(range(2, &c)))?,
+        d: d.slice_mut(range(3, &problem.d))?,
     };
-    run_on_host(desc, mode, shapes, matrices)?;
+    run_on_host(desc, mode, problem.with(matrices))?;
     Ok(d)
 }
 
@@ -97,33 +93,33 @@ pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error
 }
 
 /// Something that computes D's whole buffer another way; the number is for whatever it leaves to chance.
-pub type Other<'o> = &'o (dyn Fn(&Problem, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
+pub type Other<'o> = &'o (dyn Fn(&Guarded, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
     let most_work = if desc.family.mainloop().behaviour().is_none() { MOST_WORK_OF_ROLES } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
-    let problem = problem(seeds.1, desc, wanted);
+    let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
-    let mut buffers = Buffers::filled(desc, &problem, Fill::Random, seeds.1)?;
-    let shapes = &problem.shapes;
+    let mut buffers = Buffers::filled(desc, &guarded, Fill::Random, seeds.1)?;
+    let problem = &guarded.problem;
     let specials = random.once_in(2);
     if specials {
         // What is not finite cannot be scaled.
         if !desc.warp_specialized().is_some_and(|roles| roles.knobs.emulation.scales()) {
-            sprinkle(&mut buffers.a, problem.first[0], &shapes.a, &mut random);
-            sprinkle(&mut buffers.b, problem.first[1], &shapes.b, &mut random);
+            sprinkle(&mut buffers.a, guarded.first[0], &problem.a, &mut random);
+            sprinkle(&mut buffers.b, guarded.first[1], &problem.b, &mut random);
         }
-        if let Source::Matrix(c) = &shapes.c {
-            sprinkle(&mut buffers.c, problem.first[2], c, &mut random);
+        if let Source::Matrix(c) = &problem.c {
+            sprinkle(&mut buffers.c, guarded.first[2], c, &mut random);
         }
-        sprinkle(&mut buffers.d, problem.first[3], &shapes.d, &mut random);
+        sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
     }
-    let fast = run(desc, Mode::Fast, &problem, &buffers)?;
-    let others = other(&problem, &buffers, random.next())?;
+    let fast = run(desc, Mode::Fast, &guarded, &buffers)?;
+    let others = other(&guarded, &buffers, random.next())?;
     if let Some(place) = difference(&fast, &others)? {
         panic!(
-            "element {place} of D's buffer is {} when fast and {} otherwise\n  {}\n  {desc:?}\n  {problem:?}",
+            "element {place} of D's buffer is {} when fast and {} otherwise\n  {}\n  {desc:?}\n  {guarded:?}",
             fast.get(place)?,
             others.get(place)?,
             reproduce("same_bits", seeds)

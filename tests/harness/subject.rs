@@ -1,13 +1,14 @@
 //! Programs of kernels whose warpgroups have roles, changed in one thing and run, checked, beside the fast mode.
 
-use super::{case::Buffers, problems::Problem};
+use super::{case::Buffers, problems::Guarded};
 use crate::harness::OfFamily;
 use falchion::{
     desc::GemmDesc,
     device::{run_on_host, run_warp_specialized},
     internals::{
-        call::{HostMatrices, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
+        operand::Axis,
         plan::WarpSpecializedProgram,
         schedule::{Role, RoleStep, Section},
     },
@@ -68,54 +69,54 @@ pub fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Sectio
 }
 
 /// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
-fn problem(d: &GemmDesc) -> Problem {
+fn guarded(d: &GemmDesc) -> Guarded {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
     let (rows, columns) = (
         rectangle(d.threadblock().m, d.roles().knobs.cluster.m) + 24,
         2 * rectangle(d.threadblock().n, d.roles().knobs.cluster.n) + 40,
     );
-    let (m, n) = if d.frame.is_exchanged() { (columns, rows) } else { (rows, columns) };
+    let user = |axis: Axis| if axis.framed(d.frame) == Axis::M { rows } else { columns };
+    let (m, n) = (user(Axis::M), user(Axis::N));
     let k = ((d.stages() + 1) * d.threadblock().k - (d.threadblock().k / 2 - 1).min(24)) as usize;
-    let user = if d.frame.is_exchanged() { d.exchange() } else { *d };
     let matrix = |order: Order, rows, columns| {
         let leading = order.packed(rows, columns).next_multiple_of(16);
-        MatrixShape { order, leading, length: order.packed(columns, rows) * leading }
+        View::new(Elements::of(order.packed(columns, rows) * leading), order, leading)
     };
-    let (a, b) = (matrix(user.class.a.layout, m, k), matrix(user.class.b.layout, k, n));
-    let d_shape = matrix(d.orders().c, m, n);
+    let orders = d.orders();
+    let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
-    let shapes = Shapes { m, n, k, a, b, c: Source::Matrix(d_shape), d: d_shape, scalars };
-    Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false }
+    let problem = Problem { m, n, k, a, b, c: Source::Matrix(c), d: c, scalars, workspace: None };
+    Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
 /// A description's problem, its operands, and what the fast mode makes of them.
 pub struct Subject {
-    problem: Problem,
+    guarded: Guarded,
     buffers: Buffers,
     wanted: HostBuffer,
 }
 
-fn matrices<'a>(problem: &Problem, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
+fn matrices<'a>(guarded: &Guarded, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
     let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
-    let length = problem.shapes.d.length;
+    let length = guarded.problem.d.memory.length;
     let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
     HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it") }
 }
 
 impl Subject {
     pub fn new(desc: &GemmDesc) -> Self {
-        let problem = problem(desc);
-        let buffers = Buffers::filled(desc, &problem, Fill::Random, 5).expect("host buffers");
+        let guarded = guarded(desc);
+        let buffers = Buffers::filled(desc, &guarded, Fill::Random, 5).expect("host buffers");
         let mut wanted = buffers.d.clone();
-        run_on_host(desc, Mode::Fast, &problem.shapes, matrices(&problem, &buffers, &mut wanted)).expect("the fast mode");
-        Self { problem, buffers, wanted }
+        run_on_host(desc, Mode::Fast, guarded.problem.with(matrices(&guarded, &buffers, &mut wanted))).expect("the fast mode");
+        Self { guarded, buffers, wanted }
     }
 
     /// What is wrong in one order of events.
     pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
         let mut d = self.buffers.d.clone();
-        match run_warp_specialized(program, seed, &self.problem.shapes, matrices(&self.problem, &self.buffers, &mut d)) {
+        match run_warp_specialized(program, seed, self.guarded.problem.with(matrices(&self.guarded, &self.buffers, &mut d))) {
             Err(error) => Some(error.to_string()),
             Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
             Ok(()) => None,

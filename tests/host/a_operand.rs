@@ -3,14 +3,14 @@
 use crate::harness::OfFamily;
 use crate::harness::{
     case::Buffers,
-    problems::{Problem, Wanted, problem},
+    problems::{Guarded, Wanted, guarded},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins, PromotionKind, SourceKind},
     device::run_on_host,
     internals::{
-        call::{HostMatrices, Source},
+        call::HostMatrices,
         family::{Request, default_gemm_configuration::default_description},
         host::Mode,
         schedule::ScheduleKind,
@@ -46,21 +46,17 @@ fn orders() -> Vec<[Order; 3]> {
     vec![[col, col, row], [col, row, row], [row, row, col], [col, row, col], [row, row, row], [col, col, col]]
 }
 
-fn run(desc: &GemmDesc, mode: Mode, problem: &Problem, buffers: &Buffers) -> HostBuffer {
-    let Problem { shapes, first, .. } = problem;
+fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
+    let Guarded { problem, first, .. } = guarded;
     let mut d = buffers.d.clone();
     let range = |which: usize, length| first[which]..first[which] + length;
     let matrices = HostMatrices {
-        a: buffers.a.slice(range(0, shapes.a.length)).expect("A"),
-        b: buffers.b.slice(range(1, shapes.b.length)).expect("B"),
-        c: match shapes.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(shape) => Source::Matrix(buffers.c.slice(range(2, shape.length)).expect("C")),
-        },
-        d: d.slice_mut(range(3, shapes.d.length)).expect("D"),
+        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
+        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
+        c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
+        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
     };
-    run_on_host(desc, mode, shapes, matrices).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{shapes:?}"));
+    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
     d
 }
 
@@ -91,16 +87,16 @@ fn registers_give_the_bits_of_shared_memory() {
         .par_iter()
         .flat_map(|(desc, seed)| (0..4u64).into_par_iter().map(move |i| (desc, draw(*seed, i))))
         .map(|(desc, seed)| {
-            let problem = problem(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
-            let buffers = Buffers::filled(desc, &problem, Fill::Random, seed).expect("buffers");
+            let guarded = guarded(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
+            let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
             let shared = desc.with(Pins { a_operand: Some(SourceKind::Shared), ..Pins::NONE });
             assert_eq!((shared.roles().knobs.a_operand, shared.check()), (SourceKind::Shared, Ok(())));
-            let wanted = run(&shared, Mode::Fast, &problem, &buffers);
+            let wanted = run(&shared, Mode::Fast, &guarded, &buffers);
             for mode in [Mode::Fast, Mode::Checked { seed }] {
-                let found = run(desc, mode, &problem, &buffers);
-                assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{problem:?}");
+                let found = run(desc, mode, &guarded, &buffers);
+                assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{guarded:?}");
             }
-            (1, problem.shapes.m * problem.shapes.n)
+            (1, guarded.problem.m * guarded.problem.n)
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
     println!("{runs} problems of {} descriptions, {sums} elements of D, all bits alike", cases.len());

@@ -7,14 +7,14 @@ use crate::harness::{
     conformance::{Cases, by_threads, conforms, distinct, with_roles},
     descriptions::{self, coverage::Coverage},
     on_host::OnHost,
-    problems::{self, problem},
+    problems::{self, guarded},
 };
 use falchion::{
     Error,
     arch::OpKind,
     desc::GemmDesc,
     internals::{
-        call::{HostMatrices, Shapes, Source},
+        call::{HostMatrices, Problem, Source},
         host::Mode,
     },
 };
@@ -75,25 +75,29 @@ fn drawn_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
         let seed = draw(0xa119, i);
         let desc = descriptions::description(seed, descriptions::Wanted::default());
-        let Shapes { m, n, k, a, b, c, d, .. } =
-            problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).shapes;
-        let first = problem(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
-        let (align_a, align_b) = if desc.frame.is_exchanged() {
-            (desc.alignments()[1], desc.alignments()[0])
-        } else {
-            (desc.alignments()[0], desc.alignments()[1])
-        };
+        let Problem { m, n, k, a, b, c, d, .. } =
+            guarded(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).problem;
+        let first = guarded(seed, &desc, problems::Wanted { most_work: 3_000_000, aligned: true }).first;
+        let pins = desc.user_pins();
+        let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
+        let orders = desc.orders();
         let of_c = if let Source::Matrix(c) = c { c } else { d };
-        let all = [(a, m, k, align_a), (b, k, n, align_b), (of_c, m, n, desc.alignments()[2]), (d, m, n, desc.alignments()[2])];
-        for (which, (shape, rows, columns, align)) in all.into_iter().enumerate() {
-            let numbers = [shape.leading, shape.order.packed(rows, columns), first[which]];
+        let align_c = desc.alignments()[2];
+        let all = [
+            (a, orders.a, (m, k), align_a),
+            (b, orders.b, (k, n), align_b),
+            (of_c, orders.c, (m, n), align_c),
+            (d, orders.c, (m, n), align_c),
+        ];
+        for (which, (view, order, (rows, columns), align)) in all.into_iter().enumerate() {
+            let numbers = [view.leading(order), order.packed(rows, columns), first[which]];
             assert!(numbers.iter().all(|x| x.is_multiple_of(align as usize)), "{numbers:?} {align} {desc:?}");
         }
     }
 }
 
 /// A host executor with something wrong in what it is told.
-struct Misled(&'static str, fn(&mut Shapes, &mut [usize; 4]));
+struct Misled(&'static str, fn(&mut Problem, &mut [usize; 4]));
 
 impl Runner for Misled {
     fn name(&self) -> &'static str {
@@ -104,21 +108,21 @@ impl Runner for Misled {
         false
     }
 
-    fn run(&self, desc: &GemmDesc, shapes: &Shapes, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
-        let (mut shapes, mut first) = (*shapes, first);
-        (self.1)(&mut shapes, &mut first);
-        OnHost(Mode::Fast).run(desc, &shapes, whole, first)
+    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let (mut problem, mut first) = (*problem, first);
+        (self.1)(&mut problem, &mut first);
+        OnHost(Mode::Fast).run(desc, &problem, whole, first)
     }
 }
 
 #[test]
 fn the_suite_finds_what_is_wrong() {
     let wrong = [
-        Misled("nothing is written", |shapes, _| shapes.m = 0),
-        Misled("the last product is left out", |shapes, _| shapes.k = shapes.k.saturating_sub(1)),
-        Misled("C counts for nothing", |shapes, _| shapes.scalars[1] = 0.0),
-        Misled("the last row is left out", |shapes, _| shapes.m = shapes.m.saturating_sub(1)),
-        Misled("the last column is left out", |shapes, _| shapes.n = shapes.n.saturating_sub(1)),
+        Misled("nothing is written", |problem, _| problem.m = 0),
+        Misled("the last product is left out", |problem, _| problem.k = problem.k.saturating_sub(1)),
+        Misled("C counts for nothing", |problem, _| problem.scalars[1] = 0.0),
+        Misled("the last row is left out", |problem, _| problem.m = problem.m.saturating_sub(1)),
+        Misled("the last column is left out", |problem, _| problem.n = problem.n.saturating_sub(1)),
         Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
         Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
     ];
@@ -128,8 +132,8 @@ fn the_suite_finds_what_is_wrong() {
         for i in 0..40u64 {
             let desc =
                 descriptions::description(i, descriptions::Wanted { largest_tile: 100_000, ..descriptions::Wanted::default() });
-            let problem = problem(i, &desc, wanted);
-            found += usize::from(judge_one(&runner, &desc, &problem, Fill::Integers, (i, i)).is_err());
+            let guarded = guarded(i, &desc, wanted);
+            found += usize::from(judge_one(&runner, &desc, &guarded, Fill::Integers, (i, i)).is_err());
         }
         println!("{}: found in {found} of 40 cases", runner.name());
         assert!(found >= 8, "{}: found in {found} of 40 cases", runner.name());

@@ -242,3 +242,35 @@ fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
     in_halves.run(Arguments::new((1, 1, 3), &[half(2048.0), half(1.0), half(1.0)], &[half(1.0); 3], &mut d)).unwrap();
     assert_eq!(d[0], half(2048.0));
 }
+
+/// A and B may lie in either order, and a matrix whose rows are apart by more than they are long in either; what the strides of D say has to be
+/// what the kernel writes.
+#[test]
+fn operands_lie_in_either_order() {
+    let transposed = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
+        (0..rows * columns).map(|at| x[at % rows * columns + at / rows]).collect()
+    };
+    for size @ (m, n, k) in SIZES {
+        let (a, b) = (numbers(m * k, 1), numbers(k * n, 2));
+        let want = product(size, &a, &b);
+        let (a_columns, b_columns) = (transposed(&a, m, k), transposed(&b, k, n));
+        let mut d = vec![NAN; m * n];
+        Rows::new().run(Arguments::new(size, &a_columns, &b_columns, &mut d).strides_a(1, m).strides_b(1, k)).unwrap();
+        assert_eq!(d, want);
+        // Of a column-major D the operands change places, and strides with them.
+        let mut d = vec![NAN; m * n];
+        Columns::new().run(Arguments::new(size, &a, &b_columns, &mut d).strides_a(k, 1).strides_b(1, k)).unwrap();
+        assert_eq!(d, transposed(&want, m, n));
+        let mut d = vec![NAN; m * n];
+        Columns::new().run(Arguments::new(size, &a, &b, &mut d).strides_a(k, 1).strides_b(n, 1).strides_d(1, m)).unwrap();
+        assert_eq!(d, transposed(&want, m, n));
+    }
+    let (a, b, mut d) = (numbers(24, 1), numbers(30, 2), vec![0.0; 60]);
+    let mut said = |rows, columns| {
+        let refused = Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
+        refused.expect_err("not column-major").to_string()
+    };
+    let order = "rows of D are 5 elements apart, and its columns 1, where the kernel is of column-major ones; rows have to be 1 element apart";
+    assert_eq!(said(5, 1), order);
+    assert_eq!(said(2, 8), "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1");
+}

@@ -8,7 +8,10 @@ use crate::harness::{
 use falchion::{
     arch::ArchKind,
     desc::SimtDesc,
-    internals::{call::Shapes, operand::OperandKind},
+    internals::{
+        call::Problem,
+        operand::{Axis, OperandKind},
+    },
     layout::Order,
     shape::Mnk,
     threadblock::{Along, SmemLayout, SmemTile},
@@ -36,41 +39,47 @@ fn subjects() -> Vec<SimtDesc> {
 }
 
 /// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those of packed matrices and 32 more.
-fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Shapes {
+fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Problem {
     let Mnk { m, n, k } = desc.knobs.threadblock;
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
-    let (m, n) = if desc.frame.is_exchanged() { (n, m) } else { (m, n) };
-    let packed = Shapes::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]);
-    Shapes::of(&desc.sum(), (m, n, k), [Some(packed.a.leading + 32), Some(packed.b.leading + 32), None], [1.0; 8])
+    let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { m } else { n };
+    let (m, n) = (user(Axis::M), user(Axis::N));
+    let (packed, orders) = (Problem::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
+    Problem::of(
+        &desc.sum(),
+        (m, n, k),
+        [Some(packed.a.leading(orders.a) + 32), Some(packed.b.leading(orders.b) + 32), None],
+        [1.0; 8],
+    )
 }
 
-fn counted(desc: &SimtDesc, shapes: &Shapes) -> Counters {
-    count(&desc.program(), shapes).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
+fn counted(desc: &SimtDesc, problem: &Problem) -> Counters {
+    count(&desc.program(), problem).unwrap_or_else(|error| panic!("{error}: {desc:?}"))
 }
 
 /// Elements read = `MNK (1/tile_m + 1/tile_n)`, multiplications = `MNK`.
 #[test]
 fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
-        let shapes = problem(&desc, [2, 3, 4]);
-        let (turned, Mnk { m, n, .. }) = (shapes.canonical_for(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
+        let problem = problem(&desc, [2, 3, 4]);
+        let (turned, Mnk { m, n, .. }) = (problem.seen_by(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
         let mnk = (turned.m * turned.n * turned.k) as u64;
-        let counters = counted(&desc, &shapes);
+        let counters = counted(&desc, &problem);
         assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
         // A is read once for each column of tiles, B once for each row of tiles.
         let (a, b) = (mnk / u64::from(n), mnk / u64::from(m));
-        let (a, b) = if desc.frame.is_exchanged() { (b, a) } else { (a, b) };
+        let [a, b] = OperandKind::BOTH.map(|operand| if operand.framed(desc.frame) == OperandKind::A { a } else { b });
         assert_eq!((counters.a.elements, counters.b.elements), (a, b), "{desc:?}");
         assert_eq!(counters.multiply_adds, mnk, "{desc:?}");
     }
 }
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
-fn every_block(desc: &SimtDesc, shapes: &Shapes, operand: OperandKind) -> (u64, u64) {
-    let (turned, facts) = (shapes.canonical_for(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
+fn every_block(desc: &SimtDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
+    let (turned, facts) = (problem.seen_by(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
-        OperandKind::A => (turned.m, turned.a.leading, turned.n / desc.knobs.threadblock.n as usize),
-        OperandKind::B => (turned.n, turned.b.leading, turned.m / desc.knobs.threadblock.m as usize),
+        OperandKind::A => (turned.m, turned.a.leading(desc.class.a.layout), turned.n / desc.knobs.threadblock.n as usize),
+        OperandKind::B => (turned.n, turned.b.leading(desc.class.b.layout), turned.m / desc.knobs.threadblock.m as usize),
     };
     let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
@@ -98,11 +107,11 @@ fn every_block(desc: &SimtDesc, shapes: &Shapes, operand: OperandKind) -> (u64, 
 #[test]
 fn one_block_times_the_blocks_is_every_block() {
     for desc in subjects() {
-        let shapes = problem(&desc, [2, 3, 5]);
-        let counters = counted(&desc, &shapes);
-        let (a, b) = if desc.frame.is_exchanged() { (counters.b, counters.a) } else { (counters.a, counters.b) };
-        for (operand, reads) in [(OperandKind::A, a), (OperandKind::B, b)] {
-            assert_eq!((reads.requests, reads.sectors), every_block(&desc, &shapes, operand), "{} of {desc:?}", operand.name());
+        let problem = problem(&desc, [2, 3, 5]);
+        let counters = counted(&desc, &problem);
+        for (user, reads) in [(OperandKind::A, counters.a), (OperandKind::B, counters.b)] {
+            let operand = user.framed(desc.frame);
+            assert_eq!((reads.requests, reads.sectors), every_block(&desc, &problem, operand), "{} of {desc:?}", operand.name());
         }
     }
 }
@@ -111,7 +120,7 @@ fn one_block_times_the_blocks_is_every_block() {
 #[test]
 fn a_classic_tile_by_hand() {
     let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
-    let counters = counted(&desc.one(), &Shapes::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+    let counters = counted(&desc.one(), &Problem::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
     // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are 128 sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
     assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
@@ -125,38 +134,38 @@ fn a_classic_tile_by_hand() {
 #[test]
 fn a_changed_map_is_counted() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
-    let shapes = problem(&desc.one(), [1, 1, 2]);
+    let problem = problem(&desc.one(), [1, 1, 2]);
     let program = desc.one().program();
     let mut unpadded = program.clone();
     unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.one().base().operand(OperandKind::A).smem });
-    let (padded, unpadded) = (count(&program, &shapes).unwrap(), count(&unpadded, &shapes).unwrap());
+    let (padded, unpadded) = (count(&program, &problem).unwrap(), count(&unpadded, &problem).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
     // The same from the description's knob.
     let knob = but!(desc, smem_a: SmemLayout::Padded { along: Along::Mn, padding: 0 });
-    assert_eq!(counted(&knob.one(), &shapes), unpadded);
+    assert_eq!(counted(&knob.one(), &problem), unpadded);
     // A map that leaves points out is a fault, not a number.
     let mut broken = program;
     broken.maps.smem[0] = bent(&broken.maps.smem[0], |_, _| None);
-    assert!(count(&broken, &shapes).is_err());
+    assert!(count(&broken, &problem).is_err());
 }
 
 #[test]
 fn what_cannot_be_scaled_is_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let program = desc.one().program();
-    let says = |extents, leading| count(&program, &Shapes::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
+    let says = |extents, leading| count(&program, &Problem::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
     assert_eq!(
         says((100, 128, 64), [None; 3]),
         "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; the nearest is 128"
     );
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.
-    assert!(count(&program, &Shapes::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
+    assert!(count(&program, &Problem::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
     let wide = but!(desc, align_a: 4);
-    let shapes = Shapes::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
-    let says = count(&wide.one().program(), &shapes).unwrap_err().to_string();
+    let problem = Problem::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
+    let says = count(&wide.one().program(), &problem).unwrap_err().to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
-    assert!(count(&program, &Shapes::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
-    assert_eq!(count(&program, &Shapes::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());
+    assert!(count(&program, &Problem::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
+    assert_eq!(count(&program, &Problem::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());
 }

@@ -1,7 +1,7 @@
 //! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused, and what a wrong program computes.
 
 use crate::harness::OfFamily;
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, ran, shapes};
+use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran};
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
@@ -114,9 +114,9 @@ fn results_lie_within_the_bound() {
                 // Without the window the bound holds all the same.
                 program.split.windowed = false;
                 let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
-                let shapes = shapes(ORDERS[0], [m, n, k]);
+                let problem = problem(ORDERS[0], [m, n, k]);
                 let of = |x| HostSlice::new::<f32>(x);
-                let verdict = verify::check(&Claim { desc: &desc, shapes: &shapes, a: of(&a), b: of(&b), c: None, d: of(&d) })
+                let verdict = verify::check(&Claim { desc: &desc, problem: &problem, a: of(&a), b: of(&b), c: None, d: of(&d) })
                     .expect("slices");
                 assert!(verdict.is_right(), "{split:?} {data:?} {k}: {verdict:?}");
                 largest[which] = largest[which].max(verdict.error_over_bound);
@@ -313,9 +313,9 @@ fn what_cannot_be_split_is_refused() {
         says(ArchKind::Sm90),
         "emulation is no choice of the warpspecialized main loop; the nearest is none; no kernel was found with this --emulation"
     );
-    let mut deep = shapes(ORDERS[0], [1, 1, 1]);
-    (deep.k, deep.a.leading, deep.b.leading) = (1 << 30, 1 << 30, 1 << 30);
-    let refusal = deep.check(&f32s).expect_err("too deep");
+    let mut deep = problem(ORDERS[0], [1, 1, 1]);
+    (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
+    let refusal = deep.seen_by(&f32s).expect_err("too deep");
     assert!(matches!(refusal, Refusal::Split(SplitRefusal::TooDeep { most: 715_827_840, .. })), "{refusal}");
 }
 

@@ -3,15 +3,15 @@
 use crate::harness::OfFamily;
 use falchion::{
     Error,
-    device::{Executor, run_on_host, run_program},
+    device::{run_on_host, run_program},
     epilogue::{Clamp, Constant, LinearCombination, Node},
     internals::plan::Program,
     internals::{
-        call::{Host, HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
         index::{Coord, IndexMap, Map},
     },
-    layout::{Layout, Order, Orders},
+    layout::{Layout, Order},
     numeric::Element,
     prelude::*,
     shape::Mnk,
@@ -79,16 +79,16 @@ where
         let mut numbers = Numbers(case as u64);
         let matrix = |order: Order, rows, columns| {
             let leading = order.packed(rows, columns) + if case < 4 { 5 } else { 0 };
-            MatrixShape { order, leading, length: leading * order.packed(columns, rows) }
+            View::new(Elements::of(leading * order.packed(columns, rows)), order, leading)
         };
         let (a, b, c) = (matrix(orders[0], m, k), matrix(orders[1], k, n), matrix(orders[2], m, n));
-        let a_elements: Vec<A::Storage> = (0..a.length).map(|_| Sample::sample(&mut numbers)).collect();
-        let b_elements: Vec<B::Storage> = (0..b.length).map(|_| Sample::sample(&mut numbers)).collect();
-        let c_elements: Vec<C::Storage> = (0..c.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let a_elements: Vec<A::Storage> = (0..a.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let b_elements: Vec<B::Storage> = (0..b.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let c_elements: Vec<C::Storage> = (0..c.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
         let scalars = if case % 2 == 0 { [1.0, 0.0] } else { [0.75, -2.0] };
         let mut all = [0.0; 8];
         all[..2].copy_from_slice(&scalars);
-        let shapes = Shapes { m, n, k, a, b, c: Source::InPlace, d: c, scalars: all };
+        let problem = Problem { m, n, k, a, b, c: Source::InPlace, d: c, scalars: all, workspace: None };
         let run = |mode| {
             let mut d = c_elements.clone();
             let matrices = HostMatrices {
@@ -97,7 +97,7 @@ where
                 c: Source::InPlace,
                 d: HostSliceMut::new::<C>(&mut d),
             };
-            run_on_host(&desc, mode, &shapes, matrices).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+            run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
             d
         };
         let (fast, checked) = (run(Mode::Fast), run(Mode::Checked { seed: 7 }));
@@ -185,15 +185,14 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
     let mut numbers = Numbers(1);
     let mut matrix = |count: usize| (0..count).map(|_| Sample::sample(&mut numbers)).collect::<Vec<f32>>();
     let (a, b, mut d) = (matrix(n * k), matrix(k * n), vec![0.0; n * n]);
-    let orders = Orders { a: Order::Row, b: Order::Row, c: Order::Row };
-    let shapes = Host::shapes(&Arguments::<Host, f32, f32, f32>::new((n, n, k), &a, &b, &mut d), orders);
+    let problem = Problem::of(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let matrices = HostMatrices {
         a: HostSlice::new::<f32>(&a),
         b: HostSlice::new::<f32>(&b),
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
     };
-    run_program(program, mode, &shapes, matrices).map(|()| d)
+    run_program(program, mode, problem.with(matrices)).map(|()| d)
 }
 
 /// The program of 32 x 32 tiles, four warps each, two along M and two along N.

@@ -4,7 +4,7 @@ use crate::harness::{
     case::Buffers,
     descriptions::{Wanted, description},
     gate::{self, DRAWN, Line, digest, each},
-    problems::{self, Problem, problem},
+    problems::{self, Guarded, guarded},
     same_bits::run,
     sample,
 };
@@ -26,8 +26,8 @@ fn products() -> Vec<Line> {
 }
 
 /// D's buffer, guard zones included, after a product in the fast mode.
-fn product(desc: &GemmDesc, problem: &Problem, seed: u64) -> Result<Vec<u8>, Error> {
-    let d = run(desc, Mode::Fast, problem, &Buffers::filled(desc, problem, Fill::Random, seed)?)?;
+fn product(desc: &GemmDesc, guarded: &Guarded, seed: u64) -> Result<Vec<u8>, Error> {
+    let d = run(desc, Mode::Fast, guarded, &Buffers::filled(desc, guarded, Fill::Random, seed)?)?;
     // A NaN may carry any payload.
     let mut bytes = d.bytes().to_vec();
     for (place, element) in bytes.chunks_exact_mut(d.kind().bytes_of(1) as usize).enumerate() {
@@ -42,8 +42,8 @@ fn product(desc: &GemmDesc, problem: &Problem, seed: u64) -> Result<Vec<u8>, Err
 fn multiplied(line: &Line) -> Line {
     let (desc, seed) = (line.desc("product"), line.number("seed"));
     let most_work = if desc.family.mainloop().behaviour().is_none() { 6 * MOST_WORK } else { MOST_WORK };
-    let problem = problem(seed, &desc, problems::Wanted { most_work, aligned: false });
-    let bytes = product(&desc, &problem, seed).unwrap_or_else(|error| panic!("{error}\n{}", line.text()));
+    let guarded = guarded(seed, &desc, problems::Wanted { most_work, aligned: false });
+    let bytes = product(&desc, &guarded, seed).unwrap_or_else(|error| panic!("{error}\n{}", line.text()));
     line.clone().with(json!({ "bits": digest([&bytes[..]]) }))
 }
 

@@ -7,7 +7,7 @@ use falchion::{
     desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
     device::{run_on_host, run_warp_specialized},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::{Request, default_gemm_configuration::default_description},
         host::Mode,
         plan::WarpSpecializedProgram,
@@ -35,25 +35,24 @@ fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
     (0..count as u64).map(number).collect()
 }
 
-fn shapes() -> Shapes {
+fn problem() -> Problem {
     let [m, n, k] = SIZES;
-    let packed =
-        |order: Order, rows, columns| MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns };
+    let packed = |order: Order, rows, columns| View::packed(Elements::of(rows * columns), order, (rows, columns), None);
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Shapes { m, n, k, a, b, c: Source::None, d, scalars }
+    Problem { m, n, k, a, b, c: Source::None, d, scalars, workspace: None }
 }
 
-fn product(run: impl FnOnce(&Shapes, HostMatrices<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
+fn product(run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
     let [m, n, k] = SIZES;
     let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
     let d_slice = HostSliceMut::new::<f32>(&mut d);
     let matrices = HostMatrices { a: HostSlice::new::<E4m3>(&a), b: HostSlice::new::<E4m3>(&b), c: Source::None, d: d_slice };
-    run(&shapes(), matrices).map(|()| d)
+    run(problem().with(matrices)).map(|()| d)
 }
 
 fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
-    product(|shapes, matrices| run_on_host(desc, mode, shapes, matrices)).unwrap_or_else(|error| panic!("{error}"))
+    product(|call| run_on_host(desc, mode, call)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// For every element and in both modes, bit by bit: `D[i, j] = Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, K filled up
@@ -96,7 +95,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
     let right = promoted().roles().program().expect("a program");
-    let run = |program: &WarpSpecializedProgram| product(|shapes, matrices| run_warp_specialized(program, 3, shapes, matrices));
+    let run = |program: &WarpSpecializedProgram| product(|call| run_warp_specialized(program, 3, call));
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
     let changes: [fn(&mut Vec<RoleStep>); 3] = [

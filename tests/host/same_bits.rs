@@ -5,7 +5,7 @@ use crate::harness::{
     asked_for,
     case::Buffers,
     descriptions::{self, coverage::Coverage, description},
-    problems::Problem,
+    problems::Guarded,
     reproduce,
     same_bits::{MOST_WORK, compare, difference, roles, run, threads},
 };
@@ -23,7 +23,7 @@ const DESCRIPTIONS: usize = 700;
 const PROBLEMS_EACH: usize = 4;
 
 fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
-    let checked = |problem: &Problem, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, problem, buffers);
+    let checked = |guarded: &Guarded, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, guarded, buffers);
     compare(desc, seeds, false, &checked)
         .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
 }
@@ -112,10 +112,10 @@ fn threads_give_the_bits_of_the_other_main_loops() {
             let desc = description(seed, threads());
             let other = of_one_schedule(&desc);
             assert_eq!(other.check(), Ok(()), "{other:?}");
-            let checked = |problem: &Problem, buffers: &Buffers, seed| {
-                let ring = run(&desc, Mode::Checked { seed }, problem, buffers)?;
-                let threads = run(&other, Mode::Checked { seed }, problem, buffers)?;
-                assert_eq!(difference(&ring, &threads)?, None, "{desc:?} {problem:?}");
+            let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
+                let ring = run(&desc, Mode::Checked { seed }, guarded, buffers)?;
+                let threads = run(&other, Mode::Checked { seed }, guarded, buffers)?;
+                assert_eq!(difference(&ring, &threads)?, None, "{desc:?} {guarded:?}");
                 Ok(threads)
             };
             for i in 0..3 {

@@ -7,7 +7,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, TENSOR_OP_COMBINATIONS},
     internals::{
-        call::{HostSlice, MatrixShape, Shapes, Source},
+        call::{Elements, HostSlice, Problem, Source, View},
         family::default_gemm_configuration::default_gemm_configurations,
     },
     layout::Order,
@@ -26,21 +26,21 @@ fn described(types: Combined, arch: ArchKind) -> GemmDesc {
 }
 
 /// A product of numbers that are drawn, its D not yet computed.
-struct Problem {
+struct Drawn {
     desc: GemmDesc,
-    shapes: Shapes,
+    problem: Problem,
     a: HostBuffer,
     b: HostBuffer,
     d: HostBuffer,
 }
 
-impl Problem {
-    fn drawn(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
+impl Drawn {
+    fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
-        let matrix = |order, leading, length| MatrixShape { order, leading, length };
+        let matrix = |order, leading, length| View::new(Elements::of(length), order, leading);
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
-        let shapes = Shapes {
+        let problem = Problem {
             m: M,
             n: N,
             k,
@@ -49,18 +49,19 @@ impl Problem {
             c: Source::None,
             d: matrix(Order::Row, N, M * N),
             scalars,
+            workspace: None,
         };
         let buffer = |kind, length| HostBuffer::poisoned(kind, length);
         let (mut a, mut b, d) = (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
         let from: Distribution = fill.operands(types, k);
-        from.fill(1, a.slice_mut(0..M * k)?, &shapes.a, (M, k))?;
-        from.fill(2, b.slice_mut(0..k * N)?, &shapes.b, (k, N))?;
-        Ok(Self { desc, shapes, a, b, d })
+        from.fill(1, a.slice_mut(0..M * k)?, &problem.a, (M, k))?;
+        from.fill(2, b.slice_mut(0..k * N)?, &problem.b, (k, N))?;
+        Ok(Self { desc, problem, a, b, d })
     }
 
     /// The factors of one element of D.
     fn factors(&self, row: usize, column: usize) -> Result<(Vec<f32>, Vec<f32>), Error> {
-        let k = self.shapes.k;
+        let k = self.problem.k;
         let line = |buffer: &HostBuffer, at: usize| -> Result<Vec<f32>, Error> {
             (at * k..(at + 1) * k).map(|place| Ok(buffer.get(place)? as f32)).collect()
         };
@@ -80,8 +81,8 @@ impl Problem {
 
     fn verdict(&self) -> Result<Verdict, Error> {
         let (a, b, d): (HostSlice<'_>, _, _) =
-            (self.a.slice(0..M * self.shapes.k)?, self.b.slice(0..N * self.shapes.k)?, self.d.slice(0..M * N)?);
-        check(&Claim { desc: &self.desc, shapes: &self.shapes, a, b, c: None, d })
+            (self.a.slice(0..M * self.problem.k)?, self.b.slice(0..N * self.problem.k)?, self.d.slice(0..M * N)?);
+        check(&Claim { desc: &self.desc, problem: &self.problem, a, b, c: None, d })
     }
 }
 
@@ -93,19 +94,19 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
         for arch in ArchKind::ALL {
             let Some(row) = Instruction::of(types, arch) else { continue };
             for k in [1, 31, 100, 515] {
-                let mut problem = Problem::drawn(types, arch, k, Fill::Random)?;
-                problem.compute(|a, b| f64::from(row.sum(a, b)))?;
-                let verdict = problem.verdict()?;
+                let mut drawn = Drawn::of(types, arch, k, Fill::Random)?;
+                drawn.compute(|a, b| f64::from(row.sum(a, b)))?;
+                let verdict = drawn.verdict()?;
                 assert!(verdict.is_right(), "{types:?} {arch} {k}: {verdict}");
                 if types.a.is_fp8() {
-                    problem.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
-                    assert!(problem.verdict()?.is_right(), "{types:?} {arch} {k}");
+                    drawn.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
+                    assert!(drawn.verdict()?.is_right(), "{types:?} {arch} {k}");
                 }
                 // An error of several bounds, for K at which the bound is narrow.
                 if k == 100 && types.c == F32 {
                     let error = if types.a.is_fp8() { 4.0 } else { 1e-2 };
-                    problem.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
-                    assert!(!problem.verdict()?.is_right(), "{types:?} {arch}");
+                    drawn.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
+                    assert!(!drawn.verdict()?.is_right(), "{types:?} {arch}");
                 }
             }
         }
@@ -118,16 +119,16 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
 fn whole_numbers_decide_every_row() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for k in [64, 1000, 5000] {
-            let mut problem = Problem::drawn(types, ArchKind::Sm90, k, Fill::Integers)?;
+            let mut drawn = Drawn::of(types, ArchKind::Sm90, k, Fill::Integers)?;
             match Instruction::of(types, ArchKind::Sm90) {
-                Some(row) => problem.compute(|a, b| f64::from(row.sum(a, b)))?,
-                None => problem.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
+                Some(row) => drawn.compute(|a, b| f64::from(row.sum(a, b)))?,
+                None => drawn.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
             }
-            let verdict = problem.verdict()?;
+            let verdict = drawn.verdict()?;
             assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
-            let was = problem.d.get(7)?;
-            problem.d.set(7, was + if was.abs() < 64.0 { 1.0 } else { was.abs() / 8.0 })?;
-            let verdict = problem.verdict()?;
+            let was = drawn.d.get(7)?;
+            drawn.d.set(7, was + if was.abs() < 64.0 { 1.0 } else { was.abs() / 8.0 })?;
+            let verdict = drawn.verdict()?;
             assert_eq!((verdict.elements_wrong, verdict.is_exact()), (1, true), "{types:?} {k}");
         }
     }
@@ -141,15 +142,15 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
     let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
     let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
-        let mut problem = Problem::drawn(types, ArchKind::Sm90, 1, Fill::Random)?;
+        let mut drawn = Drawn::of(types, ArchKind::Sm90, 1, Fill::Random)?;
         // As a user's slice holds them: `set` would round to tf32.
         let raw = vec![x as f32; M];
-        problem.b = HostBuffer::poisoned(Tf32, N)?;
-        (0..N).try_for_each(|place| problem.b.set(place, 1.0))?;
-        problem.compute(|_, _| claimed)?;
+        drawn.b = HostBuffer::poisoned(Tf32, N)?;
+        (0..N).try_for_each(|place| drawn.b.set(place, 1.0))?;
+        drawn.compute(|_, _| claimed)?;
         let a = HostSlice::new::<numeric::Tf32>(&raw);
-        let (b, d) = (problem.b.slice(0..N)?, problem.d.slice(0..M * N)?);
-        check(&Claim { desc: &problem.desc, shapes: &problem.shapes, a, b, c: None, d })
+        let (b, d) = (drawn.b.slice(0..N)?, drawn.d.slice(0..M * N)?);
+        check(&Claim { desc: &drawn.desc, problem: &drawn.problem, a, b, c: None, d })
     };
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));
@@ -172,9 +173,9 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
 #[test]
 fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
     let types = Combined { a: E4m3, b: E5m2, accumulator: F32, c: Bf16 };
-    let mut problem = Problem::drawn(types, ArchKind::Sm90, 4096, Fill::Random)?;
-    problem.compute(|_, _| 1.0)?;
-    let verdict = problem.verdict()?;
+    let mut drawn = Drawn::of(types, ArchKind::Sm90, 4096, Fill::Random)?;
+    drawn.compute(|_, _| 1.0)?;
+    let verdict = drawn.verdict()?;
     assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));
     assert!(verdict.to_string().contains("take whole numbers"), "{verdict}");
     Ok(())

@@ -3,17 +3,19 @@
 use crate::harness::drawn;
 use falchion::{
     arch::{Arch, ArchKind},
-    desc::{AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Leaf, Pins, PromoteEachStage, SharedA, SharedB, SimtDesc},
+    desc::{
+        AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Frame, Leaf, Pins, PromoteEachStage, SharedA, SharedB, SimtDesc,
+    },
     device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
     internals::family::default_gemm_configuration::{default_description, default_gemm_configurations},
-    layout::{Canonical, Exchanged, Layout, Of, Operands, Order},
+    layout::{Layout, Order},
     numeric::{Element, ElementKind},
     prelude::*,
     shape::{Mnk, TiledBy},
     threadblock::{MainloopKind, SmemAuto, SmemPadded, SmemSwizzled},
 };
-use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_type_eq_all, const_assert};
+use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert};
 
 /// The description of `f32` by rows with a configuration.
 fn of_f32<C: Config>() -> GemmDesc {
@@ -102,20 +104,6 @@ fn a_loop_nest_is_one_leaf() {
     assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
 }
 
-// Exchanging twice is the identity, on layouts and on operands.
-assert_type_eq_all!(<<RowMajor as Layout>::Transposed as Layout>::Transposed, RowMajor);
-assert_type_eq_all!(<<ColMajor as Layout>::Transposed as Layout>::Transposed, ColMajor);
-type Mixed = Of<F16, RowMajor, Bf16, ColMajor, f32, ColMajor>;
-type Twice = Exchanged<Exchanged<Mixed>>;
-assert_type_eq_all!(<Twice as Operands>::A, F16);
-assert_type_eq_all!(<Twice as Operands>::B, Bf16);
-assert_type_eq_all!(<Twice as Operands>::LayoutA, RowMajor);
-assert_type_eq_all!(<Twice as Operands>::LayoutB, ColMajor);
-const_assert!(!Twice::EXCHANGED && Exchanged::<Mixed>::EXCHANGED && <Canonical<Mixed> as Operands>::EXCHANGED);
-assert_type_eq_all!(<Canonical<Mixed> as Operands>::A, Bf16);
-assert_type_eq_all!(<Canonical<Mixed> as Operands>::LayoutA, RowMajor, <Canonical<Mixed> as Operands>::LayoutC);
-assert_type_eq_all!(<Canonical<Mixed> as Operands>::LayoutB, ColMajor);
-
 // A GEMM is its type: nothing to carry, nothing to share.
 type Plain = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
 assert_eq_size!(Plain, ());
@@ -145,7 +133,7 @@ fn a_description_of_types_is_the_description_of_their_values() {
     assert_eq!(DESC, drawn::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.exchange().exchange(), DESC);
     let pins = DESC.pins();
-    assert_eq!(pins.exchange().exchange(), pins);
+    assert_eq!(pins.framed(Frame::Exchanged).framed(Frame::Exchanged), pins);
 }
 
 /// A small whole number, as an element.

@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::default_gemm_configuration::default_description,
         host::Mode,
     },
@@ -24,8 +24,8 @@ fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
     (0..count as u64).map(|i| Bf16::from_f32((draw(seed, i) >> 40) as f32 / (1 << 20) as f32 - 8.0)).collect()
 }
 
-fn packed(order: Order, rows: usize, columns: usize) -> MatrixShape {
-    MatrixShape { order, leading: order.packed(rows, columns), length: rows * columns }
+fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
+    View::packed(Elements::of(rows * columns), order, (rows, columns), None)
 }
 
 /// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] = Instruction::sum(A[i, :], B[:, j])` with K
@@ -57,20 +57,20 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
 
 /// One run of a description that is all but square, D and C given.
 fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 2], c: Option<&[f32]>, d: &mut [f32]) {
-    let user = if desc.frame.is_exchanged() { desc.exchange() } else { *desc };
-    let order_c = if desc.frame.is_exchanged() { Order::Col } else { Order::Row };
+    let orders = desc.orders();
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (alpha, beta);
-    let shapes = Shapes {
+    let problem = Problem {
         m,
         n,
         k,
-        a: packed(user.class.a.layout, m, k),
-        b: packed(user.class.b.layout, k, n),
-        c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(order_c, m, n))),
-        d: packed(order_c, m, n),
+        a: packed(orders.a, m, k),
+        b: packed(orders.b, k, n),
+        c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(orders.c, m, n))),
+        d: packed(orders.c, m, n),
         scalars,
+        workspace: None,
     };
     let matrices = HostMatrices {
         a: HostSlice::new::<Bf16>(&a),
@@ -78,7 +78,7 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
         c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
         d: HostSliceMut::new::<f32>(d),
     };
-    run_on_host(desc, mode, &shapes, matrices).unwrap_or_else(|error| panic!("{error}"));
+    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]

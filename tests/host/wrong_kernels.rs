@@ -3,13 +3,13 @@
 //!
 //! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either lane rejects it.
 
-use crate::harness::{Random, case::Buffers, problems::Problem};
+use crate::harness::{Random, case::Buffers, problems::Guarded};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{HostMatrices, HostSlice, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         family::default_gemm_configuration::default_description,
         host::Mode,
     },
@@ -59,7 +59,7 @@ fn all(buffer: &HostBuffer) -> HostSlice<'_> {
 
 struct Case {
     desc: GemmDesc,
-    problem: Problem,
+    guarded: Guarded,
 }
 
 impl Case {
@@ -70,28 +70,29 @@ impl Case {
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
         let desc = but!(desc, threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm);
-        let matrix = |rows, columns| MatrixShape { order: Order::Row, leading: columns, length: rows * columns };
+        let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
         let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let shapes = Shapes { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars };
-        Self { desc, problem: Problem { shapes, first: [0; 4], behind: [0; 4], poisoned: false } }
+        let problem =
+            Problem { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars, workspace: None };
+        Self { desc, guarded: Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false } }
     }
 
     /// What a kernel with something wrong leaves in D; at `at` where it is one element.
     fn run(&self, buffers: &Buffers, wrong: Wrong, at: usize) -> HostBuffer {
-        let mut shapes = self.problem.shapes;
+        let mut problem = self.guarded.problem;
         if wrong == Wrong::LastOfK {
-            shapes.k -= 8;
+            problem.k -= 8;
         }
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
         let matrices = HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before") };
-        run_on_host(&self.desc, Mode::Fast, &shapes, matrices).expect("it fits");
+        run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {
             Wrong::Nothing | Wrong::LastOfK => Vec::new(),
             Wrong::AllZero => (0..d.length()).map(|place| (place, 0.0)).collect(),
             Wrong::TooLarge => (0..d.length()).map(|place| (place, 1.15 * get(place))).collect(),
-            Wrong::NextRow => vec![(at, get(at + shapes.n))],
+            Wrong::NextRow => vec![(at, get(at + problem.n))],
             Wrong::OneNan => vec![(at, if d.kind().is_integer() { -128.0 } else { f64::NAN })],
         };
         changed.into_iter().for_each(|(place, x)| d.set(place, x).expect("as before"));
@@ -100,7 +101,7 @@ impl Case {
 
     fn claim<'a>(&'a self, buffers: &'a Buffers, d: &'a HostBuffer) -> Claim<'a> {
         let [a, b, d] = [&buffers.a, &buffers.b, d].map(all);
-        Claim { desc: &self.desc, shapes: &self.problem.shapes, a, b, c: None, d }
+        Claim { desc: &self.desc, problem: &self.guarded.problem, a, b, c: None, d }
     }
 
     fn judge(&self, buffers: &Buffers, d: &HostBuffer) -> Verdict {
@@ -110,12 +111,12 @@ impl Case {
 
 /// In how many of `trials` a kernel was rejected.
 fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u64 {
-    let Shapes { m, n, .. } = case.problem.shapes;
+    let Problem { m, n, .. } = case.guarded.problem;
     (0..trials)
         .map(|_| {
             let seed = random.next();
             let lanes = [Fill::Integers, Fill::Random].map(|fill| {
-                Buffers::filled(&case.desc, &case.problem, fill, seed).expect("these types have a form in host memory")
+                Buffers::filled(&case.desc, &case.guarded, fill, seed).expect("these types have a form in host memory")
             });
             // An element that is what it should be is not wrong: take one whose neighbour is another whole number.
             let right = case.run(&lanes[0], Wrong::Nothing, 0);
@@ -157,7 +158,7 @@ fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
 fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
     let case = Case::new([F16, F16, F16], (24, 24, 1024));
     let verdict = |fill| {
-        let buffers = Buffers::filled(&case.desc, &case.problem, fill, 1).expect("these types have a form in host memory");
+        let buffers = Buffers::filled(&case.desc, &case.guarded, fill, 1).expect("these types have a form in host memory");
         case.judge(&buffers, &case.run(&buffers, Wrong::Nothing, 0))
     };
     let (whole, random) = (verdict(Fill::Integers), verdict(Fill::Random));
@@ -168,7 +169,7 @@ fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
 #[test]
 fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
     let case = Case::new([F32, F32, F32], (4096, 4096, 64));
-    let buffers = Buffers::filled(&case.desc, &case.problem, Fill::Random, 5).expect("these types have a form in host memory");
+    let buffers = Buffers::filled(&case.desc, &case.guarded, Fill::Random, 5).expect("these types have a form in host memory");
     let mut d = case.run(&buffers, Wrong::Nothing, 0);
     let sampled = |d: &HostBuffer, seed| verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits");
     let verdict = sampled(&d, 1);

@@ -1,12 +1,15 @@
 //! How `f32` is split for tensor cores: which parts a tile along K reads, what the passes write, and how much room it takes.
 
-use crate::harness::on_tensor_cores::{Data, ORDERS, desc, draws, shapes};
+use crate::harness::{
+    on_tensor_cores::{Data, ORDERS, desc, draws, problem},
+    passes::SplitPassProgram,
+};
 use falchion::{
     internals::{
         call::SplitLayout,
         index::{IndexMap, Tabled, at, laws, points},
-        operand::OperandKind,
-        pass::{PIECE, SplitPass, SplitPassDesc, SplitPassProgram},
+        operand::{Frame, OperandKind},
+        pass::{PIECE, SplitPass, SplitPassDesc},
     },
     numeric::{
         SplitKind,
@@ -18,10 +21,11 @@ use std::sync::Arc;
 /// Tiles along K read, product after product of a block, the parts that the table has: each pair (block of A, block of B) once.
 #[test]
 fn tiles_read_every_product_of_every_block_once() {
-    for (split, exchanged) in SplitKind::ALL.into_iter().flat_map(|split| [(split, false), (split, true)]) {
+    let frames = [Frame::AsGiven, Frame::Exchanged];
+    for (split, frame) in SplitKind::ALL.into_iter().flat_map(|split| frames.map(|frame| (split, frame))) {
         for count in [1, 2, 7, 100] {
-            let blocks = SplitBlocks { split, exchanged, blocks: count };
-            assert_eq!(blocks, SplitBlocks::of((split, exchanged), (count * split.parts() * 64) as usize, 64));
+            let blocks = SplitBlocks { split, frame, blocks: count };
+            assert_eq!(blocks, SplitBlocks::of((split, frame), (count * split.parts() * 64) as usize, 64));
             assert!(points(&blocks).all(|point| blocks.at(point).is_some_and(|block| block < blocks.codomain())));
             let mut pairs: Vec<_> =
                 (0..blocks.tiles()).map(|tile| OperandKind::BOTH.map(|operand| blocks.block(operand, tile))).collect();
@@ -30,7 +34,7 @@ fn tiles_read_every_product_of_every_block_once() {
                 assert_eq!(pair[0] % count, pair[1] % count);
                 let wanted = split.products()[tile % split.products().len()];
                 let parts = pair.map(|block| block / count);
-                assert_eq!(if exchanged { [parts[1], parts[0]] } else { parts }, wanted);
+                assert_eq!(OperandKind::BOTH.map(|operand| parts[operand.framed(frame).index()]), wanted);
             }
             pairs.sort_unstable();
             pairs.dedup();
@@ -102,10 +106,11 @@ fn the_workspace_is_as_large_as_the_parts() {
         (SplitKind::F16x3, (100 * 192 * 2 * 2) + 1792 + 256 + (50 * 192 * 2 * 2) + 1024 + 256 + 256),
     ] {
         for orders in ORDERS {
-            let routes = desc(split, orders).routes(&shapes(orders, [m, n, k]), [4, 8]).expect("its layouts");
+            let routes = desc(split, orders).routes(&problem(orders, [m, n, k]).at([4, 8])).expect("a kernel");
             let whole = |bytes: u64| bytes.next_multiple_of(256);
             assert_eq!((routes.to_string().as_str(), routes.a.leading), ("A split, B split", 192 * split.parts() as usize));
-            assert!(routes.b.offset.is_multiple_of(256) && routes.b.offset == routes.a.bytes);
+            let of_kernel = routes.framed(desc(split, orders).frame);
+            assert!(of_kernel.b.offset.is_multiple_of(256) && of_kernel.b.offset == of_kernel.a.bytes);
             assert!(routes.workspace_bytes().abs_diff(whole(bytes)) <= 512, "{} {bytes}", routes.workspace_bytes());
         }
     }

@@ -11,7 +11,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::WARP,
-    desc::GemmDesc,
+    desc::{Frame, GemmDesc},
     epilogue::{
         tensor_store::StagingMap,
         tile_store::{AccumulatorMap, DepositMap},
@@ -251,10 +251,10 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
         for along_k in [false, true] {
             affine("decompose", &SplitPassDesc::of(split).pieces(along_k))?;
         }
-        let blocks = SplitBlocks { split, exchanged: false, blocks: 7 };
+        let blocks = SplitBlocks { split, frame: Frame::AsGiven, blocks: 7 };
         prop_assert!(blocks.layout().is_none());
     }
-    affine("blocks", &SplitBlocks { split: SplitKind::None, exchanged: false, blocks: 7 })
+    affine("blocks", &SplitBlocks { split: SplitKind::None, frame: Frame::AsGiven, blocks: 7 })
 }
 
 /// A map with another's layout.

@@ -4,6 +4,7 @@
 use falchion::{
     arch::OpKind,
     desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
+    internals::call::{Elements, View},
     layout::Order,
     numeric::{Combined, E4m3, E5m2, ElementKind, F16, Narrow, Tf32, Widen},
 };
@@ -169,12 +170,12 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
 #[test]
 fn what_is_drawn_is_of_the_type() -> Result<(), falchion::Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
-        let shape = falchion::internals::call::MatrixShape { order: Order::Row, leading: 64, length: 64 * 64 };
-        let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
-        assert!((0..shape.length).all(|place| buffer.get(place).is_ok_and(f64::is_nan)));
-        Distribution::Random.fill(3, buffer.slice_mut(0..shape.length)?, &shape, (64, 64))?;
+        let view = View::new(Elements::of(64 * 64), Order::Row, 64);
+        let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
+        assert!((0..view.memory.length).all(|place| buffer.get(place).is_ok_and(f64::is_nan)));
+        Distribution::Random.fill(3, buffer.slice_mut(0..view.memory.length)?, &view, (64, 64))?;
         let mut distinct = std::collections::BTreeSet::new();
-        for place in 0..shape.length {
+        for place in 0..view.memory.length {
             let x = buffer.get(place)?;
             assert!((-2.0..=2.0).contains(&x), "{kind} {x}");
             assert!(kind != ElementKind::Tf32 || f64::from(Tf32::as_read(x as f32)) == x, "{x}");

@@ -12,11 +12,11 @@ use crate::harness::{
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, Machine, OpKind},
-    desc::{GemmDesc, SimtDesc},
+    desc::{Frame, GemmDesc, SimtDesc},
     device::{Arguments, Gemm, run_on_host},
     epilogue::{EpilogueDesc, NodeId, Op},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::default_gemm_configuration::{default_description, default_gemm_configurations},
         host::Mode,
     },
@@ -184,19 +184,20 @@ fn the_table_refuses_what_it_has_no_row_for() {
 }
 
 /// A packed problem of m x n x k with matrices as long as they need to be, changed.
-fn problem([m, n, k]: [usize; 3], change: impl FnOnce(&mut Shapes)) -> Shapes {
-    let matrix = |rows, columns| MatrixShape { order: Order::Row, leading: columns, length: rows * columns };
+fn problem([m, n, k]: [usize; 3], change: impl FnOnce(&mut Problem)) -> Problem {
+    let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let mut shapes = Shapes { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars };
-    change(&mut shapes);
-    shapes
+    let mut problem =
+        Problem { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars, workspace: None };
+    change(&mut problem);
+    problem
 }
 
 #[test]
 fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let most = i32::MAX as usize;
-    let huge = MatrixShape { order: Order::Row, leading: most, length: usize::MAX };
+    let huge = View::new(Elements::ALL, Order::Row, most);
     let user = EpilogueDesc::leaf(Op::Accumulator).then(Op::User(NodeId(77)));
     let plain = default_f32(ArchKind::Sm70, ROWS);
     let whole = {
@@ -204,41 +205,72 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         default_description(OpKind::Simt, ArchKind::Sm70, drawn::types(i32, i32, i32), ROWS).expect("a row")
     };
     #[rustfmt::skip]
-    let table: Vec<(GemmDesc, Shapes, &str, &[&str])> = vec![
+    let table: Vec<(GemmDesc, Problem, &str, &[&str])> = vec![
         (plain, problem([0, 4, 4], |s| s.m = most + 1), "ExtentTooLarge", &["M = 2147483648", "2147483647"]),
         (plain, problem([4, 4, 0], |s| s.k = usize::MAX), "ExtentTooLarge", &["K = 18446744073709551615", "2147483647"]),
         (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "TooManyTiles", &["281474976710656 tiles", "2147483647", "larger tile"]),
-        (plain, problem([4, 5, 6], |s| s.a.leading = 5), "LeadingDimension", &["dimension of A = 5", "number of columns", "nearest is 6"]),
-        (plain, problem([4, 5, 6], |s| { s.b.order = Order::Col; s.b.leading = 3 }), "LeadingDimension", &["dimension of B = 3", "number of rows", "nearest is 6"]),
-        (plain, problem([4, 5, 6], |s| s.d.length = 19), "TooShort", &["D has 19 elements", "4 x 5", "dimension of 5 takes 20"]),
-        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(MatrixShape { length: 7, ..s.d }); s.scalars[1] = 1.0 }), "TooShort", &["C has 7 elements", "4 x 5", "takes 20"]),
-        (plain, problem([4, 5, 6], |s| s.a.leading = usize::MAX), "Overflow", &["size of A", "4 x 6", "18446744073709551615", "64 bits"]),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "LeadingDimension", &["dimension of A = 5", "number of columns", "nearest is 6"]),
+        (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "LeadingDimension", &["dimension of B = 3", "number of rows", "nearest is 6"]),
+        (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "TooShort", &["D has 19 elements", "4 x 5", "dimension of 5 takes 20"]),
+        (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "TooShort", &["C has 7 elements", "4 x 5", "takes 20"]),
+        (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "Overflow", &["size of A", "4 x 6", "18446744073709551615", "64 bits"]),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "Strides", &["rows of A are 12 elements apart", "its columns 2", "one of the two has to be 1"]),
+        (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "Strides", &["rows of D are 1 elements apart", "its columns 4", "row-major ones", "columns have to be 1 element apart"]),
         (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "MissingOperand", &["reads C"]),
         (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "UnknownNode", &["user function 77", "epilogue::register"]),
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "NotFinite", &["scalar alpha", "integers"]),
     ];
-    for (desc, shapes, variant, words) in table {
-        let refusal = shapes.check(&desc).expect_err(variant);
+    for (desc, problem, variant, words) in table {
+        let refusal = problem.seen_by(&desc).expect_err(variant);
         let sentence = refusal.to_string();
         println!("{sentence}");
         assert_eq!(name(&refusal), variant, "{sentence}");
         words.iter().for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        assert_eq!(refusal.framed(Frame::Exchanged).framed(Frame::Exchanged), refusal);
+    }
+}
+
+/// A kernel whose A is the user's B tells of the user's operands, extents and orders all the same.
+#[test]
+fn refusals_name_the_users_operands_in_either_frame() {
+    type Change = fn(&mut Problem);
+    let cases: [(Change, &str); 6] = [
+        (|s| s.a.strides = [5, 1], "the leading dimension of A = 5 is below its number of columns; the nearest is 6"),
+        (|s| s.b.strides = [1, 5], "the leading dimension of B = 5 is below its number of rows; the nearest is 6"),
+        (|s| s.b.memory.length = 29, "B has 29 elements, and 6 x 5 with a leading dimension of 5 takes 30"),
+        (|s| s.m = 1 << 31, "M = 2147483648 is beyond the largest extent, 2147483647"),
+        (|s| s.a.strides = [12, 2], "rows of A are 12 elements apart, and its columns 2; one of the two has to be 1"),
+        (|s| s.scalars[1] = 1.0, "the kernel reads C, which the arguments do not give"),
+    ];
+    for c in [Order::Row, Order::Col] {
+        let desc = default_f32(ArchKind::Sm70, [Order::Row, Order::Row, c]);
+        assert_eq!(desc.frame == Frame::Exchanged, c == Order::Col);
+        for (change, wanted) in cases {
+            let problem = problem([4, 5, 6], |s| {
+                s.d = View::packed(s.d.memory, c, (4, 5), None);
+                change(s);
+            });
+            assert_eq!(problem.seen_by(&desc).expect_err(wanted).to_string(), wanted, "{c:?}");
+        }
     }
 }
 
 #[test]
 fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
-    let mut run = |shapes: &Shapes, a: HostSlice<'_>| {
+    let mut run = |problem: &Problem, a: HostSlice<'_>| {
         let matrices = HostMatrices { a, b: HostSlice::new::<f32>(&b), c: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
-        match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, shapes, matrices) {
+        match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
             Err(Error::Refused(refusal)) => refusal.to_string(),
             other => panic!("{other:?}"),
         }
     };
-    let columns = problem([4, 5, 6], |s| (s.d.order, s.d.leading) = (Order::Col, 4));
+    let columns = problem([4, 5, 6], |s| s.d.strides = [1, 4]);
     let sentence = run(&columns, HostSlice::new::<f32>(&a));
-    assert!(sentence.contains("A by row and B by row, for a row-major D; these operands lie otherwise"), "{sentence}");
+    assert!(
+        sentence.contains("rows of D are 1 elements apart, and its columns 4, where the kernel is of row-major ones"),
+        "{sentence}"
+    );
     let sentence = run(&problem([4, 5, 6], |_| ()), HostSlice::new::<i32>(&[1; 24]));
     assert_eq!(sentence, "a matrix of i32 was given where the kernel takes f32");
 }

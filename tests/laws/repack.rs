@@ -1,9 +1,9 @@
 //! A matrix laid out again: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
 
-use crate::harness::Random;
+use crate::harness::{Random, passes::RelayProgram};
 use falchion::internals::{
     index::{IndexMap, Tabled, at, laws},
-    pass::{RELAY, Realignment, RelayMap, RelayProgram, RelayShapes},
+    pass::{RELAY, Realignment, RelayMap, RelayShapes},
 };
 use std::sync::Arc;
 

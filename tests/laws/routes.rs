@@ -7,7 +7,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     internals::{
-        call::{Routes, Shapes, WORKSPACE_ALIGNMENT, Way},
+        call::{Elements, Problem, Routes, View, WORKSPACE_ALIGNMENT, Way},
         family::default_gemm_configuration::default_description,
         operand::OperandKind,
     },
@@ -40,8 +40,8 @@ fn i8(orders: [Order; 3]) -> GemmDesc {
 }
 
 fn routes(desc: &GemmDesc, extents: (usize, usize, usize), leading: [Option<usize>; 2], addresses: [u64; 2]) -> Routes {
-    let shapes = Shapes::of(desc, extents, [leading[0], leading[1], None], SCALARS);
-    desc.routes(&shapes, addresses).expect("the description's layouts")
+    let problem = Problem::of(desc, extents, [leading[0], leading[1], None], SCALARS);
+    desc.routes(&problem.at(addresses)).expect("the description is a kernel")
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn the_table_of_routes() {
 fn what_is_not_read_makes_no_detour() {
     let desc = i8([Col, Row, Row]);
     for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)] {
-        let shapes = Shapes::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let routes = desc.routes(&shapes, [1, 1]).expect("the description's layouts");
+        let problem = Problem::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let routes = desc.routes(&problem.at([1, 1])).expect("a kernel");
         assert_eq!((routes.to_string().as_str(), routes.workspace_bytes()), ("direct", 0), "{extents:?} {alpha}");
     }
     // The CUDA cores read everything where it lies.
@@ -117,11 +117,10 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
         let given = [Some(leading(orders[0], m, k)), Some(leading(orders[1], k, n))];
         let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
         let routes = routes(&desc, (m, n, k), given, addresses);
-        let canonical = if desc.frame.is_exchanged() { [routes.b, routes.a] } else { [routes.a, routes.b] };
-        let of_user = |operand: OperandKind| if desc.frame.is_exchanged() { operand.other() } else { operand };
-        for (operand, way) in OperandKind::BOTH.into_iter().zip(canonical) {
-            let user = of_user(operand).index();
-            let mn = if (operand == OperandKind::A) != desc.frame.is_exchanged() { m } else { n };
+        let of_kernel = routes.framed(desc.frame);
+        for (operand, way) in OperandKind::BOTH.into_iter().zip([of_kernel.a, of_kernel.b]) {
+            let user = operand.framed(desc.frame).index();
+            let mn = [m, n][user];
             let along_k = WarpSpecialized::along(&desc.roles(), operand).is(Along::K);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
@@ -149,7 +148,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             }
         }
         let ends = |way: Way| way.offset + way.bytes;
-        assert!(routes.b.route == Direct || routes.b.offset >= ends(routes.a));
+        assert!(of_kernel.b.route == Direct || of_kernel.b.offset >= ends(of_kernel.a));
         let reached = ends(routes.a).max(ends(routes.b));
         // Wherever it begins, there is room from the first multiple of the alignment on.
         assert!(reached == 0 && routes.workspace_bytes() == 0 || routes.workspace_bytes() >= reached + WORKSPACE_ALIGNMENT - 1);
@@ -170,17 +169,33 @@ fn the_size_of_a_workspace() {
 fn sizes_beyond_64_bits_are_the_largest_number() {
     let desc = bf16([Row, Col, Row]);
     let largest = i32::MAX as usize;
-    let shapes = Shapes::of(&desc, (largest, largest, largest), [None; 3], SCALARS);
-    assert!(desc.routes(&shapes, [2, 2]).expect("the layouts").workspace_bytes() > 1 << 62);
-    let garbage = Shapes { m: usize::MAX, n: usize::MAX, k: usize::MAX, ..shapes };
-    assert_eq!(desc.routes(&garbage, [2, 2]).expect("the layouts").workspace_bytes(), u64::MAX);
+    let problem = Problem::of(&desc, (largest, largest, largest), [None; 3], SCALARS);
+    assert!(desc.routes(&problem.at([2, 2])).expect("a kernel").workspace_bytes() > 1 << 62);
+    let garbage = Problem { m: usize::MAX, n: usize::MAX, k: usize::MAX, ..problem };
+    assert_eq!(desc.routes(&garbage.at([2, 2])).expect("a kernel").workspace_bytes(), u64::MAX);
 }
 
+/// A and B that lie in the other order than the types say are transposed, whatever reads them; D and C have to lie as the kernel writes them,
+/// and nothing takes a matrix with gaps between all neighbours.
 #[test]
-fn other_layouts_are_refused() {
-    let desc = bf16([Row, Col, Row]);
-    let shapes = Shapes::of(&bf16([Row, Row, Row]), (8, 8, 8), [None; 3], SCALARS);
-    assert!(matches!(desc.routes(&shapes, [0, 0]), Err(Refusal::Layouts { .. })));
+fn operands_of_the_other_order_are_transposed_and_results_are_not() {
+    let types = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let simt = default_description(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]).expect("a row of the table");
+    for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])] {
+        let orders = desc.orders();
+        let problem = Problem::of(&desc, (512, 256, 128), [None; 3], SCALARS);
+        let other = |view: View<Elements>, order: Order, extents| View::packed(view.memory, order.transposed(), extents, None);
+        let turned = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
+        let found = desc.routes(&turned).expect("a kernel");
+        // Tensor cores read halves in either order; the description's own is the other.
+        let read = if wanted[0] == Direct { Transposed } else { wanted[0] };
+        assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
+        assert!(turned.seen_by(&desc).is_ok());
+        let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
+        assert!(matches!(written.seen_by(&desc), Err(Refusal::Strides { operand: Operand::D, order: Some(_), .. })));
+        let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
+        assert!(matches!(gaps.seen_by(&desc), Err(Refusal::Strides { operand: Operand::B, strides: [4, 6], order: None })));
+    }
 }
 
 #[test]

@@ -9,10 +9,14 @@ use crate::harness::{
 use falchion::{
     cuda::{
         cache::{Cache, CacheDir},
-        compile, detour_units,
+        compile,
         report::Report,
     },
-    internals::{codegen::TranslationUnit, pass::SplitPassDesc, schedule::ScheduleKind},
+    internals::{
+        codegen::TranslationUnit,
+        pass::{PassDesc, SplitPassDesc},
+        schedule::ScheduleKind,
+    },
     numeric::SplitKind,
     shape::{Mn, Mnk},
 };
@@ -55,7 +59,7 @@ fn the_products_compile_clean() {
         let narrow = compiled("threads store", &unit_of(&but!(default, align_c: 1), true));
         assert!(narrow.warnings.is_empty(), "{narrow:?}");
         println!("{} threads store: {narrow:?}", split.name());
-        assert_eq!(detour_units(&default).len(), 1);
+        assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(SplitPassDesc::of(split))]);
     }
     assert_eq!(compiled_clean, 4 * SplitKind::MODES.len());
 }

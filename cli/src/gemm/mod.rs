@@ -16,7 +16,7 @@ use falchion::{
     desc::GemmDesc,
     epilogue::SCALARS,
     internals::{
-        call::{Shapes, Source},
+        call::{Problem, Source},
         family::{Request, Resolved},
         host::Mode,
     },
@@ -42,8 +42,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     }
     let extents = files.extents(args)?;
     let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
-    let shapes = Shapes::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
-    let mut product = HostProduct::poisoned(&desc, &shapes)?;
+    let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    let mut product = HostProduct::poisoned(&desc, &problem)?;
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
     let kernel = kernel(&place, &desc, args.on)?;
@@ -60,7 +60,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         during("writing", || target.write(&product.d))?;
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
-    let routes = kernel.is_some().then(|| desc.routes(&shapes, [0, 0])).transpose()?;
+    let routes = kernel.is_some().then(|| desc.routes(&problem)).transpose()?;
     let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
@@ -101,8 +101,8 @@ fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64)
 pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> Result<HostProduct, Failure> {
     let mut scalars = [0.0; SCALARS];
     scalars[0] = 1.0;
-    let shapes = Shapes::of(&resolved.desc, extents, [None; 3], scalars);
-    let mut product = HostProduct::poisoned(&resolved.desc, &shapes)?;
+    let problem = Problem::of(&resolved.desc, extents, [None; 3], scalars);
+    let mut product = HostProduct::poisoned(&resolved.desc, &problem)?;
     operands(&mut product, &resolved.desc, Files::default(), seed)?;
     Ok(product)
 }

@@ -182,7 +182,7 @@ fn spell(to: &mut impl Write, matrix: &HostMatrix, path: &Path) -> Result<(), Fa
         // numpy has no word for these; binary32 holds them all.
         ElementKind::F32 | ElementKind::Tf32 | ElementKind::Bf16 | ElementKind::E4m3 | ElementKind::E5m2 => Number::F32,
     };
-    let order: Order = matrix.shape().order;
+    let order: Order = matrix.order();
     to.write_all(&header::spell(number, order, matrix.extents())).map_err(|error| unwritable(path, error))?;
     matrix.try_each(order, |x| {
         let written = match number {

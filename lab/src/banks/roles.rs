@@ -52,7 +52,7 @@ pub(super) fn of_roles(d: &WarpSpecializedDesc, components: &WarpSpecialized) ->
 
 /// The operand as the user names it.
 const fn user(d: &WarpSpecializedDesc, operand: OperandKind) -> Operand {
-    Operand::of(if d.frame.is_exchanged() { operand.other() } else { operand })
+    Operand::of(operand.framed(d.frame))
 }
 
 fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
@@ -186,7 +186,7 @@ pub(super) fn without_threads(d: &WarpSpecializedDesc, components: &WarpSpeciali
     let by_registers = components.fragment_load().is_some();
     let mut said = Vec::new();
     // In the user's order.
-    for operand in OperandKind::BOTH.map(|operand| if d.frame.is_exchanged() { operand.other() } else { operand }) {
+    for operand in OperandKind::BOTH.map(|operand| operand.framed(d.frame)) {
         let name = user(d, operand).name();
         said.push(match components.mma {
             ConsumerMma::Threads(_) => format!("{name}: TMA writes its tile, and the threads' loads of it are counted"),

@@ -1,9 +1,9 @@
 //! Operands of `f32` with something about them: what accuracy is measured on.
 
-use crate::verify::{HostBuffer, draw};
+use crate::verify::{HostBuffer, draw, order_of};
 use falchion::{
     Error,
-    internals::call::{MatrixShape, Shapes},
+    internals::call::{Elements, Problem, View},
     numeric::ElementKind,
 };
 use rayon::prelude::*;
@@ -59,16 +59,17 @@ impl Data {
     }
 
     /// A, B, and what D holds before, which is poison.
-    pub(super) fn operands(self, shapes: &Shapes, seed: u64) -> Result<[HostBuffer; 3], Error> {
-        let filled = |shape: &MatrixShape, mn: usize, is_b: bool| -> Result<HostBuffer, Error> {
-            let mut buffer = HostBuffer::poisoned(ElementKind::F32, shape.length)?;
-            let (seed, k) = (if is_b { seed.wrapping_add(1) } else { seed }, shapes.k);
-            let along_k = shape.order.is_row() != is_b;
+    pub(super) fn operands(self, problem: &Problem, seed: u64) -> Result<[HostBuffer; 3], Error> {
+        let filled = |view: &View<Elements>, mn: usize, is_b: bool| -> Result<HostBuffer, Error> {
+            let mut buffer = HostBuffer::poisoned(ElementKind::F32, view.memory.length)?;
+            let (seed, k) = (if is_b { seed.wrapping_add(1) } else { seed }, problem.k);
+            let order = order_of(view, if is_b { (k, mn) } else { (mn, k) });
+            let along_k = order.is_row() != is_b;
             let (lines, along) = if along_k { (mn, k) } else { (k, mn) };
             buffer
-                .slice_mut(0..shape.length)?
+                .slice_mut(0..view.memory.length)?
                 .of::<f32>()?
-                .par_chunks_mut(shape.leading.max(1))
+                .par_chunks_mut(view.leading(order).max(1))
                 .take(lines)
                 .enumerate()
                 .for_each(|(line, elements)| {
@@ -80,9 +81,9 @@ impl Data {
             Ok(buffer)
         };
         Ok([
-            filled(&shapes.a, shapes.m, false)?,
-            filled(&shapes.b, shapes.n, true)?,
-            HostBuffer::poisoned(ElementKind::F32, shapes.d.length)?,
+            filled(&problem.a, problem.m, false)?,
+            filled(&problem.b, problem.n, true)?,
+            HostBuffer::poisoned(ElementKind::F32, problem.d.memory.length)?,
         ])
     }
 }

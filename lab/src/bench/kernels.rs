@@ -4,9 +4,9 @@ use super::{SuiteProblem, measure::types, suite::Accumulate};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    cuda::{cache::Cache, compile, detour_units, kernel_unit},
+    cuda::{cache::Cache, compile, kernel_unit, pass_unit},
     desc::{GemmDesc, PromotionKind},
-    internals::family::Request,
+    internals::{family::Request, pass::PassDesc},
 };
 
 /// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are refused.
@@ -75,7 +75,7 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error
     }
     descs.dedup();
     for desc in &descs {
-        for unit in [kernel_unit(desc)?].into_iter().chain(detour_units(desc)) {
+        for unit in [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit)) {
             compile(Cache::global(), &unit, sm)?;
         }
     }

@@ -17,11 +17,11 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     arch::ArchKind,
-    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
     desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind},
     epilogue::SCALARS,
     internals::{
-        call::{HostSlice, MatrixShape, Routes, Shapes, Source},
+        call::{Elements, HostSlice, Problem, Routes, Source, View},
         sys::driver::driver,
     },
     layout::Order,
@@ -86,29 +86,29 @@ impl Bench {
             },
         };
         let desc = *kernel.desc();
-        let shapes = shapes(problem);
+        let numbers = problem_of(problem);
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
         let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
         // Whole numbers first: their sums are known, whatever the bound on others says.
-        let [a, b, c] = operands(&shapes, types, Fill::Integers, seed)?;
+        let [a, b, c] = operands(&numbers, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
         let results = vec![upload(&c)?];
-        let routes = desc.routes(&shapes, [0, 0])?;
-        let (kernel, stream, shapes, room) = (&kernel, &self.stream, &shapes, || workspace(&self.stream, &routes));
-        let whole = Ours { kernel, stream, shapes, types, sets: &sets, results, workspace: room()? };
+        let routes = desc.routes(&numbers)?;
+        let (kernel, stream, numbers, room) = (&kernel, &self.stream, &numbers, || workspace(&self.stream, &routes));
+        let whole = Ours { kernel, stream, problem: numbers, types, sets: &sets, results, workspace: room()? };
         whole.verified(&desc, &a, &b, &c)?;
         drop(sets);
         let [a, b, c] = match problem.data {
-            Some(data) => data.operands(shapes, seed)?,
-            None => operands(shapes, types, Fill::Random, seed)?,
+            Some(data) => data.operands(numbers, seed)?,
+            None => operands(numbers, types, Fill::Random, seed)?,
         };
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
         let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
         let (ours_d, peer_d) = (results()?, results()?);
-        let mut ours = Ours { kernel, stream, shapes, types, sets: &sets, results: ours_d, workspace: room()? };
-        let decides = Accumulation::of(&desc, shapes.k).relative.is_finite();
+        let mut ours = Ours { kernel, stream, problem: numbers, types, sets: &sets, results: ours_d, workspace: room()? };
+        let decides = Accumulation::of(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {
             family: desc.family.mainloop().name().to_owned(),
             op: desc.class.op.name().to_owned(),
@@ -201,42 +201,44 @@ fn orders(problem: &SuiteProblem) -> [Order; 3] {
     [problem.a.order, problem.b.order, problem.c.order]
 }
 
-/// A problem's matrices.
-pub(crate) fn shapes(problem: &SuiteProblem) -> Shapes {
-    let [a, b, c] = orders(problem);
+/// A problem without its data; C is what D holds before.
+pub(crate) fn problem_of(suite: &SuiteProblem) -> Problem {
+    let [a, b, c] = orders(suite);
     let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
         let lines = order.packed(columns, rows);
-        MatrixShape { order, leading, length: lines.saturating_mul(leading) }
+        View::new(Elements::of(lines.saturating_mul(leading)), order, leading)
     };
-    let (m, n, k) = (problem.m, problem.n, problem.k);
+    let (m, n, k) = (suite.m, suite.n, suite.k);
     let mut scalars = [0.0; SCALARS];
-    scalars[0] = problem.alpha.unwrap_or(1.0);
-    scalars[1] = problem.beta.unwrap_or(0.0);
-    Shapes {
+    scalars[0] = suite.alpha.unwrap_or(1.0);
+    scalars[1] = suite.beta.unwrap_or(0.0);
+    Problem {
         m,
         n,
         k,
-        a: matrix(a, problem.lda(), m, k),
-        b: matrix(b, problem.ldb(), k, n),
+        a: matrix(a, suite.lda(), m, k),
+        b: matrix(b, suite.ldb(), k, n),
         c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
-        d: matrix(c, problem.ldc(), m, n),
+        d: matrix(c, suite.ldc(), m, n),
         scalars,
+        workspace: None,
     }
 }
 
 /// A, B, and what D holds before.
-pub(crate) fn operands(shapes: &Shapes, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
-    let filled = |kind: ElementKind, shape: &MatrixShape, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
-        let mut buffer = HostBuffer::poisoned(kind, shape.length)?;
-        from.fill(seed, buffer.slice_mut(0..shape.length)?, shape, extents)?;
-        Ok(buffer)
-    };
-    let Shapes { m, n, k, .. } = *shapes;
+pub(crate) fn operands(problem: &Problem, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
+    let filled =
+        |kind: ElementKind, view: &View<Elements>, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
+            let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
+            from.fill(seed, buffer.slice_mut(0..view.memory.length)?, view, extents)?;
+            Ok(buffer)
+        };
+    let Problem { m, n, k, .. } = *problem;
     let (from, source) = (fill.operands(types, k), fill.source());
     Ok([
-        filled(types.a, &shapes.a, (m, k), from, seed)?,
-        filled(types.b, &shapes.b, (k, n), from, seed.wrapping_add(1))?,
-        filled(types.c, &shapes.d, (m, n), source, seed.wrapping_add(2))?,
+        filled(types.a, &problem.a, (m, k), from, seed)?,
+        filled(types.b, &problem.b, (k, n), from, seed.wrapping_add(1))?,
+        filled(types.c, &problem.d, (m, n), source, seed.wrapping_add(2))?,
     ])
 }
 
@@ -244,7 +246,7 @@ pub(crate) fn operands(shapes: &Shapes, types: Combined, fill: Fill, seed: u64) 
 struct Ours<'a> {
     kernel: &'a CudaKernel,
     stream: &'a Arc<CudaStream>,
-    shapes: &'a Shapes,
+    problem: &'a Problem,
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
     results: Vec<CudaSlice<u8>>,
@@ -259,7 +261,7 @@ impl Ours<'_> {
 
     /// Runs once, and computes some rows again: the largest error over its bound.
     fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
-        if self.shapes.scalars[1] == 0.0 {
+        if self.problem.scalars[1] == 0.0 {
             // What is not written stays what it was: poison.
             let poison = HostBuffer::poisoned(self.types.c, c.length())?;
             self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
@@ -274,7 +276,7 @@ impl Ours<'_> {
         fn whole(buffer: &HostBuffer) -> Result<HostSlice<'_>, Error> {
             buffer.slice(0..buffer.length())
         }
-        let claim = Claim { desc, shapes: self.shapes, a: whole(a)?, b: whole(b)?, c: Some(whole(c)?), d: whole(&computed)? };
+        let claim = Claim { desc, problem: self.problem, a: whole(a)?, b: whole(b)?, c: Some(whole(c)?), d: whole(&computed)? };
         let verdict = sampled(&claim, VERIFIED_ROWS, 1)?;
         if !verdict.is_right() {
             return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
@@ -288,7 +290,7 @@ impl Launch for Ours<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
-        enqueue(self.kernel, self.stream, self.shapes, self.types, operands, d, self.workspace.as_mut())
+        enqueue(self.kernel, self.stream, self.problem, self.types, operands, d, self.workspace.as_mut())
     }
 
     fn name(&self) -> &str {
@@ -306,15 +308,15 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Opt
 pub(crate) fn enqueue(
     kernel: &CudaKernel,
     stream: &Arc<CudaStream>,
-    shapes: &Shapes,
+    problem: &Problem,
     types: Combined,
     [a, b]: &[CudaSlice<u8>; 2],
     d: &mut CudaSlice<u8>,
     workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
-    let c = if shapes.scalars[1] == 0.0 { Source::None } else { Source::InPlace };
     let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
     let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
-    kernel.run(stream, shapes, CudaMatrices { a, b, c, d, workspace })
+    let matrices = CudaMatrices { a, b, c: Source::None, d };
+    kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) })
 }

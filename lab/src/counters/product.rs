@@ -18,7 +18,7 @@ use crate::banks::SECTOR_BYTES;
 use falchion::{
     Error,
     internals::plan::Program,
-    internals::{call::Shapes, operand::OperandKind},
+    internals::{call::Problem, operand::OperandKind},
 };
 
 /// What a product costs in accesses.
@@ -88,12 +88,12 @@ impl Counters {
 /// multiplied and all are 0.
 ///
 /// ```
-/// use falchion::{internals::call::Shapes, prelude::*};
+/// use falchion::{internals::call::Problem, prelude::*};
 /// use falchion_lab::counters::count;
 ///
 /// let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70>::DESC;
 /// let alpha_is_one = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-/// let shapes = Shapes::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
+/// let shapes = Problem::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
 /// let counters = count(&desc.as_simt()?.program(), &shapes)?;
 /// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
 /// # Ok::<(), falchion::Error>(())
@@ -104,17 +104,16 @@ impl Counters {
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
 /// [`Error::Measurement`] when blocks are not alike, when an address is no multiple of the access, and when a number passes 64
 /// bits.
-pub fn count(program: &Program, shapes: &Shapes) -> Result<Counters, Error> {
+pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
     desc.check()?;
-    shapes.check(&desc)?;
-    let turned = shapes.canonical_for(&desc)?;
-    let walk = Walk::of(program, &turned)?;
-    let mut counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
-    if program.desc.frame.is_exchanged() {
-        (counters.a, counters.b) = (counters.b, counters.a);
-    }
-    Ok(counters)
+    let walk = Walk::of(program, &problem.seen_by(&desc)?)?;
+    let counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
+    let [a, b] = OperandKind::BOTH.map(|operand| match operand.framed(desc.frame) {
+        OperandKind::A => counters.a,
+        OperandKind::B => counters.b,
+    });
+    Ok(Counters { a, b, ..counters })
 }
 
 /// The blocks of a problem, all alike, and the walk of one along K.
@@ -127,7 +126,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(program: &Program, shapes: &Shapes) -> Result<Self, Error> {
+    fn of(program: &Program, problem: &Problem) -> Result<Self, Error> {
         let (d, base) = (&program.desc, &program.base);
         let whole = |axis, extent: usize, tile: u32| {
             if extent.is_multiple_of(tile as usize) {
@@ -139,12 +138,12 @@ impl Walk {
             );
             Err(Error::Measurement { because })
         };
-        let rows = whole("M", shapes.m, base.tiles.block.m)?;
-        let columns = whole("N", shapes.n, base.tiles.block.n)?;
-        let tiles = whole("K", shapes.k, base.tiles.block.k)? as u32;
+        let rows = whole("M", problem.m, base.tiles.block.m)?;
+        let columns = whole("N", problem.n, base.tiles.block.n)?;
+        let tiles = whole("K", problem.k, base.tiles.block.k)? as u32;
         let strides = OperandKind::BOTH.map(|operand| {
-            let leading = if operand == OperandKind::A { &shapes.a } else { &shapes.b }.leading as u64;
-            if base.operand(operand).k_contiguous { (leading, 1) } else { (1, leading) }
+            let [rows, columns] = problem.operand(operand).strides.map(|stride| stride as u64);
+            if operand == OperandKind::A { (rows, columns) } else { (columns, rows) }
         });
         let mut period = 1;
         for (operand, along) in OperandKind::BOTH.into_iter().zip([rows, columns]) {
@@ -163,7 +162,7 @@ impl Walk {
             let shift = bytes(along_k, base.tiles.block.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
-        let tiles = if d.class.output.epilogue.reads(&shapes.scalars).accumulator { tiles } else { 0 };
+        let tiles = if d.class.output.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
@@ -211,6 +210,7 @@ mod tests {
         arch::{ArchKind, OpKind},
         desc::{COMBINATIONS, SimtDesc},
         internals::family::default_gemm_configuration::default_description,
+        internals::operand::Axis,
         layout::Order,
     };
 
@@ -242,9 +242,9 @@ mod tests {
             for tiles in [1, 2, 3, 5, 8, 12] {
                 let extents =
                     [desc.knobs.threadblock.m, desc.knobs.threadblock.n, desc.knobs.threadblock.k * tiles].map(|x| x as usize);
-                let (m, n) = if desc.frame.is_exchanged() { (extents[1], extents[0]) } else { (extents[0], extents[1]) };
-                let shapes = Shapes::of(&desc.sum(), (m, n, extents[2]), [None; 3], [1.0; 8]);
-                let walk = Walk::of(&program, &shapes.canonical_for(&program.desc).unwrap()).unwrap();
+                let user = |axis: Axis| extents[axis.framed(desc.frame) as usize];
+                let problem = Problem::of(&desc.sum(), (user(Axis::M), user(Axis::N), extents[2]), [None; 3], [1.0; 8]);
+                let walk = Walk::of(&program, &problem.seen_by(&program.desc).unwrap()).unwrap();
                 assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
                 scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));
             }

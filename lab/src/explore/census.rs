@@ -75,12 +75,12 @@ impl Census {
     /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its sentence.
     pub fn of(space: &Space, check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync)) -> Result<Self, Error> {
         let points = space.points()?;
-        let exchanged = space.base().frame.is_exchanged();
+        let frame = space.base().frame;
         let part = |task: u64| {
             let mut part = Part::default();
             space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
                 Ok(()) => part.legal.push(point),
-                Err(Error::Refused(refusal)) if exchanged => part.refuse(point, refusal.exchanged().to_string()),
+                Err(Error::Refused(refusal)) => part.refuse(point, refusal.framed(frame).to_string()),
                 Err(error) => part.refuse(point, error.to_string()),
             });
             part

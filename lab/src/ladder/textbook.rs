@@ -70,7 +70,8 @@ impl Textbook {
         self,
         context: &std::sync::Arc<cudarc::driver::CudaContext>,
     ) -> Result<falchion::cuda::CudaKernel, falchion::Error> {
-        let geometry = falchion::internals::Geometry { tile: Self::TILE, threads: Self::THREADS, shared_bytes: 0 };
+        let (tile, threads) = (Self::TILE, Self::THREADS);
+        let geometry = falchion::internals::Geometry { tile, cluster: 1, persistent: false, threads, shared_bytes: 0 };
         let unit = crate::sys::launch::vouched(self.translation_unit()?);
         falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }

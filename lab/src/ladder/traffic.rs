@@ -9,7 +9,7 @@ use falchion::{
     Error,
     arch::WARP,
     epilogue::SCALARS,
-    internals::call::Shapes,
+    internals::call::Problem,
     refusal::{Field, Refusal},
 };
 
@@ -56,7 +56,7 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
         Program::Textbook(textbook) => {
             textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
         }
-        Program::Gemm(desc) => count(&desc.program(), &Shapes::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
+        Program::Gemm(desc) => count(&desc.program(), &Problem::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{owned::HostProduct, verify::Verdict};
 use falchion::{
     Error,
     internals::{
-        call::{HostMatrices, Shapes},
+        call::{HostMatrices, Problem},
         host::Mode,
     },
 };
@@ -25,7 +25,7 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
         Program::Textbook(_) => Textbook::types()?,
     };
     let rows = SIZE_STEP;
-    let mut product = HostProduct::poisoned(&desc, &Shapes::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
+    let mut product = HostProduct::poisoned(&desc, &Problem::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
     let [operands, _] = product.drawn_from(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;

@@ -7,7 +7,7 @@ use crate::verify::{
 };
 use falchion::{
     Error,
-    internals::call::{HostSlice, HostSliceMut, MatrixShape},
+    internals::call::{Elements, HostSlice, HostSliceMut, View},
     layout::Order,
     numeric::ElementKind,
     refusal::Refusal,
@@ -30,7 +30,7 @@ impl HostMatrix {
     ///
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
-        let count = MatrixShape { order, leading, length: 0 }.elements(rows, columns);
+        let count = View::new((), order, leading).elements(rows, columns);
         let length = usize::try_from(count)
             .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
         Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, rows, columns, leading })
@@ -46,9 +46,14 @@ impl HostMatrix {
         (self.rows, self.columns)
     }
 
-    /// Layout, leading dimension, and how many elements there are.
-    pub fn shape(&self) -> MatrixShape {
-        MatrixShape { order: self.order, leading: self.leading, length: self.buffer.length() }
+    /// The order in which they lie.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Where its elements lie, and how many there are.
+    pub fn view(&self) -> View<Elements> {
+        View::new(Elements::of(self.buffer.length()), self.order, self.leading)
     }
 
     /// The elements, to be read.
@@ -75,8 +80,8 @@ impl HostMatrix {
     ///
     /// Those of [`Distribution::fill`].
     pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
-        let (shape, extents) = (self.shape(), self.extents());
-        from.fill(seed, self.slice_mut()?, &shape, extents)
+        let (view, extents) = (self.view(), self.extents());
+        from.fill(seed, self.slice_mut()?, &view, extents)
     }
 
     /// Every row and column with the element's place, line by line of `order`, which need not be the matrix's.
@@ -176,7 +181,10 @@ mod tests {
                 let matrix = filled(kind, order, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
                 assert_eq!(read(&matrix, Order::Row), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
                 assert_eq!(read(&matrix, Order::Col), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-                assert_eq!((matrix.slice().unwrap().kind(), matrix.slice().unwrap().length()), (kind, matrix.shape().length));
+                assert_eq!(
+                    (matrix.slice().unwrap().kind(), matrix.slice().unwrap().length()),
+                    (kind, matrix.view().memory.length)
+                );
             }
         }
     }
@@ -207,6 +215,6 @@ mod tests {
             let error = HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
             assert!(matches!(error, Error::Refused(Refusal::OutOfMemory { .. })), "{error}");
         }
-        assert_eq!(HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().shape().length, 0);
+        assert_eq!(HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().view().memory.length, 0);
     }
 }

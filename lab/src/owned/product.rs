@@ -9,7 +9,7 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{HostMatrices, MatrixShape, Shapes, Source},
+        call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
     },
     numeric::ElementKind,
@@ -38,11 +38,11 @@ impl HostProduct {
     /// # Errors
     ///
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
-    pub fn poisoned(desc: &GemmDesc, shapes: &Shapes) -> Result<Self, Error> {
-        let of = |shape: MatrixShape| MatrixShape { length: usize::MAX, ..shape };
-        let Shapes { m, n, k, a, b, c, d, scalars } = *shapes;
-        let unbounded = Shapes { a: of(a), b: of(b), c: c.map(of), d: of(d), ..*shapes };
-        unbounded.check(desc)?;
+    pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
+        let Problem { m, n, k, scalars, .. } = *problem;
+        let all = |view: View<Elements>| view.with(Elements::ALL);
+        let (a, b, c, d) = (all(problem.a), all(problem.b), problem.c.map(all), all(problem.d));
+        Problem { a, b, c, d, ..*problem }.seen_by(desc)?;
         // A matrix that is not read has not been checked.
         let types = desc.user_types();
         let matrices = [
@@ -51,37 +51,30 @@ impl HostProduct {
             (types.c, d, (m, n)),
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
-        let bytes = |(kind, shape, (rows, columns)): (ElementKind, MatrixShape, (usize, usize))| {
-            shape.elements(rows, columns).saturating_mul(u128::from(kind.bytes_of(1)))
+        let bytes = |(kind, view, (rows, columns)): (ElementKind, View<Elements>, (usize, usize))| {
+            view.elements(rows, columns).saturating_mul(u128::from(kind.bytes_of(1)))
         };
         let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
         let needed = u64::try_from(needed).unwrap_or(u64::MAX);
         if let Some(available) = available_bytes().filter(|&available| needed > available) {
             return Err(Refusal::OutOfMemory { needed, available }.into());
         }
-        let matrix = |kind, shape: MatrixShape, extents| HostMatrix::poisoned(kind, extents, shape.order, shape.leading);
+        let orders = desc.orders();
+        let matrix = |kind, view: View<Elements>, extents, order| HostMatrix::poisoned(kind, extents, order, view.leading(order));
         Ok(Self {
-            a: matrix(types.a, a, (m, k))?,
-            b: matrix(types.b, b, (k, n))?,
-            c: match c {
-                Source::None => Source::None,
-                Source::InPlace => Source::InPlace,
-                Source::Matrix(shape) => Source::Matrix(matrix(types.c, shape, (m, n))?),
-            },
-            d: matrix(types.c, d, (m, n))?,
+            a: matrix(types.a, a, (m, k), orders.a)?,
+            b: matrix(types.b, b, (k, n), orders.b)?,
+            c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
+            d: matrix(types.c, d, (m, n), orders.c)?,
             scalars,
         })
     }
 
     /// The problem without its data.
-    pub fn shapes(&self) -> Shapes {
+    pub fn problem(&self) -> Problem {
         let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
-        let c = match &self.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(matrix) => Source::Matrix(matrix.shape()),
-        };
-        Shapes { m, n, k, a: self.a.shape(), b: self.b.shape(), c, d: self.d.shape(), scalars: self.scalars }
+        let (a, b, c, d) = (self.a.view(), self.b.view(), self.c.as_ref().map(HostMatrix::view), self.d.view());
+        Problem { m, n, k, a, b, c, d, scalars: self.scalars, workspace: None }
     }
 
     /// The matrices, D to be written.
@@ -90,11 +83,7 @@ impl HostProduct {
     ///
     /// Those of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
-        let c = match &self.c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(matrix) => Source::Matrix(matrix.slice()?),
-        };
+        let c = self.c.as_ref().try_map(HostMatrix::slice)?;
         Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()? })
     }
 
@@ -104,8 +93,8 @@ impl HostProduct {
     ///
     /// Those of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
-        let shapes = self.shapes();
-        run_on_host(desc, mode, &shapes, self.matrices()?)
+        let problem = self.problem();
+        run_on_host(desc, mode, problem.with(self.matrices()?))
     }
 
     /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
@@ -127,9 +116,9 @@ impl HostProduct {
             Source::None => None,
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
-        let shapes = self.shapes();
-        let claim = Claim { desc, shapes: &shapes, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
-        let products = shapes.m as f64 * shapes.n as f64 * shapes.k as f64;
+        let problem = self.problem();
+        let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
+        let products = problem.m as f64 * problem.n as f64 * problem.k as f64;
         if products <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS, 0) }
     }
 }
@@ -158,8 +147,8 @@ mod tests {
     fn a_product_of_values_is_the_product() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
             let desc = described(a, b, c);
-            let shapes = Shapes::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
-            let mut product = HostProduct::poisoned(&desc, &shapes).unwrap();
+            let problem = Problem::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
             let (x, y, z) = (|i: usize, l: usize| (i * 3 + l) as f64 - 4.0, |l: usize, j: usize| (l * 2 + j) as f64, 3.0);
             product.a.try_fill(Order::Row, |i, l| Ok::<_, Error>(x(i, l))).unwrap();
             product.b.try_fill(Order::Col, |l, j| Ok::<_, Error>(y(l, j))).unwrap();
@@ -184,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_too_large_is_refused_before_memory_is_asked_for() {
         let desc = described("f32:col", "f32:col", "f32:col");
-        let refused = |extents, leading| match HostProduct::poisoned(&desc, &Shapes::of(&desc, extents, leading, [1.0; SCALARS]))
+        let refused = |extents, leading| match HostProduct::poisoned(&desc, &Problem::of(&desc, extents, leading, [1.0; SCALARS]))
         {
             Err(Error::Refused(refusal)) => refusal,
             other => panic!("{other:?}"),

@@ -4,9 +4,9 @@ use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{CudaKernel, CudaMatrices, CudaTranspose, DeviceMatrix, TransposeOperands},
+    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, TransposeOperands, transpose},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Shapes, Source},
+        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         pass::transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
         sys::driver::driver,
     },
@@ -61,11 +61,7 @@ impl Resident {
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
         let HostMatrices { a, b, c, d } = matrices;
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
-        let c = match c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(c) => Source::Matrix(copied(c)?),
-        };
+        let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
         Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d, workspace: None })
     }
@@ -76,23 +72,20 @@ impl Resident {
     /// # Errors
     ///
     /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
-    pub fn run(&mut self, kernel: &CudaKernel, shapes: &Shapes, first: [usize; 4]) -> Result<(), Error> {
+    pub fn run(&mut self, kernel: &CudaKernel, problem: &Problem, first: [usize; 4]) -> Result<(), Error> {
         let Self { stream, a, b, c, d, workspace } = self;
-        let c = match c {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(c) => Source::Matrix(c.read(stream).from(first[2])),
-        };
+        let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
-        let mut matrices = CudaMatrices { a, b, c, d, workspace: None };
-        shapes.check(&kernel.desc().for_scalars(&shapes.scalars))?;
-        let needed = kernel.routes(shapes, &matrices)?.workspace_bytes() as usize;
-        if workspace.as_ref().map_or(0, CudaSlice::len) < needed {
-            *workspace = Some(stream.alloc_zeros(needed).map_err(driver("cuMemAllocAsync"))?);
+        let mut call = problem.with(CudaMatrices { a, b, c, d });
+        let needed = kernel.routes(&call.problem()).workspace_bytes();
+        if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
+            // What is refused takes no memory.
+            problem.seen_by(&kernel.desc().for_scalars(&problem.scalars))?;
+            *workspace = Some(stream.alloc_zeros(needed as usize).map_err(driver("cuMemAllocAsync"))?);
         }
-        matrices.workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
-        kernel.run(stream, shapes, matrices)
+        call.workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        kernel.run(stream, call)
     }
 
     /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
@@ -124,11 +117,11 @@ impl Resident {
 pub fn run_from_host(
     stream: &Arc<CudaStream>,
     kernel: &CudaKernel,
-    shapes: &Shapes,
+    problem: &Problem,
     matrices: HostMatrices<'_>,
 ) -> Result<(), Error> {
     let mut resident = Resident::new(stream, &matrices)?;
-    resident.run(kernel, shapes, [0; 4])?;
+    resident.run(kernel, problem, [0; 4])?;
     resident.download(matrices.d)
 }
 
@@ -161,7 +154,7 @@ impl ResidentTranspose {
     ///
     /// # Errors
     ///
-    /// Those of [`CudaTranspose::run`].
+    /// Those of [`transpose`].
     pub fn run(&mut self, choice: Choice, combine: Combine, shapes: &TransposeShapes, first: [usize; 3]) -> Result<(), Error> {
         let Self { stream, a, b, d } = self;
         let b = match b {
@@ -171,7 +164,7 @@ impl ResidentTranspose {
         };
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
         let operands = TransposeOperands { a: a.read(stream).from(first[0]), b, d };
-        CudaTranspose::run(choice, combine, stream, shapes, &operands)
+        transpose(choice, combine, stream, shapes, &operands)
     }
 
     /// Waits for the device, and copies D back.

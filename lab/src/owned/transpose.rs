@@ -82,9 +82,9 @@ impl HostTranspose {
             Source::Matrix(b) => Source::Matrix(matrix(b, columns, rows)?),
             _ => Source::None,
         };
-        (shapes.a.length, shapes.d.length) = (a.shape().length, d.shape().length);
+        (shapes.a.length, shapes.d.length) = (a.view().memory.length, d.view().memory.length);
         if let (Source::Matrix(at), Source::Matrix(b)) = (&mut shapes.b, &b) {
-            at.length = b.shape().length;
+            at.length = b.view().memory.length;
         }
         Ok(Self { a, b, d, shapes, choice })
     }

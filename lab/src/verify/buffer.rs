@@ -1,11 +1,14 @@
 //! Elements in host memory, owned, their type a value.
 
-use super::number::{Number, poison, with_element};
+use super::{
+    fill::order_of,
+    number::{Number, poison, with_element},
+};
 use crate::resources::available_bytes;
 use core::ops::Range;
 use falchion::{
     Error,
-    internals::call::{HostSlice, HostSliceMut, MatrixShape},
+    internals::call::{Elements, HostSlice, HostSliceMut, View},
     numeric::ElementKind,
     refusal::Refusal,
 };
@@ -115,12 +118,13 @@ impl HostBuffer {
 
     /// The first element whose bytes are not those of `before` and that is no element of the `rows` x `columns` matrix that
     /// begins at `first`: a write into a guard zone, or between rows or columns.
-    pub fn stray(&self, before: &Self, first: usize, shape: &MatrixShape, (rows, columns): (usize, usize)) -> Option<usize> {
-        let (lines, along) = (shape.order.packed(columns, rows), shape.order.packed(rows, columns));
+    pub fn stray(&self, before: &Self, first: usize, view: &View<Elements>, (rows, columns): (usize, usize)) -> Option<usize> {
+        let order = order_of(view, (rows, columns));
+        let (lines, along, leading) = (order.packed(columns, rows), order.packed(rows, columns), view.leading(order).max(1));
         let width = self.kind.bytes_of(1) as usize;
         let inside = |place: usize| {
             place.checked_sub(first).is_some_and(|place| {
-                let (line, at) = (place / shape.leading.max(1), place % shape.leading.max(1));
+                let (line, at) = (place / leading, place % leading);
                 line < lines && at < along
             })
         };
@@ -144,12 +148,12 @@ mod tests {
     #[test]
     fn a_write_between_columns_is_stray() -> Result<(), Error> {
         let before = HostBuffer::poisoned(ElementKind::I8, 20)?;
-        let shape = MatrixShape { order: Order::Col, leading: 5, length: 13 };
+        let view = View::new(Elements::of(13), Order::Col, 5);
         for place in 0..20 {
             let mut after = before.clone();
             after.set(place, 1.0)?;
             let inside = place >= 2 && (place - 2) % 5 < 3 && (place - 2) / 5 < 3;
-            assert_eq!(after.stray(&before, 2, &shape, (3, 3)), (!inside).then_some(place), "{place}");
+            assert_eq!(after.stray(&before, 2, &view, (3, 3)), (!inside).then_some(place), "{place}");
         }
         Ok(())
     }

@@ -4,7 +4,8 @@ use super::number::{Number, with_element};
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    internals::call::{HostSliceMut, MatrixShape},
+    internals::call::{Elements, HostSliceMut, View},
+    layout::Order,
     numeric::{Combined, ElementKind, Instruction},
 };
 use rayon::prelude::*;
@@ -135,10 +136,10 @@ impl Distribution {
         self,
         seed: u64,
         slice: HostSliceMut<'_>,
-        shape: &MatrixShape,
+        view: &View<Elements>,
         (rows, columns): (usize, usize),
     ) -> Result<(), Error> {
-        let (order, kind) = (shape.order, slice.kind());
+        let (order, kind) = (order_of(view, (rows, columns)), slice.kind());
         let (lines, along) = (order.packed(columns, rows), order.packed(rows, columns));
         let (by_line, by_step) = if order.is_row() { (columns, 1) } else { (1, columns) };
         fn lay<E: Number>(
@@ -154,18 +155,20 @@ impl Distribution {
             Ok(())
         }
         let number = |line: usize, step: usize| self.number(draw(seed, (line * by_line + step * by_step) as u64), kind);
-        with_element!(kind, E => lay::<E>(slice, (shape.leading, lines, along), number))
+        with_element!(kind, E => lay::<E>(slice, (view.leading(order), lines, along), number))
     }
+}
+
+/// The order in which a matrix is contiguous: by rows, where it is so both ways.
+pub(crate) fn order_of<M>(view: &View<M>, (_, columns): (usize, usize)) -> Order {
+    if view.strides[1] == 1 && view.strides[0] >= columns { Order::Row } else { Order::Col }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::verify::HostBuffer;
-    use falchion::{
-        desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS},
-        layout::Order,
-    };
+    use falchion::desc::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 
     #[test]
     fn whole_numbers_stay_within_what_sums_exactly() {
@@ -186,9 +189,9 @@ mod tests {
         for kind in [ElementKind::F16, ElementKind::F64, ElementKind::U8, ElementKind::I32] {
             let (rows, columns) = (5, 7);
             let laid = |order: Order, leading| -> Result<Vec<f64>, Error> {
-                let shape = MatrixShape { order, leading, length: 80 };
+                let view = View::new(Elements::of(80), order, leading);
                 let mut buffer = HostBuffer::poisoned(kind, 80)?;
-                Distribution::Random.fill(7, buffer.slice_mut(0..80)?, &shape, (rows, columns))?;
+                Distribution::Random.fill(7, buffer.slice_mut(0..80)?, &view, (rows, columns))?;
                 let mut numbers = Vec::new();
                 for place in 0..rows * columns {
                     numbers.push(buffer.get(order.offset(place / columns, place % columns, leading))?);

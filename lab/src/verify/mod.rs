@@ -6,18 +6,17 @@
 //! results are compared with `==`, and random ones.
 //!
 //! ```
-//! use falchion::{device::Executor, internals::call::{Host, HostSlice}, layout::{Order, Orders}, prelude::*};
+//! use falchion::{internals::call::{HostSlice, Problem}, prelude::*};
 //! use falchion_lab::verify::{self, Claim};
 //!
 //! let (a, b, mut d) = (vec![0.1f32; 6], vec![0.7f32; 12], vec![f32::NAN; 8]);
 //! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
-//! let arguments = Arguments::<Host, f32, f32, f32>::new((2, 4, 3), &a, &b, &mut d);
-//! let shapes = Host::shapes(&arguments, Orders { a: Order::Row, b: Order::Row, c: Order::Row });
-//! gemm.run(arguments)?;
+//! gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d))?;
 //!
 //! let desc = gemm.desc();
+//! let problem = Problem::of(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
-//! let claim = |d| Claim { desc: &desc, shapes: &shapes, a, b, c: None, d };
+//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
 //!
 //! let mut wrong = d.clone();
@@ -43,6 +42,7 @@ mod verdict;
 
 pub use buffer::HostBuffer;
 pub use epilogue::USER_ULPS;
+pub(crate) use fill::order_of;
 pub use fill::{Distribution, Fill, draw};
 pub use number::poison;
 pub use verdict::{Element, Verdict};
@@ -50,8 +50,9 @@ pub use verdict::{Element, Verdict};
 use bound::{Accumulation, Estimate};
 use falchion::{
     Error,
+    arch::OpKind,
     desc::GemmDesc,
-    internals::call::{HostSlice, MatrixShape, Shapes, Source},
+    internals::call::{Call, HostSlice, Matrices, Problem, Source},
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
@@ -61,8 +62,8 @@ use reference::{Arithmetic, Operand};
 pub struct Claim<'a> {
     /// What computed it: says in what was accumulated, in which chains, and the epilogue.
     pub desc: &'a GemmDesc,
-    /// Extents, layouts, leading dimensions and scalars. The lengths are those of the slices.
-    pub shapes: &'a Shapes,
+    /// Extents, where elements lie, and scalars. The lengths are those of the slices.
+    pub problem: &'a Problem,
     /// A.
     pub a: HostSlice<'a>,
     /// B.
@@ -79,7 +80,7 @@ pub struct Claim<'a> {
 ///
 /// [`Error::Refused`] when the slices do not hold what the shapes say.
 pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
-    claim.rows(&(0..claim.shapes.m).collect::<Vec<_>>())
+    claim.rows(&(0..claim.problem.m).collect::<Vec<_>>())
 }
 
 /// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D, the first and the last among
@@ -89,7 +90,7 @@ pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
 ///
 /// Those of [`check`].
 pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Error> {
-    claim.rows(&drawn(claim.shapes.m, rows, seed))
+    claim.rows(&drawn(claim.problem.m, rows, seed))
 }
 
 /// About `wanted` of `count` rows, in order.
@@ -113,42 +114,40 @@ fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
 impl Claim<'_> {
     /// Checks some rows, in order.
     fn rows(&self, rows: &[usize]) -> Result<Verdict, Error> {
-        let desc = self.desc.for_scalars(&self.shapes.scalars);
-        let shapes = self.measured();
-        shapes.check(&desc)?;
-        let k = if desc.class.output.epilogue.reads(&shapes.scalars).accumulator { shapes.k } else { 0 };
+        let desc = self.desc.for_scalars(&self.problem.scalars);
+        let call = self.call();
+        call.seen_by(&desc)?;
+        let k = if desc.class.output.epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
-            claim: self,
-            shapes,
+            op: desc.class.op,
+            call,
             k,
             kind: desc.class.output.element,
             accumulation: Accumulation::of(&desc, k),
-            evaluation: epilogue::Evaluation::new(&desc.class.output.epilogue, shapes.scalars, desc.class.compute),
+            evaluation: epilogue::Evaluation::new(&desc.class.output.epilogue, call.scalars, desc.class.compute),
         };
-        let columns: Vec<usize> = (0..shapes.n).collect();
+        let columns: Vec<usize> = (0..call.n).collect();
         let tasks: Vec<_> =
             rows.chunks(reference::ROWS).flat_map(|rows| columns.chunks(reference::COLUMNS).map(move |c| (rows, c))).collect();
         tasks.into_par_iter().map(|(rows, columns)| job.compare(rows, columns)).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
-    /// The shapes with the lengths of the slices.
-    fn measured(&self) -> Shapes {
-        let measured = |shape: MatrixShape, slice: HostSlice<'_>| MatrixShape { length: slice.length(), ..shape };
-        let c = match (self.shapes.c, self.c) {
-            (Source::Matrix(shape), Some(c)) => Source::Matrix(measured(shape, c)),
-            (Source::InPlace, Some(c)) => Source::Matrix(measured(self.shapes.d, c)),
+    /// The call whose result D is said to be: what D held before is a matrix of its own.
+    fn call(&self) -> Call<HostSlice<'_>> {
+        let Self { a, b, d, problem, .. } = *self;
+        let c = match (problem.c, self.c) {
+            (Source::Matrix(_), Some(c)) => Source::Matrix(problem.source().with(c)),
+            (Source::InPlace, Some(c)) => Source::Matrix(problem.d.with(c)),
             _ => Source::None,
         };
-        let [a, b, d] = [(self.shapes.a, self.a), (self.shapes.b, self.b), (self.shapes.d, self.d)]
-            .map(|(shape, slice)| measured(shape, slice));
-        Shapes { a, b, c, d, ..*self.shapes }
+        Call { c, ..problem.with(Matrices { a, b, c: Source::None, d }) }
     }
 }
 
 /// A check under way.
 struct Job<'j> {
-    claim: &'j Claim<'j>,
-    shapes: Shapes,
+    op: OpKind,
+    call: Call<HostSlice<'j>>,
     /// Products of a sum; none where the epilogue reads no sum.
     k: usize,
     kind: falchion::numeric::ElementKind,
@@ -159,21 +158,20 @@ struct Job<'j> {
 impl Job<'_> {
     /// Compares some rows in some columns.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
-        let Self { claim, shapes, .. } = self;
-        let op = claim.desc.class.op;
-        let (a, b) = (Operand::by_rows(claim.a, &shapes.a, op), Operand::by_columns(claim.b, &shapes.b, op));
+        let Self { call, .. } = self;
+        let (a, b) = (Operand::by_rows(&call.a, self.op), Operand::by_columns(&call.b, self.op));
         let sums = reference::sums(a, b, self.k, rows, columns)?;
-        let places = |shape: MatrixShape| {
-            rows.iter().flat_map(move |&row| columns.iter().map(move |&column| shape.order.offset(row, column, shape.leading)))
+        let places = |[down, across]: [usize; 2]| {
+            rows.iter().flat_map(move |&row| columns.iter().map(move |&column| row * down + column * across))
         };
         let (mut got, mut source) = (Vec::with_capacity(sums.len()), Vec::new());
-        number::read(claim.d, places(shapes.d), &mut got)?;
-        if let (Source::Matrix(shape), Some(c)) = (shapes.c, claim.c)
+        number::read(call.d.memory, places(call.d.strides), &mut got)?;
+        if let Source::Matrix(c) = call.c
             && self.evaluation.reads_source()
         {
-            number::read(c, places(shape), &mut source)?;
+            number::read(c.memory, places(c.strides), &mut source)?;
         }
-        let arithmetic = Arithmetic::of(claim.a.kind());
+        let arithmetic = Arithmetic::of(call.a.memory.kind());
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);

@@ -15,7 +15,7 @@ use falchion::{
     Error,
     arch::OpKind,
     internals::{
-        call::{HostSlice, MatrixShape},
+        call::{HostSlice, View},
         least_exponent,
         sys::simd::{Vectorized, dispatch},
     },
@@ -75,13 +75,15 @@ pub(super) struct Operand<'a> {
 
 impl<'a> Operand<'a> {
     /// A, whose rows are dotted.
-    pub fn by_rows(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
-        Self::new(slice, if shape.order.is_row() { (shape.leading, 1) } else { (1, shape.leading) }, op)
+    pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind) -> Self {
+        let [rows, columns] = view.strides;
+        Self::new(view.memory, (rows, columns), op)
     }
 
     /// B, whose columns are.
-    pub fn by_columns(slice: HostSlice<'a>, shape: &MatrixShape, op: OpKind) -> Self {
-        Self::new(slice, if shape.order.is_row() { (1, shape.leading) } else { (shape.leading, 1) }, op)
+    pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind) -> Self {
+        let [rows, columns] = view.strides;
+        Self::new(view.memory, (columns, rows), op)
     }
 
     fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind) -> Self {

@@ -150,7 +150,7 @@ fn the_rungs_collide_exactly_here() {
 
 /// Whether stores of one of the user's operands are turned, and it is of `f64`.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
-    let operand = desc.one().base().operand(if desc.frame.is_exchanged() { user.other() } else { user });
+    let operand = desc.one().base().operand(user.framed(desc.frame));
     operand.element == ElementKind::F64 && operand.turns()
 }
 
@@ -225,7 +225,7 @@ proptest! {
     fn loads_are_those_of_the_maps(desc in drawn::legal()) {
         let steps = of_desc(&desc).unwrap();
         for operand in OperandKind::BOTH {
-            let user = if desc.frame.is_exchanged() { operand.other() } else { operand };
+            let user = operand.framed(desc.frame);
             let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(Operand::of(user)))).unwrap();
             prop_assert_eq!(step.wavefronts, loads(&desc, operand));
         }

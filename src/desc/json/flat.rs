@@ -64,7 +64,7 @@ impl TryFrom<Flat> for GemmDesc {
         let mut class = Class::new(flat.op, flat.arch, types, [flat.layout_a, flat.layout_b]);
         (class.compute, class.output.layout) = (flat.compute, flat.layout_c);
         class.output.epilogue = flat.knobs.epilogue.ok_or("missing field `epilogue`")?;
-        let frame = if flat.exchanged { Frame::Exchanged } else { Frame::AsGiven };
+        let frame = Frame::from(flat.exchanged);
         let mainloop = flat.knobs.mainloop.ok_or("missing field `mainloop`")?;
         let knobs = flat.knobs.over(Pins::YOUNGER);
         let family = FamilyDesc::all(mainloop, knobs).ok_or("missing field: it has not all knobs of its main loop")?;

@@ -17,7 +17,7 @@ mod words;
 
 use self::{flat::Flat, words::KnobWords};
 use super::{
-    class::{Class, Frame},
+    class::Class,
     gemm_desc::{FamilyDesc, GemmDesc},
     knobs::{self, families},
 };
@@ -27,6 +27,7 @@ use crate::{
     error::Error,
     layout::MatrixType,
     numeric::{Combined, ComputeKind, ElementKind},
+    operand::Frame,
 };
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -113,9 +114,9 @@ impl TryFrom<Document> for GemmDesc {
         let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
         let mut class = Class::new(op, arch, types, [a.order, b.order]);
         (class.compute, class.output.epilogue) = (compute, epilogue);
-        class.output.layout = if exchanged { c.order.transposed() } else { c.order };
-        let desc = Self { class, frame: Frame::AsGiven, family: family.try_into()? };
-        Ok(if exchanged { desc.exchange() } else { desc })
+        let frame = Frame::from(exchanged);
+        class.output.layout = c.order.framed(frame);
+        Ok(Self { class, frame: Frame::AsGiven, family: family.try_into()? }.framed(frame))
     }
 }
 

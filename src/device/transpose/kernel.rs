@@ -1,12 +1,15 @@
-//! Transposes on a device, by types: the typed door to [`CudaTranspose`].
+//! Transposes on a device, by types.
 
 use super::{Transpose, TransposeExecutor};
 use crate::{
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaTranspose, DeviceMatrix, TransposeOperands, report::Report},
+    cuda::{Cuda, CudaPass, DeviceMatrix, TransposeOperands, report::Report, transpose},
     error::Error,
     numeric::Element,
-    pass::transpose::{Choice, Configuration, TransposeArguments, TransposeDesc},
+    pass::{
+        PassDesc,
+        transpose::{Choice, Configuration, TransposeArguments, TransposeDesc},
+    },
 };
 use core::marker::PhantomData;
 use cudarc::driver::{CudaContext, CudaStream};
@@ -30,18 +33,19 @@ fn enqueue<T: Element>(
         b: arguments.b.map(|b| DeviceMatrix::read::<T>(b.0, stream)),
         d: DeviceMatrix::write::<T>(arguments.d.0, stream),
     };
-    CudaTranspose::run(choice, combine, stream, &shapes, &operands)
+    transpose(choice, combine, stream, &shapes, &operands)
 }
 
 /// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone + Send + Sync`.
 pub struct TransposeKernel<T, Config> {
-    kernel: CudaTranspose,
+    desc: TransposeDesc,
+    kernel: CudaPass,
     _transpose: PhantomData<fn() -> (T, Config)>,
 }
 
 impl<T, Config> Clone for TransposeKernel<T, Config> {
     fn clone(&self) -> Self {
-        Self { kernel: self.kernel.clone(), _transpose: PhantomData }
+        Self { kernel: self.kernel.clone(), ..*self }
     }
 }
 
@@ -51,7 +55,7 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     ///
     /// # Errors
     ///
-    /// Those of [`CudaTranspose::prepare`].
+    /// Those of [`CudaPass::prepare`].
     pub fn prepare(
         &self,
         context: &Arc<CudaContext>,
@@ -66,7 +70,8 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
         let first = [of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0];
         let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &shapes, first);
         shapes.check(&desc)?;
-        Ok(TransposeKernel { kernel: CudaTranspose::prepare(context, &desc)?, _transpose: PhantomData })
+        let kernel = CudaPass::prepare(context, &PassDesc::Transpose(desc))?;
+        Ok(TransposeKernel { desc, kernel, _transpose: PhantomData })
     }
 }
 
@@ -83,14 +88,14 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
 
     /// The description.
     pub fn desc(&self) -> &TransposeDesc {
-        self.kernel.desc()
+        &self.desc
     }
 
     /// Enqueues the transpose on D's stream.
     ///
     /// # Errors
     ///
-    /// Those of [`CudaTranspose::run`].
+    /// Those of [`Transpose::run`].
     pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
         Cuda::transpose(Config::CHOICE, arguments)
     }
@@ -99,7 +104,7 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     ///
     /// # Errors
     ///
-    /// Those of [`CudaTranspose::run`].
+    /// Those of [`Transpose::run`].
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
         enqueue(Config::CHOICE, stream, arguments)
     }

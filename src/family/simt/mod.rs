@@ -6,6 +6,7 @@ mod axes;
 mod base;
 mod check;
 mod explain;
+mod launch;
 mod registers;
 mod rows;
 mod unit;
@@ -16,7 +17,7 @@ pub(super) use rows::ROWS;
 
 use super::extents::Features;
 use crate::{
-    call::OperandNeed,
+    call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     plan::{Geometry, HostProgram, Plan, Program},
@@ -34,6 +35,10 @@ struct SimtPlan {
 impl Plan for SimtPlan {
     fn needs(&self) -> [OperandNeed; 2] {
         self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
+    }
+
+    fn launch(&self, problem: &Problem, geometry: &Geometry, _: u32) -> Result<Launch, Refusal> {
+        self.desc.launch(problem, geometry)
     }
 
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
@@ -61,7 +66,8 @@ impl SimtDesc {
 
     pub(super) const fn geometry(&self) -> Geometry {
         let base = self.base();
-        Geometry { tile: base.tiles.block, threads: base.tiles.threads(), shared_bytes: base.smem_bytes() }
+        let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
+        Geometry { tile, cluster: 1, persistent: false, threads, shared_bytes }
     }
 
     pub(super) const fn features(&self) -> Features {

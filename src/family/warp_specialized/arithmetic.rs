@@ -24,7 +24,7 @@ impl WarpSpecializedDesc {
 
     /// Which block of K each tile along K reads, of rows of `length` elements: those of [`multiplied`](Self::multiplied).
     pub const fn blocks(&self, length: usize) -> SplitBlocks {
-        SplitBlocks::of((self.knobs.emulation, self.frame.is_exchanged()), length, self.knobs.threadblock.k)
+        SplitBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
     }
 
     /// Whether `f32` is split where tensor cores multiply it, and nothing else is.

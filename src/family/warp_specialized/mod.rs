@@ -9,6 +9,7 @@ mod axes;
 mod check;
 mod components;
 mod explain;
+mod launch;
 mod rows;
 mod shapes;
 mod threads;
@@ -21,7 +22,7 @@ pub(super) use rows::ROWS;
 
 use super::extents::Features;
 use crate::{
-    call::OperandNeed,
+    call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
     operand::OperandKind,
@@ -45,6 +46,10 @@ impl Plan for WarpSpecializedPlan {
             true => OperandNeed::Parts(emulation),
             false => OperandNeed::Rows { along: WarpSpecialized::along(&self.desc, operand) },
         })
+    }
+
+    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal> {
+        launch::launch(&self.desc.multiplied(), &self.components, problem, (geometry, resident))
     }
 
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
@@ -79,7 +84,8 @@ impl WarpSpecializedDesc {
             Some(components) => (components.ring.threads(), components.ring.shared_bytes()),
             None => (0, 0),
         };
-        Geometry { tile: self.knobs.threadblock, threads, shared_bytes }
+        let cluster = self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n);
+        Geometry { tile: self.knobs.threadblock, cluster, persistent: true, threads, shared_bytes }
     }
 
     pub(super) fn features(&self) -> Features {

@@ -1,7 +1,7 @@
 //! A block whose warps all follow one schedule: of a product on the CUDA cores, of a transpose.
 
 use super::{
-    memory::{By, Conflict, Memory},
+    memory::{By, Conflict, SharedMemory},
     observer::{Access, Observer, Purpose, Touched},
     scheduler::{Cursor, Movers, Progress, Scheduler, set_of_warp},
     sync::{Clock, Meeting, Moved},
@@ -58,7 +58,7 @@ struct OneRole<'a, 'o> {
     /// Steps of each warp since the last barrier.
     numbers: Vec<u32>,
     meeting: Meeting,
-    memory: Memory<Content>,
+    memory: SharedMemory<Content>,
     observer: Option<&'a mut (dyn Observer + 'o)>,
     /// What lanes' order is drawn from.
     seed: u64,
@@ -75,7 +75,7 @@ pub(super) fn run<'a>(
     let agents = warps as usize;
     let progress = |own| Progress { cursor: Cursor::new(0, 1), clock: Clock::new(own, agents), waits: None };
     let mut block = OneRole {
-        memory: Memory::new((shape.bytes / shape.granule) as usize, agents),
+        memory: SharedMemory::new((shape.bytes / shape.granule) as usize, agents),
         shape,
         steps,
         warps: (0..agents).map(progress).collect(),
@@ -145,7 +145,7 @@ pub(super) struct Lane<'b, 'o> {
     /// The number of the step since the last barrier.
     number: u32,
     clock: &'b Clock,
-    memory: &'b mut Memory<Content>,
+    memory: &'b mut SharedMemory<Content>,
     granule: u32,
     observer: Option<&'b mut (dyn Observer + 'o)>,
 }
@@ -163,7 +163,7 @@ impl Lane<'_, '_> {
     fn each(
         &mut self,
         place: Place,
-        mut what: impl FnMut(&mut Memory<Content>, usize, &Clock, u32) -> Result<(), Conflict>,
+        mut what: impl FnMut(&mut SharedMemory<Content>, usize, &Clock, u32) -> Result<(), Conflict>,
     ) -> Result<(), Fault> {
         let first = (place.byte / u64::from(self.granule)) as usize;
         let cells = first..first + place.bytes.div_ceil(self.granule) as usize;

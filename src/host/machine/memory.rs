@@ -51,14 +51,14 @@ struct Cell<C> {
 }
 
 /// Some cells, and what each remembers.
-pub(super) struct Memory<C> {
+pub(super) struct SharedMemory<C> {
     cells: Vec<Cell<C>>,
     /// Of each cell and reader: its last epoch that read, one more than that, and the lane; 0 where there is none.
     reads: Vec<u32>,
     readers: usize,
 }
 
-impl<C: Clone + Default> Memory<C> {
+impl<C: Clone + Default> SharedMemory<C> {
     /// So many cells, which so many agents read: the first ones.
     pub fn new(cells: usize, readers: usize) -> Self {
         let empty = || Cell { content: C::default(), written: Written::Never };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn lanes_of_a_warp_are_in_order_where_an_epoch_lies_between() {
-        let (mut memory, mut clock) = (Memory::<u32>::new(1, 2), Clock::new(0, 2));
+        let (mut memory, mut clock) = (SharedMemory::<u32>::new(1, 2), Clock::new(0, 2));
         assert!(matches!(memory.read(0, &clock, 3), Err(Conflict::Uninitialized)));
         memory.write(0, &clock, 3, 7).expect("nobody was there");
         assert!(matches!(memory.read(0, &clock, 3), Ok(7)), "its own");
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn who_writes_has_to_know_of_every_reader() {
-        let (mut memory, mut reader, mut writer) = (Memory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
+        let (mut memory, mut reader, mut writer) = (SharedMemory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
         memory.write(0, &writer, 0, 7).expect("nobody was there");
         reader.learn(writer.end_epoch());
         memory.read(0, &reader, 0).expect("it knows of the write");

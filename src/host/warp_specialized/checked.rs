@@ -76,15 +76,15 @@ pub(super) fn product(
 /// An operand where the copy engine takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
 /// lies along the other index than the kernel reads it.
 fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
-    let (problem, desc) = (&matrices.problem, &program.multiplied);
+    let problem = &matrices.problem;
     let Matrix { bytes, kind: element, strides, extents: (mn, _) } = matrices.matrix(operand);
-    let leading = strides.0.max(strides.1);
     let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
     let maps = &program.operands[operand.index()];
     let along_k = program.components.tile(operand).along().is(Along::K);
-    let turned = along_k != desc.class.k_contiguous(operand);
     let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
-    let (map, bytes) = match map(if turned { row } else { leading }) {
+    let (across, along) = if along_k { strides } else { (strides.1, strides.0) };
+    let turned = along_k != matrices.along_k(operand);
+    let (map, bytes) = match map(if turned { row } else { across }) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
         Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => return Err(refusal.into()),
         known => {
@@ -92,7 +92,7 @@ fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand
                 Err(Refusal::TensorStride { nearest, .. }) => nearest as usize,
                 _ => row,
             };
-            let (width, along, across) = if turned { (1, leading, 1) } else { (row, 1, leading) };
+            let width = if turned { 1 } else { row };
             let size = element.bytes_of(1) as usize;
             let mut copied = vec![0; lines * pitch * size];
             for (line, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     arch::OpKind,
-    call::{HostMatrices, Shapes},
+    call::HostCall,
     desc::WarpSpecializedDesc,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number},
@@ -42,10 +42,10 @@ use split::{Scales, SplitOperands};
 /// # Errors
 ///
 /// [`Error::Refused`] when there is no such combination of types, or factors cannot be split.
-pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, problem: Shapes, inputs: HostMatrices<'_>) -> Result<(), Error> {
-    in_parts(&SplitProgram::RIGHT, desc, problem, inputs, |scales, problem, inputs| {
+pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
+    in_parts(&SplitProgram::RIGHT, desc, call, |scales, call| {
         let desc = desc.multiplied();
-        let product = Product::of(&desc.class, tiling(&desc, &problem), problem, inputs)?;
+        let product = Product::of(&desc.class, tiling(&desc, call.k), call)?;
         product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
     })
 }
@@ -55,39 +55,33 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, problem: Shapes, inputs: 
 /// # Errors
 ///
 /// Those of [`execute_fast`], [`Error::Fault`].
-pub(crate) fn execute_program(
-    program: &WarpSpecializedProgram,
-    seed: u64,
-    problem: Shapes,
-    inputs: HostMatrices<'_>,
-) -> Result<(), Error> {
-    in_parts(&program.split, &program.desc, problem, inputs, |scales, problem, inputs| {
+pub(crate) fn execute_program(program: &WarpSpecializedProgram, seed: u64, call: HostCall<'_>) -> Result<(), Error> {
+    in_parts(&program.split, &program.desc, call, |scales, call| {
         let desc = &program.multiplied;
-        let product = Product::of(&desc.class, tiling(desc, &problem), problem, inputs)?;
+        let product = Product::of(&desc.class, tiling(desc, call.k), call)?;
         product.map_or(Ok(()), |mut product| checked::product(program, (seed, scales), &mut product))
     })
 }
 
-/// Does `compute` with the problem as the kernel has it: of the operands' parts where they are split.
+/// Does `compute` with the call as the kernel has it: of the operands' parts where they are split.
 fn in_parts(
     program: &SplitProgram,
     desc: &WarpSpecializedDesc,
-    problem: Shapes,
-    inputs: HostMatrices<'_>,
-    compute: impl FnOnce(Scales<'_>, Shapes, HostMatrices<'_>) -> Result<(), Error>,
+    call: HostCall<'_>,
+    compute: impl FnOnce(Scales<'_>, HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if !desc.knobs.emulation.splits() {
         let shifts = Default::default();
-        return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, problem, inputs);
+        return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, call);
     }
-    let operands = SplitOperands::of(program, desc, &problem, &inputs)?;
+    let operands = SplitOperands::of(program, desc, &call)?;
     let scales = Scales { shifts: &operands.shifts, unscaled: program.unscaled };
-    compute(scales, operands.problem(problem), operands.inputs(inputs))
+    compute(scales, operands.call(call))
 }
 
 /// How its kernel walks a product.
-const fn tiling(desc: &WarpSpecializedDesc, problem: &Shapes) -> Tiling {
-    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(problem.k) }
+const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
+    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k) }
 }
 
 /// D of the fast mode.

@@ -105,17 +105,18 @@ impl Numbers<'_> {
     pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
-        let (leading, elements): (_, &[u8]) = match self.source {
+        let elements = match self.source {
             Source::None => return Ok(buffer),
-            Source::InPlace => (problem.d.leading, &*self.d),
-            Source::Matrix(c) => (problem.source_leading(), c),
+            Source::InPlace => &*self.d,
+            Source::Matrix(c) => c,
         };
+        let class = &program.desc.class;
         let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
         let map = program.components.slice_map(
             crate::refusal::Operand::C,
-            program.desc.class.output.element,
+            class.output.element,
             (problem.m as u64, problem.n as u64),
-            leading as u64,
+            problem.source().leading(class.output.layout) as u64,
         );
         let Ok(mut map) = map else {
             // Rows that the copy engine would not take; the host does.
@@ -131,7 +132,7 @@ impl Numbers<'_> {
         };
         map.swizzle = program.fetch.swizzle;
         for (row, at) in self.boxes_of_a_slice() {
-            let corner = corner(program.desc.class.output.layout, origin.0 + first.0 + row, origin.1 + first.1);
+            let corner = corner(class.output.layout, origin.0 + first.0 + row, origin.1 + first.1);
             TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
         }
         Ok(buffer)
@@ -146,21 +147,21 @@ impl Numbers<'_> {
 
     /// An element of C; `None` outside.
     pub(super) fn source_at(&self, row: usize, column: usize) -> Option<&[u8]> {
-        let (problem, order) = (&self.matrices.problem, self.program.desc.class.output.layout);
-        let (elements, leading) = match self.source {
+        let problem = &self.matrices.problem;
+        let elements = match self.source {
             _ if row >= problem.m || column >= problem.n => return None,
             Source::None => return None,
-            Source::InPlace => (&*self.d, problem.d.leading),
-            Source::Matrix(c) => (c, problem.source_leading()),
+            Source::InPlace => &*self.d,
+            Source::Matrix(c) => c,
         };
         let width = self.element_bytes();
-        elements.get(order.offset(row, column, leading) * width..)?.get(..width)
+        elements.get(problem.source().offset(row, column) * width..)?.get(..width)
     }
 
     /// Sets an element of D; what becomes of it where there is none.
     pub(super) fn put(&mut self, row: usize, column: usize, element: &[u8]) -> Result<(), Fault> {
         let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
-        let at = self.program.desc.class.output.layout.offset(row, column, self.matrices.problem.d.leading) * element.len();
+        let at = self.matrices.problem.d.offset(row, column) * element.len();
         let to = self.d.get_mut(at..).and_then(|d| d.get_mut(..element.len()));
         to.ok_or(outside)?.copy_from_slice(element);
         Ok(())
@@ -196,12 +197,12 @@ impl Numbers<'_> {
         let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.multiplied;
-        let whole = desc.by_copy_engine();
+        let (whole, leading) = (desc.by_copy_engine(), problem.d.leading(desc.class.output.layout) as u64);
         let map = program.components.slice_map(
             crate::refusal::Operand::D,
             desc.class.output.element,
             (problem.m as u64, problem.n as u64),
-            problem.d.leading as u64,
+            leading,
         );
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
@@ -210,7 +211,7 @@ impl Numbers<'_> {
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
                         let element = desc.class.output.element.matrix_elements(byte);
-                        let (line, within) = (element / problem.d.leading as u64, element % problem.d.leading as u64);
+                        let (line, within) = (element / leading, element % leading);
                         if desc.class.output.layout.is_row() { self.count(line, within)? } else { self.count(within, line)? }
                     }
                 }

@@ -1,7 +1,7 @@
 //! Which block of K a tile of a split product reads.
 
 use super::SplitKind;
-use crate::operand::OperandKind;
+use crate::operand::{Frame, OperandKind};
 
 /// The map (operand, tile along K) to the block of that operand's row from which the tile is copied.
 ///
@@ -19,8 +19,8 @@ use crate::operand::OperandKind;
 pub struct SplitBlocks {
     /// How factors are split.
     pub split: SplitKind,
-    /// Whether A is the user's B, and B the user's A: products are made in the user's order, so that bits depend on no layout.
-    pub exchanged: bool,
+    /// Whose A and B a kernel has: products are made in the user's order, so that bits depend on no layout.
+    pub frame: Frame,
     /// Blocks of one part.
     pub blocks: u32,
 }
@@ -28,9 +28,9 @@ pub struct SplitBlocks {
 impl SplitBlocks {
     /// The blocks of rows of `length` elements, all parts of which are padded to whole tiles of `depth`; without a split, the tiles that
     /// they take.
-    pub const fn of((split, exchanged): (SplitKind, bool), length: usize, depth: u32) -> Self {
+    pub const fn of((split, frame): (SplitKind, Frame), length: usize, depth: u32) -> Self {
         let blocks = length.div_ceil(depth as usize) as u32;
-        Self { split, exchanged, blocks: blocks / split.parts() }
+        Self { split, frame, blocks: blocks / split.parts() }
     }
 
     /// Tiles along K.
@@ -42,7 +42,6 @@ impl SplitBlocks {
     pub const fn block(&self, operand: OperandKind, tile: u32) -> u32 {
         let products = self.split.products();
         let count = products.len() as u32;
-        let operand = if self.exchanged { operand.other() } else { operand };
-        products[(tile % count) as usize][operand.index()] * self.blocks + tile / count
+        products[(tile % count) as usize][operand.framed(self.frame).index()] * self.blocks + tile / count
     }
 }

@@ -7,6 +7,7 @@ mod check;
 mod desc;
 #[cfg(feature = "serde")]
 mod json;
+mod launch;
 mod maps;
 mod program;
 mod resolve;

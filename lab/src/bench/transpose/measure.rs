@@ -22,10 +22,13 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{CudaTranspose, DeviceMatrix, TransposeOperands, cache::Cache, compile, transpose_unit},
+    cuda::{DeviceMatrix, TransposeOperands, cache::Cache, compile, pass_unit, transpose},
     internals::{
         call::{HostSlice, Source},
-        pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+        pass::{
+            PassDesc,
+            transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+        },
         sys::driver::driver,
     },
     numeric::ElementKind,
@@ -160,7 +163,7 @@ pub fn compile_all(problems: &[TransposeProblem], sm: u32) -> Result<usize, Erro
         let kind = kind(problem)?;
         let desc = problem.choice().desc(problem.combine(), kind.bytes_of(1), &problem.shapes(), [0; 3]);
         if !descs.contains(&desc) {
-            compile(Cache::global(), &transpose_unit(&desc), sm)?;
+            compile(Cache::global(), &pass_unit(&PassDesc::Transpose(desc)), sm)?;
             descs.push(desc);
         }
     }
@@ -228,7 +231,7 @@ impl Launch for Ours<'_> {
             b: b.as_ref().map_or(Source::None, |b| Source::Matrix(DeviceMatrix::read_bytes(self.kind, b, self.stream))),
             d: DeviceMatrix::write_bytes(self.kind, d, self.stream),
         };
-        CudaTranspose::run(self.choice, self.combine, self.stream, self.shapes, &operands)
+        transpose(self.choice, self.combine, self.stream, self.shapes, &operands)
     }
 
     fn name(&self) -> &str {

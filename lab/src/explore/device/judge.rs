@@ -3,11 +3,11 @@
 use crate::{
     bench::{
         SuiteProblem,
-        measure::{VERIFIED_ROWS, operands, shapes},
+        measure::{VERIFIED_ROWS, operands, problem_of},
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
-use falchion::{Error, desc::GemmDesc, internals::call::Shapes};
+use falchion::{Error, desc::GemmDesc, internals::call::Problem};
 
 /// Elements of poison before and behind a D that is verified.
 pub(super) const GUARD: usize = 1024;
@@ -23,21 +23,21 @@ pub(super) struct Known {
 
 /// One problem: its operands, and what D is before it is computed.
 pub(super) struct Judge {
-    shapes: Shapes,
+    problem: Problem,
     poison: HostBuffer,
     known: [Known; 2],
 }
 
 impl Judge {
-    pub fn new(base: &GemmDesc, problem: &SuiteProblem) -> Result<Self, Error> {
-        let (shapes, types) = (shapes(problem), base.user_types());
-        let of = |fill: Fill| operands(&shapes, types, fill, problem.seed.unwrap_or(1)).map(|[a, b, _]| Known { fill, a, b });
-        let poison = HostBuffer::poisoned(types.c, shapes.d.length.saturating_add(2 * GUARD))?;
-        Ok(Self { shapes, poison, known: [of(Fill::Integers)?, of(Fill::Random)?] })
+    pub fn new(base: &GemmDesc, suite: &SuiteProblem) -> Result<Self, Error> {
+        let (problem, types) = (problem_of(suite), base.user_types());
+        let of = |fill: Fill| operands(&problem, types, fill, suite.seed.unwrap_or(1)).map(|[a, b, _]| Known { fill, a, b });
+        let poison = HostBuffer::poisoned(types.c, problem.d.memory.length.saturating_add(2 * GUARD))?;
+        Ok(Self { problem, poison, known: [of(Fill::Integers)?, of(Fill::Random)?] })
     }
 
-    pub fn shapes(&self) -> &Shapes {
-        &self.shapes
+    pub fn problem(&self) -> &Problem {
+        &self.problem
     }
 
     /// What D is before, guard zones included: D begins at element [`GUARD`].
@@ -52,13 +52,13 @@ impl Judge {
 
     /// Whether anything could be said of a result. Of random numbers nothing can where their sums have no bound.
     pub fn decides(&self, desc: &GemmDesc, known: &Known) -> bool {
-        known.fill == Fill::Integers || Accumulation::of(desc, self.shapes.k).relative.is_finite()
+        known.fill == Fill::Integers || Accumulation::of(desc, self.problem.k).relative.is_finite()
     }
 
     /// What is wrong with a result, if anything is. It is as long as the poison.
     pub fn wrong(&self, desc: &GemmDesc, known: &Known, computed: &HostBuffer) -> Result<Option<String>, Error> {
-        let (shapes, d) = (&self.shapes, GUARD..GUARD + self.shapes.d.length);
-        if let Some(place) = computed.stray(&self.poison, GUARD, &shapes.d, (shapes.m, shapes.n)) {
+        let (problem, d) = (&self.problem, GUARD..GUARD + self.problem.d.memory.length);
+        if let Some(place) = computed.stray(&self.poison, GUARD, &problem.d, (problem.m, problem.n)) {
             let away = place as i128 - GUARD as i128;
             return Ok(Some(format!("it writes where D is not: at element {away} from D's first")));
         }
@@ -72,8 +72,8 @@ impl Judge {
             return Ok(Some(format!("it does not write all of D: not element {place} from D's first")));
         }
         let (a, b) = (known.a.slice(0..known.a.length())?, known.b.slice(0..known.b.length())?);
-        let claim = Claim { desc, shapes, a, b, c: None, d: computed.slice(d)? };
-        let rows = (PRODUCTS / shapes.n.saturating_mul(shapes.k).max(1)).max(VERIFIED_ROWS);
+        let claim = Claim { desc, problem, a, b, c: None, d: computed.slice(d)? };
+        let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
         let operands = if known.fill == Fill::Integers { "whole numbers" } else { "random numbers" };
         Ok((!verdict.is_right()).then(|| format!("of {operands}, {verdict}")))
@@ -115,7 +115,7 @@ mod tests {
                     c: Source::None,
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
                 };
-                run_on_host(&desc, Mode::Fast, judge.shapes(), matrices)?;
+                run_on_host(&desc, Mode::Fast, judge.problem().with(matrices))?;
                 assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");
                 let unwritten = judge.poison().get(GUARD)?;
                 for place in [0, 1, 23, 479, 958, 959] {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     bench::{
         Launch, Session, SuiteProblem,
-        measure::shapes,
+        measure::problem_of,
         peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     },
     sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
@@ -74,17 +74,16 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
     }
-    let shapes = shapes(&problem(desc, size));
-    shapes.check(desc)?;
-    let canonical = shapes.canonical_for(desc)?;
-    let fitting = fitting((desc, desc.plan()?.needs()), &canonical, canonical.k, [0; 4], 0);
-    let along = |contiguous: bool, mn: usize| if contiguous { canonical.k } else { mn };
-    let [a, b] = OperandKind::BOTH.map(|operand| desc.class.k_contiguous(operand));
-    let names =
-        if desc.frame.is_exchanged() { [Operand::B, Operand::A, Operand::C] } else { [Operand::A, Operand::B, Operand::C] };
-    let extents = [along(a, canonical.m), along(b, canonical.n), desc.class.output.layout.packed(canonical.m, canonical.n)];
+    let problem = problem_of(&problem(desc, size)).seen_by(desc)?;
+    let fitting = fitting((desc, desc.plan()?.needs()), &problem);
+    let names = OperandKind::BOTH.map(|operand| Operand::of(operand.framed(desc.frame)));
+    let [a, b] = OperandKind::BOTH.map(|operand| {
+        let mn = if operand == OperandKind::A { problem.m } else { problem.n };
+        if desc.class.k_contiguous(operand) { problem.k } else { mn }
+    });
+    let extents = [a, b, desc.class.output.layout.packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
-    for (operand, ((fits, wanted), extent)) in names.into_iter().zip(rows) {
+    for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
         // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
         let refused = desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {

@@ -13,7 +13,7 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{CudaKernel, CudaMatrices, DeviceMatrix},
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
     internals::{call::Source, sys::driver::driver},
     numeric::{Combined, ElementKind},
@@ -44,7 +44,7 @@ impl<'s> OnDevice<'s> {
         let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
         let guarded = RefCell::new(upload(judge.poison())?);
         let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
-        let workspace = RefCell::new(workspace(stream, &base.routes(judge.shapes(), [0, 0])?)?);
+        let workspace = RefCell::new(workspace(stream, &base.routes(judge.problem())?)?);
         let (types, results) = (base.user_types(), RefCell::default());
         let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
         let results = on.room()?;
@@ -54,7 +54,7 @@ impl<'s> OnDevice<'s> {
 
     /// A D for every set.
     pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, Error> {
-        let bytes = self.types.c.matrix_bytes(self.judge.shapes().d.length as u64) as usize;
+        let bytes = self.types.c.matrix_bytes(self.judge.problem().d.memory.length as u64) as usize;
         self.sets.iter().map(|_| self.stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync"))).collect()
     }
 
@@ -68,9 +68,9 @@ impl<'s> OnDevice<'s> {
             b: DeviceMatrix::read_bytes(types.b, b, stream),
             c: Source::None,
             d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
-            workspace: workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream)),
         };
-        kernel.run(stream, self.judge.shapes(), matrices)?;
+        let workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        kernel.run(stream, CudaCall { workspace, ..self.judge.problem().with(matrices) })?;
         let mut computed = HostBuffer::poisoned(types.c, poison.length())?;
         let all = computed.length();
         stream.memcpy_dtoh(&*d, computed.slice_mut(0..all)?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
@@ -124,6 +124,6 @@ impl Device for OnDevice<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
-        enqueue(&kernel, self.stream, self.judge.shapes(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
+        enqueue(&kernel, self.stream, self.judge.problem(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
     }
 }

@@ -6,7 +6,7 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    internals::{call::Shapes, family::default_gemm_configuration::default_description},
+    internals::{call::Problem, family::default_gemm_configuration::default_description},
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Refusal,
@@ -31,7 +31,7 @@ impl CuteGemm {
     pub fn product(&self, element: ElementKind) -> Result<(GemmDesc, HostProduct), Error> {
         let desc = Self::types(element)?;
         let extents = [self.problem.m, self.problem.n, self.problem.k].map(|extent| extent as usize);
-        let shapes = Shapes::of(&desc, extents.into(), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        let shapes = Problem::of(&desc, extents.into(), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         Ok((desc, HostProduct::poisoned(&desc, &shapes)?))
     }
 }

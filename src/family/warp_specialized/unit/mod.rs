@@ -48,7 +48,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
     text.push_str(&SplitLine::declaration());
-    text.push_str(&split_header(d.knobs.emulation, d.frame.is_exchanged()));
+    text.push_str(&split_header(d.knobs.emulation, d.frame));
     text.push_str(&components.ring.header());
     // The components were made from a description, whose schedules there are.
     text.push_str(&components.roles().header());
@@ -187,7 +187,7 @@ pub(super) fn translation_unit(
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
-        source.push_str(&split_fingerprints(d.knobs.emulation, d.frame.is_exchanged()));
+        source.push_str(&split_fingerprints(d.knobs.emulation, d.frame));
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
             let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });

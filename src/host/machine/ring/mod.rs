@@ -22,7 +22,7 @@ mod warp;
 pub use payload::{Bytes, Deposit, Payload};
 
 use super::{
-    memory::{By, Memory},
+    memory::{By, SharedMemory},
     scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
@@ -123,7 +123,7 @@ struct Cluster<'a> {
     work: Work,
     payload: &'a mut dyn Payload,
     blocks: Vec<Block>,
-    memory: Memory<Contents>,
+    memory: SharedMemory<Contents>,
     /// All warps of the cluster meet.
     meeting: Meeting,
     warps: Vec<Warp>,
@@ -199,7 +199,7 @@ impl<'a> Cluster<'a> {
             work,
             payload,
             blocks: (0..blocks).map(|_| block()).collect(),
-            memory: Memory::new(blocks as usize * block_cells(program), warps),
+            memory: SharedMemory::new(blocks as usize * block_cells(program), warps),
             meeting: Meeting::new(warps as u32, agents),
             warps: (0..warps).map(warp).collect(),
             flights: Vec::new(),
@@ -256,7 +256,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// A warp has come to its end. Memory goes with the last of a block.
+    /// A warp has come to its end. SharedMemory goes with the last of a block.
     fn leave(&mut self, mover: usize) -> Result<(), Fault> {
         self.warps[mover].has_left = true;
         let (who, ring) = (self.who(mover), &self.program.ring);

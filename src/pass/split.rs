@@ -16,16 +16,14 @@
 //!
 //! Twin: `kernels/pass/split.cuh`.
 
-mod program;
-
-pub use program::SplitPassProgram;
-
 use crate::words::words;
 use crate::{
-    call::{DEPTH, SplitLayout},
+    call::{DEPTH, Grid, Launch, SplitLayout},
     codegen::{SplitLine, SplitParams, TranslationUnit, fingerprint_assertion, split_fingerprints, split_header},
     numeric::SplitKind,
+    operand::Frame,
     pass::transpose::{Lanes, PieceMap},
+    refusal::Refusal,
 };
 use core::fmt::Write;
 
@@ -33,10 +31,10 @@ use core::fmt::Write;
 pub const PIECE: u32 = 8;
 
 /// Rows of a tile.
-const TILE: u32 = 64;
+pub const TILE: u32 = 64;
 
 /// Pieces of a tile's row.
-const PIECES: u32 = DEPTH / PIECE;
+pub const PIECES: u32 = DEPTH / PIECE;
 
 /// A split's kernel, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -94,7 +92,7 @@ impl SplitPassDesc {
     }
 
     /// Pieces of a thread.
-    const fn steps(&self) -> u32 {
+    pub const fn steps(&self) -> u32 {
         TILE * PIECES / self.threads
     }
 
@@ -112,31 +110,39 @@ impl SplitPassDesc {
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
 
-    /// What the kernel is launched with: an operand of `leading`, contiguous along K or not, at `source`; the workspace's part at
-    /// `workspace`. `None` of extents beyond 32 bits.
-    pub fn params(
+    /// What a pass over an operand of `leading`, contiguous along K or not, at `source`, is launched with; the workspace's part is at
+    /// `workspace`.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::TooManyTiles`].
+    pub fn launch(
         &self,
         layout: &SplitLayout,
         (source, leading, along_k): (u64, u64, bool),
         workspace: u64,
         pass: SplitPass,
-    ) -> Option<SplitParams> {
-        Some(SplitParams {
+    ) -> Result<Launch, Refusal> {
+        let tiles = self.blocks(layout, pass);
+        let beyond = layout.mn.max(layout.k) as u64 > u64::from(u32::MAX) || layout.padded() > u64::from(u32::MAX);
+        let grid = Grid::of_tiles(if beyond { u64::MAX } else { tiles }, self.threads, 0)?;
+        let params = SplitParams {
             source,
             leading,
             parts: workspace,
             pitch: layout.leading(),
             lines: workspace + layout.lines_offset(),
             status: workspace + layout.status_offset(),
-            mn: u32::try_from(layout.mn).ok()?,
-            k: u32::try_from(layout.k).ok()?,
-            padded: u32::try_from(layout.padded()).ok()?,
-            tiles_across: u32::try_from(layout.padded() / u64::from(DEPTH)).ok()?,
+            mn: layout.mn as u32,
+            k: layout.k as u32,
+            padded: layout.padded() as u32,
+            tiles_across: (layout.padded() / u64::from(DEPTH)) as u32,
             along_k: u32::from(along_k),
             vectors: u32::from(source.is_multiple_of(16) && leading.is_multiple_of(4)),
             pass: pass as u32,
             reserved: 0,
-        })
+        };
+        Ok(Launch::new(grid, &params))
     }
 }
 
@@ -150,7 +156,7 @@ impl SplitPassDesc {
         config.push_str(&SplitLine::declaration());
         config.push_str(&SplitParams::declaration());
         config.push_str(&SplitPass::declaration());
-        config.push_str(&split_header(self.split, false));
+        config.push_str(&split_header(self.split, Frame::AsGiven));
         config.push_str("struct Config {\n  using Facts = SplitFacts;\n");
         let facts =
             [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
@@ -160,7 +166,7 @@ impl SplitPassDesc {
         config.push_str("};\n");
         let mut source = "#include \"config.cuh\"\n#include \"pass/split.cuh\"\n".to_owned();
         if with_fingerprints {
-            source.push_str(&split_fingerprints(self.split, false));
+            source.push_str(&split_fingerprints(self.split, Frame::AsGiven));
             for along_k in [false, true] {
                 let twin = format!("device::PieceMap<Config, {along_k}>");
                 source.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));

@@ -1,0 +1,94 @@
+//! The caller's memory in which operands are brought to where a kernel reads them.
+
+use super::operands::CudaCall;
+use crate::{
+    call::{Routes, WORKSPACE_ALIGNMENT},
+    refusal::{Operand, Refusal},
+};
+use core::ops::Range;
+
+/// The address at which the workspace of a call begins, once it is there, large enough, and apart from all that is read and
+/// written; `extents` are the operands' ranges of addresses. 0 where none is needed.
+pub(super) fn begin(routes: &Routes, call: &CudaCall<'_>, extents: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {
+    let needed = routes.workspace_bytes();
+    if needed == 0 {
+        return Ok(0);
+    }
+    let given = call.workspace.as_ref().map_or(0, |workspace| workspace.kind.matrix_bytes(workspace.length as u64));
+    let Some(workspace) = call.workspace.as_ref().filter(|_| given >= needed) else {
+        return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, needed });
+    };
+    if workspace.context != call.d.memory.context {
+        return Err(Refusal::OtherDevice { operand: Operand::Workspace });
+    }
+    let first = workspace.address.next_multiple_of(WORKSPACE_ALIGNMENT);
+    let used = first..first + (needed - WORKSPACE_ALIGNMENT);
+    match extents.iter().find(|(_, other)| other.start < used.end && used.start < other.end) {
+        Some((read, _)) => Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: *read }),
+        None => Ok(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refusal::Route;
+    use crate::{
+        call::{Source, View, Way},
+        cuda::DeviceMatrix,
+        layout::Order,
+        numeric::ElementKind,
+    };
+
+    const CONTEXT: usize = 1;
+
+    /// Routes that relay A: 100 bytes a row, in 7 rows.
+    fn routes() -> Routes {
+        let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, bytes: 0 };
+        Routes { a: Way { route: Route::Relaid, leading: 112, bytes: 1024, ..direct }, b: direct }
+    }
+
+    fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {
+        let at = |address, length, context| DeviceMatrix::nowhere(ElementKind::U8, address, length, context);
+        let (a, b, d) = (at(0, 0, CONTEXT), at(0, 0, CONTEXT), at(0, 0, CONTEXT));
+        let workspace = (length > 0).then(|| at(address, length, context));
+        let matrix = |memory| View::new(memory, Order::Row, 100);
+        let (a, b, d) = (matrix(a), matrix(b), matrix(d));
+        let call = CudaCall { m: 7, n: 7, k: 100, a, b, c: Source::None, d, scalars: [0.0; 8], workspace };
+        begin(&routes(), &call, others)
+    }
+
+    #[test]
+    fn a_workspace_is_large_enough_wherever_it_begins() {
+        for address in 4096..4096 + 600 {
+            let first = found(address, 1280, CONTEXT, &[]).expect("as many bytes as it takes");
+            assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
+        }
+        for short in [0, 1, 1024, 1279] {
+            let needed = Refusal::Workspace { given: short as u64, a: Route::Relaid, b: Route::Direct, needed: 1280 };
+            assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
+        }
+    }
+
+    /// What is read or written meets the workspace exactly where their bytes do.
+    #[test]
+    fn a_workspace_lies_apart_and_on_the_same_device() {
+        for (operand, range, apart) in [
+            (Operand::A, 3000..4096, true),
+            (Operand::A, 3000..4097, false),
+            (Operand::D, 5119..9000, false),
+            (Operand::D, 5120..9000, true),
+            (Operand::C, 0..0, true),
+            (Operand::B, 0..9000, false),
+        ] {
+            let wanted =
+                if apart { Ok(4096) } else { Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: operand }) };
+            assert_eq!(
+                found(4096, 1280, CONTEXT, &[(Operand::D, 0..0), (operand, range.clone())]),
+                wanted,
+                "{operand:?} {range:?}"
+            );
+        }
+        assert_eq!(found(4096, 1280, 2, &[]), Err(Refusal::OtherDevice { operand: Operand::Workspace }));
+    }
+}

@@ -1,0 +1,157 @@
+//! What the kernels of passes do, on the host, with their own maps: tests change one thing and watch.
+
+use falchion::{
+    internals::{
+        call::{DEPTH, SplitLayout},
+        index::{Map, at},
+        pass::{PIECE, PIECES, Realignment, RelayDesc, RelayMap, RelayShapes, SplitPassDesc, TILE, relay},
+    },
+    numeric::split::{LineFacts, shift_of},
+};
+use std::sync::Arc;
+
+/// An access of a relay, of the source or of the copy, to bytes that are not there: of a row, and a piece of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RelayFault {
+    pub row: u64,
+    pub piece: u64,
+}
+
+/// What a relay's kernel does, on the host: its map, and what it does at the matrix's ends.
+#[derive(Clone)]
+pub struct RelayProgram {
+    desc: RelayDesc,
+    shapes: RelayShapes,
+    /// (thread, step) to a piece of the tile: that of [`RelayMap`], whose pitch is a tile's row.
+    pub map: Map,
+    /// Whether the access behind a piece's first one is made.
+    pub second: bool,
+    /// Whether accesses that reach beyond the matrix are made byte by byte.
+    pub guarded: bool,
+}
+
+impl RelayProgram {
+    /// That of a kernel and a problem.
+    pub fn of(desc: RelayDesc, shapes: RelayShapes) -> Self {
+        let log_pieces = desc.log_pieces(shapes.pieces());
+        let map = Arc::new(RelayMap::new(desc, log_pieces, 0));
+        Self { desc, shapes, map, second: true, guarded: true }
+    }
+
+    /// Copies: the source's address leaves `address` when it is divided by 16, that of the copy 0.
+    ///
+    /// # Errors
+    ///
+    /// A [`RelayFault`], for an access to bytes that are not there.
+    pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RelayFault> {
+        let (log, (down, across)) = (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
+        for (tile_row, tile_column) in (0..down).flat_map(|row| (0..across).map(move |column| (row, column))) {
+            let first = (tile_row * u64::from(self.desc.tile() >> log), tile_column << log);
+            for (thread, step) in (0..self.desc.threads).flat_map(|thread| (0..self.desc.steps).map(move |step| (thread, step))) {
+                let Some(number) = self.map.at(at(thread, step)).map(u64::from) else { continue };
+                let (row, piece) = (first.0 + (number >> log), first.1 + (number & ((1 << log) - 1)));
+                if row < self.shapes.rows && piece < self.shapes.pieces() {
+                    self.copy((row, piece), self.inside(first, log), (source, address), copy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
+    fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
+        let RelayShapes { rows, row_bytes, stride, .. } = self.shapes;
+        let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
+        let end = row_bytes.min((piece + (1 << log)) * relay::PIECE);
+        row * stride + piece * relay::PIECE >= relay::PIECE - 1
+            && last * stride + end + relay::PIECE - 1 <= self.shapes.source_bytes()
+    }
+
+    fn copy(
+        &self,
+        (row, piece): (u64, u64),
+        inside: bool,
+        (source, address): (&[u8], u64),
+        copy: &mut [u8],
+    ) -> Result<(), RelayFault> {
+        let fault = RelayFault { row, piece };
+        let first = row * self.shapes.stride + piece * relay::PIECE;
+        let beyond = (address % relay::PIECE + first) % relay::PIECE;
+        let needed = relay::PIECE.min(self.shapes.row_bytes - piece * relay::PIECE);
+        let end = self.shapes.source_bytes() as i64;
+        let mut words = [0; 8];
+        for (access, words) in (0..).zip(words.chunks_exact_mut(4)) {
+            if access == 1 && !(self.second && beyond + needed > relay::PIECE) {
+                continue;
+            }
+            let begin = first as i64 - beyond as i64 + access * relay::PIECE as i64;
+            let whole = begin >= 0 && begin + relay::PIECE as i64 <= end;
+            if !whole && (inside || !self.guarded) {
+                return Err(fault);
+            }
+            let byte = |at: i64| if (0..end).contains(&at) { source.get(at as usize).copied().ok_or(fault) } else { Ok(0) };
+            for (word, begin) in words.iter_mut().zip((begin..).step_by(4)) {
+                *word = u32::from_le_bytes([byte(begin)?, byte(begin + 1)?, byte(begin + 2)?, byte(begin + 3)?]);
+            }
+        }
+        let place = (row * self.shapes.pitch + piece * relay::PIECE) as usize;
+        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..relay::PIECE as usize)).ok_or(fault)?;
+        written.copy_from_slice(Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened());
+        Ok(())
+    }
+}
+
+/// The kernel's maps and numbers for one operand. Tests change one thing and watch.
+#[derive(Clone)]
+pub struct SplitPassProgram {
+    desc: SplitPassDesc,
+    layout: SplitLayout,
+    /// (thread, step) to `row * pieces + piece` of a tile.
+    pub map: Map,
+    /// Whether elements behind the end of K are zeros, and not what lies in memory there.
+    pub padded: bool,
+}
+
+impl SplitPassProgram {
+    /// That of a kernel and an operand, contiguous along K or not.
+    pub fn of(desc: SplitPassDesc, layout: SplitLayout, along_k: bool) -> Self {
+        Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
+    }
+
+    /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is `source[mn * along_mn + k * along_k]`, and
+    /// 0 where there is none.
+    pub fn run(&self, source: &[f32], (along_mn, along_k): (usize, usize)) -> (Vec<u16>, Vec<LineFacts>) {
+        let (split, rows, depth) = (self.desc.split(), self.layout.mn, DEPTH as usize);
+        let across = self.layout.padded() as usize / depth;
+        let element = |mn: usize, k: usize| match source.get(mn * along_mn + k * along_k) {
+            Some(&x) if k < self.layout.k || !self.padded => x,
+            _ => 0.0,
+        };
+        let line = |mn: usize| LineFacts::of((0..self.layout.k).map(move |k| element(mn, k)));
+        let facts: Vec<LineFacts> = if split.scales() { (0..rows).map(line).collect() } else { Vec::new() };
+        let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);
+        // What the workspace holds before: no number.
+        let mut parts = vec![u16::MAX; rows * leading];
+        let tiles = (0..rows.div_ceil(TILE as usize)).flat_map(|down| (0..across).map(move |along| (down, along)));
+        for (down, along) in tiles {
+            for (thread, step) in
+                (0..self.desc.threads()).flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
+            {
+                let Some(place) = self.map.at(at(thread, step)) else { continue };
+                let mn = down * TILE as usize + (place / PIECES) as usize;
+                if mn >= rows {
+                    continue;
+                }
+                let first = along * depth + (place % PIECES * PIECE) as usize;
+                let shift = facts.get(mn).map_or(0, |facts| shift_of(facts.largest));
+                for k in first..first + PIECE as usize {
+                    let each = split.parts_of(element(mn, k), shift);
+                    for (part, bits) in each.into_iter().enumerate().take(split.parts() as usize) {
+                        parts[mn * leading + part * padded + k] = bits;
+                    }
+                }
+            }
+        }
+        (parts, facts)
+    }
+}
