@@ -11,7 +11,7 @@ const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
 /// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a layout are made of meet in `Layout`,
 /// `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
-const TWICE: [&str; 26] = [
+const TWICE: [&str; 23] = [
     "Block",
     "Choice",
     "Composed",
@@ -23,11 +23,8 @@ const TWICE: [&str; 26] = [
     "Map",
     "Mode",
     "Node",
-    "Operands",
     "Panel",
     "Place",
-    "Placed",
-    "Prepared",
     "Product",
     "Program",
     "Reader",
