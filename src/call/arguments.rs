@@ -41,6 +41,17 @@ macro_rules! setters {
 }
 pub(crate) use setters;
 
+/// Setters of both distances of a matrix.
+macro_rules! strides {
+    ($($(#[$doc:meta])* $name:ident[$at:literal];)*) => {
+        $($(#[$doc])*
+        pub fn $name(mut self, rows: usize, columns: usize) -> Self {
+            self.strides[$at] = Some([rows, columns]);
+            self
+        })*
+    };
+}
+
 impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
     /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
     pub fn new(
@@ -83,29 +94,16 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         self
     }
 
-    /// Elements from one row of A to the next, and from one of its columns to the next, one of which is 1: A may lie in either order, whatever
-    /// the types say. A device transposes what its kernel does not read, in the [workspace](Self::workspace).
-    pub fn strides_a(mut self, rows: usize, columns: usize) -> Self {
-        self.strides[0] = Some([rows, columns]);
-        self
-    }
-
-    /// The same of B.
-    pub fn strides_b(mut self, rows: usize, columns: usize) -> Self {
-        self.strides[1] = Some([rows, columns]);
-        self
-    }
-
-    /// The same of C, which lies in the order of its type; of D, when C is D.
-    pub fn strides_c(mut self, rows: usize, columns: usize) -> Self {
-        self.strides[2] = Some([rows, columns]);
-        self
-    }
-
-    /// The same of D, which lies in the order of its type.
-    pub fn strides_d(mut self, rows: usize, columns: usize) -> Self {
-        self.strides[3] = Some([rows, columns]);
-        self
+    strides! {
+        /// Elements from one row of A to the next, and from one of its columns to the next, one of which is 1: A may lie in either order,
+        /// whatever the types say. A device transposes what its kernel does not read, in the [workspace](Self::workspace).
+        strides_a[0];
+        /// The same of B.
+        strides_b[1];
+        /// The same of C, which lies in the order of its type; of D, when C is D.
+        strides_c[2];
+        /// The same of D, which lies in the order of its type.
+        strides_d[3];
     }
 
     /// Bytes in which operands may be repacked or transposed, of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are

@@ -75,13 +75,10 @@ pub const TENSORS: usize = 4;
 /// Bytes of a kernel's parameters, at most.
 const MOST: usize = 768;
 
-/// The bytes of a struct that crosses at a launch.
+/// The bytes of a struct that crosses at a launch, and zeros behind it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Params {
-    bytes: [u8; MOST],
-    length: usize,
-}
+pub struct Params(pub [u8; MOST]);
 
 impl Params {
     /// Those of a struct.
@@ -89,17 +86,7 @@ impl Params {
         const { assert!(size_of::<T>() <= MOST) };
         let mut bytes = [0; MOST];
         bytes[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(params));
-        Self { bytes, length: size_of::<T>() }
-    }
-
-    /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    /// The bytes, to be changed.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.length]
+        Self(bytes)
     }
 }
 

@@ -88,7 +88,27 @@ pub struct HostSliceMut<'a> {
     bytes: &'a mut [u8],
 }
 
-memory!(HostSlice<'_>, HostSliceMut<'_>);
+macro_rules! bytes_of_a_type {
+    ($($Slice:ident),*) => {
+        $(impl $Slice<'_> {
+            /// Number of elements.
+            pub fn length(&self) -> usize {
+                self.kind.matrix_elements(self.bytes.len() as u64) as usize
+            }
+
+            /// The type of the elements.
+            pub fn kind(&self) -> ElementKind {
+                self.kind
+            }
+
+            fn address(&self) -> u64 {
+                self.bytes.as_ptr() as u64
+            }
+        }
+        memory!($Slice<'_>);)*
+    };
+}
+bytes_of_a_type!(HostSlice, HostSliceMut);
 
 fn wrong(kind: ElementKind, wanted: ElementKind) -> Error {
     Refusal::ElementType { given: kind, wanted }.into()
@@ -104,20 +124,6 @@ impl<'a> HostSlice<'a> {
     /// The elements of a matrix of `E`.
     pub fn new<E: Element>(elements: &'a [E::Storage]) -> Self {
         Self { kind: E::KIND, bytes: bytemuck::cast_slice(elements) }
-    }
-
-    /// Number of elements.
-    pub fn length(&self) -> usize {
-        self.kind.matrix_elements(self.bytes.len() as u64) as usize
-    }
-
-    /// The type of the elements.
-    pub fn kind(&self) -> ElementKind {
-        self.kind
-    }
-
-    fn address(&self) -> u64 {
-        self.bytes.as_ptr() as u64
     }
 
     /// The elements' bytes.
@@ -148,20 +154,6 @@ impl<'a> HostSliceMut<'a> {
     /// The elements of a matrix of `E`.
     pub fn new<E: Element>(elements: &'a mut [E::Storage]) -> Self {
         Self { kind: E::KIND, bytes: bytemuck::cast_slice_mut(elements) }
-    }
-
-    /// Number of elements.
-    pub fn length(&self) -> usize {
-        self.kind.matrix_elements(self.bytes.len() as u64) as usize
-    }
-
-    /// The type of the elements.
-    pub fn kind(&self) -> ElementKind {
-        self.kind
-    }
-
-    fn address(&self) -> u64 {
-        self.bytes.as_ptr() as u64
     }
 
     /// The elements' bytes.

@@ -78,7 +78,7 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
         let Some(TmaTensor { desc, address }) = tensor else { continue };
         let map = tensor_map(&desc, address)?;
         let at = number * size_of::<TensorMap>();
-        launch.params.bytes_mut()[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
+        launch.params.0[at..at + size_of::<TensorMap>()].copy_from_slice(bytemuck::bytes_of(&map));
     }
     Ok(launch)
 }
@@ -114,7 +114,7 @@ impl Loaded {
     ///
     /// [`Error::Driver`] when the launch is refused.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
-        driver::launch(&self.function, stream, &launch.grid, launch.params.bytes())
+        driver::launch(&self.function, stream, &launch.grid, &launch.params.0)
     }
 }
 

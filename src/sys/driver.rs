@@ -127,7 +127,7 @@ pub unsafe fn enqueue<Params: Pod>(
 ///
 /// # Safety
 ///
-/// That of [`enqueue`]; the bytes are those of the struct that the kernel takes.
+/// That of [`enqueue`]; the first of the bytes are those of the struct that the kernel takes.
 unsafe fn enqueue_bytes(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
@@ -170,7 +170,7 @@ impl VouchedUnit {
 /// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
 /// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
 pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
-    // SAFETY: the size of the kernel's struct was asserted when it was compiled, and these are its bytes; the rest the callers have checked,
-    // as said above.
+    // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
+    // have checked, as said above.
     unsafe { enqueue_bytes(function, stream, grid, params) }
 }
