@@ -110,9 +110,9 @@ pub fn run(program: &TransposeProgram, tile: Tile<'_>, mut seed: u64) -> Result<
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     if d.is_gathered() {
-        let pieces = points(program.smem.as_ref()).filter(|point| point.column.is_multiple_of(d.access_a));
+        let pieces = points(program.smem.as_ref()).filter(|point| point.column.is_multiple_of(d.stored()));
         for at_first in pieces {
-            if !side_by_side(d.access_a, |i| program.smem.at(at(at_first.row, at_first.column + i))) {
+            if !side_by_side(d.stored(), |i| program.smem.at(at(at_first.row, at_first.column + i))) {
                 return Err(Fault::VectorApart { operand: OperandKind::A, mn: at_first.row, k: at_first.column });
             }
         }

@@ -52,8 +52,9 @@ impl Block<'_, '_> {
                 if !whole {
                     self.tile.watch.touched(thread, [step, 1 + i, 0], TransposeTouch::Read { row, column: j, elements });
                 }
-                if !whole || i == 0 {
-                    self.tile.watch.touched(thread, [step, i, 0], TransposeTouch::Store { offset, elements });
+                let stored = if whole { self.program.desc.stored() } else { 1 };
+                if i % stored == 0 {
+                    self.tile.watch.touched(thread, [step, i, 0], TransposeTouch::Store { offset, elements: stored });
                 }
                 let value = if whole {
                     self.registers[thread as usize][(step * access + i) as usize].unwrap_or_default()
@@ -80,7 +81,7 @@ impl Block<'_, '_> {
                 // The first line is the row an access less one before the tile's first.
                 let line = (row + i64::from(access - 1)) as u32;
                 let (offset, at) = self.place(thread, line, column + (self.tile.beyond_a)(row))?;
-                let number = if whole { 0 } else { access } + i;
+                let number = if whole { 0 } else { access } + if self.program.desc.rotates() { line % access } else { i };
                 self.tile.watch.touched(thread, [step, number, 0], TransposeTouch::Load { offset, elements: 1 });
                 if !whole || i == 0 {
                     let elements = if whole { access } else { 1 };
