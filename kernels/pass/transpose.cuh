@@ -58,7 +58,7 @@ constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD 
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = device::PieceMap<Config::kThreads, kLines, kPieces, false>;
 using write = device::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
-using smem = device::Either<Config::kGathered, device::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kAccessA>,
+using smem = device::Either<Config::kGathered, device::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kStored>,
                             smem::SmemTile<Config::Tile>>::Type;
 }  // namespace maps
 
@@ -188,7 +188,8 @@ struct Turn {
 };
 
 // A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning where it likes; threads write
-// aligned accesses of D, whose elements they take one by one.
+// aligned accesses of D, whose elements they take one by one. Of bytes, lanes whose accesses begin elsewhere would find their elements in
+// other lines, on the same banks: every lane takes its sixteen by their lines' numbers modulo 16, and rotates them into place.
 template <class Config>
 struct Gather {
   static constexpr int kBytes = Config::kElementBytes;
@@ -204,6 +205,9 @@ struct Gather {
   // A thread's pieces of D lie in one column of pieces, and so many rows apart that all begin alike.
   static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
   static_assert(kStride % kAccessD == 0, "pieces of a thread begin alike");
+  // Lines between a thread's steps. Where they are whole accesses, all begin alike, and one address and one place are enough.
+  static constexpr int kDown = Config::kThreads / Fetch::kRun;
+  static constexpr bool kRotates = Config::kRotates, kAlike = kRotates && Fetch::kEven && kDown % 16 == 0 && kDown > 0;
 
   TransposeParams const& params;
   int const thread;
@@ -240,7 +244,11 @@ struct Gather {
   }
   static __device__ __forceinline__ void put(char* place, Line const& value) {
     using Type = typename Piece<kAccessA * kBytes>::Type;
-    if constexpr (kAccessA * kBytes == 16) *reinterpret_cast<Type*>(place) = Type{value.word[0], value.word[1], value.word[2], value.word[3]};
+    if constexpr (kRotates) {
+      // Groups of lines begin half an access further on.
+      *reinterpret_cast<uint2*>(place) = uint2{value.word[0], value.word[1]};
+      *reinterpret_cast<uint2*>(place + 8) = uint2{value.word[2], value.word[3]};
+    } else if constexpr (kAccessA * kBytes == 16) *reinterpret_cast<Type*>(place) = Type{value.word[0], value.word[1], value.word[2], value.word[3]};
     else if constexpr (kAccessA * kBytes == 8) *reinterpret_cast<Type*>(place) = Type{value.word[0], value.word[1]};
     else *reinterpret_cast<Type*>(place) = Type(value.word[0]);
   }
@@ -251,19 +259,24 @@ struct Gather {
            column + Config::kTileColumns + kAccessA <= params.columns;
   }
 
+  // Fetch::has, of which all but the last step is known while compiling.
+  __device__ __forceinline__ bool has(int step) const { return (kAlike && step + 1 < Fetch::kColumns) || Fetch::has(thread, step); }
+
   __device__ __forceinline__ void fetch() {
     if (!inside()) return;
+    char const* const first = aligned(Fetch::line(thread, 0)) + Fetch::piece(thread, 0) * kAccessA * kBytes;
 #pragma unroll
     for (int step = 0; step < Fetch::kColumns; ++step)
-      if (Fetch::has(thread, step))
-        lines[step] = thread::read<kAccessA * kBytes, Config::kReadOnce>(aligned(Fetch::line(thread, step)) + Fetch::piece(thread, step) * kAccessA * kBytes);
+      if (has(step))
+        lines[step] = thread::read<kAccessA * kBytes, Config::kReadOnce>(
+            kAlike ? first + step * (kDown * params.lda) : aligned(Fetch::line(thread, step)) + Fetch::piece(thread, step) * kAccessA * kBytes);
   }
 
   __device__ __forceinline__ void store() {
     if (!inside()) return store_edge();
 #pragma unroll
     for (int step = 0; step < Fetch::kColumns; ++step)
-      if (Fetch::has(thread, step)) put(place(thread, step), lines[step]);
+      if (has(step)) put(kAlike ? place(thread, 0) + step * Smem::at(kDown, 0) : place(thread, step), lines[step]);
   }
 
   // Accesses that exist whole, and what exists of the others, element by element.
@@ -291,6 +304,7 @@ struct Gather {
     int const from = Write::piece(thread, 0) * kAccessD - shift;
     address += from * kBytes;
     bool const whole = row + from >= 0 && row + from + kAccessD <= params.rows;
+    if constexpr (kRotates) return write_rotated(first_column, from, address, whole);
     // Where the thread's elements of its first piece lie in shared memory.
     char const* places[kAccessD];
 #pragma unroll
@@ -323,6 +337,38 @@ struct Gather {
             *reinterpret_cast<Element*>(address + (step * kStride * params.ldd + i) * kBytes) =
                 *reinterpret_cast<Element const*>(places[i] + step * kStride * kBytes);
       }
+    }
+  }
+
+  // The write of bytes: from `first`, element i of a thread's access lies in the line whose number is that of `first` modulo 16, i further on.
+  __device__ __forceinline__ void write_rotated(int first_column, int from, char* address, bool whole) {
+    unsigned const begin = from + kBefore, first = begin % 16, ahead = unsigned(reinterpret_cast<unsigned long long>(a)) - kBefore * unsigned(params.lda);
+    char const* places[16];
+#pragma unroll
+    for (unsigned i = 0; i < 16; ++i)
+      places[i] = shared_memory + Smem::at(begin - first, first_column) + Smem::at(i, 0) + (i < first ? Smem::at(16, 0) : 0) + (ahead + i * unsigned(params.lda)) % 16;
+    if (whole && column + Config::kTileColumns <= params.columns) {
+#pragma unroll
+      for (int step = 0; step < Write::kColumns; ++step, address += kStride * params.ldd) {
+        unsigned word[4] = {}, far[4], near[4];
+        Stored value;
+#pragma unroll
+        for (int i = 0; i < 16; ++i) word[i / 4] |= unsigned(*reinterpret_cast<Element const*>(places[i] + step * kStride)) << i % 4 * 8;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) far[i] = first & 8 ? word[(i + 2) % 4] : word[i];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) near[i] = first & 4 ? far[(i + 1) % 4] : far[i];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) value.word[i] = __funnelshift_r(near[i], near[(i + 1) % 4], first % 4 * 8);
+        thread::write<16, Config::kWriteStream>(address, value);
+      }
+    } else {
+#pragma unroll 1
+      for (int step = 0; step < Write::kColumns && column + first_column + step * kStride < params.columns; ++step)
+#pragma unroll
+        for (unsigned i = 0; i < 16; ++i)
+          if (unsigned const k = (i - first) % 16; unsigned(row + from) + k < unsigned(params.rows))
+            address[step * kStride * params.ldd + k] = places[i][step * kStride];
     }
   }
 };

@@ -69,9 +69,6 @@ pub struct TmaTensor {
     pub address: u64,
 }
 
-/// Tensors of a launch, at most: A, B, C and D.
-pub const TENSORS: usize = 4;
-
 /// Bytes of a kernel's parameters, at most.
 const MOST: usize = 768;
 
@@ -97,14 +94,14 @@ pub struct Launch {
     pub grid: Grid,
     /// What it takes by value.
     pub params: Params,
-    /// Tensors whose packed maps are the first of the parameters, in order; `None` where TMA moves nothing.
-    pub tensors: [Option<TmaTensor>; TENSORS],
+    /// A, B, C and D, whose packed maps are the first of the parameters; `None` where TMA moves nothing.
+    pub tensors: [Option<TmaTensor>; 4],
 }
 
 impl Launch {
     /// A launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
-        Self { grid, params: Params::of(params), tensors: [None; TENSORS] }
+        Self { grid, params: Params::of(params), tensors: [None; 4] }
     }
 }
 

@@ -14,7 +14,7 @@ mod view;
 pub use arguments::Arguments;
 pub(crate) use arguments::setters;
 pub(crate) use check::LARGEST;
-pub use launch::{Grid, Launch, Params, TENSORS, TmaTensor};
+pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
 pub(crate) use split_layout::LINE_BYTES;

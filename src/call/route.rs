@@ -142,8 +142,11 @@ impl Way {
         let direct = Self { route: Route::Direct, order, leading: view.leading(order), offset: 0, bytes: 0 };
         let wanted = match need {
             _ if !read => return direct,
+            // Rows of parts lie along K.
             OperandNeed::Parts(split) => {
-                return Self::of_parts(operand, SplitLayout { split, mn: problem.mn(operand), k: problem.k });
+                let layout = SplitLayout { split, mn: problem.mn(operand), k: problem.k };
+                let (order, leading) = (Order::of_operand(operand, true), layout.leading() as usize);
+                return Self { route: Route::Split, order, leading, offset: 0, bytes: layout.bytes() };
             }
             OperandNeed::Accesses(_) => class.layout,
             OperandNeed::Rows { along } => Order::of_operand(operand, along.is(Along::K)),
@@ -161,12 +164,6 @@ impl Way {
         let bytes = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         let route = if wanted == order { Route::Relaid } else { Route::Transposed };
         Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, offset: 0, bytes }
-    }
-
-    /// That of an operand that is split into parts, rows of which lie along K.
-    fn of_parts(operand: OperandKind, layout: SplitLayout) -> Self {
-        let order = Order::of_operand(operand, true);
-        Self { route: Route::Split, order, leading: layout.leading() as usize, offset: 0, bytes: layout.bytes() }
     }
 
     /// The operand where the kernel reads it, given the first byte of the workspace.

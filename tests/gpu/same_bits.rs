@@ -57,9 +57,9 @@ fn halves_two_a_register_give_the_hosts_bits() {
     let device = OnCuda::new();
     let all = tiles_of_halves(ArchKind::Sm90);
     all.par_iter().enumerate().for_each(|(i, desc)| {
-        let on_device = |problem: &Problem, buffers: &Buffers, _| {
+        let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
             let mut after = buffers.clone();
-            after.run(&device, desc, problem)?;
+            after.run(&device, desc, guarded)?;
             Ok(after.d)
         };
         for seed in 0..6 {

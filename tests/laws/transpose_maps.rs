@@ -159,7 +159,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     /// `fetch: threads x steps -> accesses of lines` leaves out what is beyond the last and is a bijection else; `write` is one.
-    /// `smem: (line, element) -> shared memory` is injective into `smem_bytes`, and accesses lie in it whole and aligned. Lines
+    /// `smem: (line, element) -> shared memory` is injective into `smem_bytes`, and stores lie in it whole and aligned. Lines
     /// and their elements are those that are asked for: `[0, rows + access_d - 1) x [0, columns + access_a - 1)` at least.
     #[test]
     fn gathered_lines_hold_whatever_is_asked_for(d in legal(true)) {
@@ -169,10 +169,11 @@ proptest! {
         let smem = d.gathered();
         prop_assert_eq!(laws::injective(&smem), Ok(()));
         prop_assert_eq!(smem.codomain() * d.element_bytes, d.smem_bytes());
-        for first in (0..smem.lines).flat_map(|line| (0..smem.pitch).step_by(d.access_a as usize).map(move |i| at(line, i))) {
+        prop_assert!(d.access_a.is_multiple_of(d.stored()));
+        for first in (0..smem.lines).flat_map(|line| (0..smem.pitch).step_by(d.stored() as usize).map(move |i| at(line, i))) {
             let place = smem.at(first).expect("a place");
-            prop_assert!(place.is_multiple_of(d.access_a));
-            prop_assert!((1..d.access_a).all(|i| smem.at(at(first.row, first.column + i)) == Some(place + i)));
+            prop_assert!(place.is_multiple_of(d.stored()));
+            prop_assert!((1..d.stored()).all(|i| smem.at(at(first.row, first.column + i)) == Some(place + i)));
         }
         let (lines, elements) = asked(&d);
         prop_assert!(lines.start == 0 && lines.end == smem.lines && elements <= smem.pitch);

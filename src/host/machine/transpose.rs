@@ -66,7 +66,7 @@ pub fn run(program: &TransposeProgram, tile: Tile<'_>, seed: u64, observer: Opti
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     // Gathered rows wait as they lie; others wait transposed.
-    let (widths, along) = if d.is_gathered() { ([d.access_a, 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
+    let (widths, along) = if d.is_gathered() { ([d.stored(), 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
     let mut staged = widths.into_iter().filter(|_| d.is_staged());
     staged.try_for_each(|width| vectors(program.smem.as_ref(), OperandKind::A, width, along))
 }
@@ -187,7 +187,7 @@ impl Block<'_, '_> {
                     // Elements that are stored together from this one on.
                     let together = match (gathered, whole) {
                         (false, _) if i == 0 => d.turn,
-                        (true, true) if j == 0 => d.access_a,
+                        (true, true) if j.is_multiple_of(d.stored()) => d.stored(),
                         (true, false) => 1,
                         _ => 0,
                     };
@@ -253,7 +253,7 @@ impl Block<'_, '_> {
                 let place = self.place(line as u32, column + self.beyond_a(row))?;
                 if gathered || i == 0 {
                     let elements = if gathered { 1 } else { d.access_d };
-                    let number = if apart { d.access_d } else { 0 } + i;
+                    let number = if apart { d.access_d } else { 0 } + if d.rotates() { line as u32 % d.access_d } else { i };
                     lane.sees(Purpose::Load, None, [step, number], place.neighbours(elements));
                 }
                 if apart || i == 0 {

@@ -140,7 +140,19 @@ impl TransposeDesc {
     /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element) to an offset in elements.
     pub const fn gathered(&self) -> GatheredTile {
         let PieceMap { lines, pieces, .. } = self.fetch();
-        GatheredTile { lines, pitch: pieces.saturating_mul(self.access_a), group: self.access_d, skew: self.access_a }
+        GatheredTile { lines, pitch: pieces.saturating_mul(self.access_a), group: self.access_d, skew: self.stored() }
+    }
+
+    /// Whether threads take the bytes of an access by their lines' numbers modulo its width, and rotate them into place: lanes whose
+    /// accesses begin elsewhere then read the same line, or the one a group further on.
+    pub const fn rotates(&self) -> bool {
+        self.is_gathered() && self.element_bytes == 1 && self.access_a == 16 && self.access_d == 16
+    }
+
+    /// Elements of one store to shared memory, when rows are gathered: an access, or half of one, so that sixteen groups of lines lie on
+    /// banks of their own.
+    pub const fn stored(&self) -> u32 {
+        if self.rotates() { self.access_a / 2 } else { self.access_a }
     }
 
     /// Which thread reads which piece of A: `turn` rows of `access_a` columns.

@@ -94,7 +94,8 @@ pub(crate) const fn gathered(element_bytes: u32) -> TransposeDesc {
         8 => (32, 32, 128, 3),
         4 => (64, 32, 256, 3),
         2 => (128, 64, 256, 4),
-        _ => (128, 128, 256, 2),
+        // A line and the access that it needs more are eight, and a line of D 256 bytes.
+        _ => (256, 112, 256, 3),
     };
     TransposeDesc {
         rows,

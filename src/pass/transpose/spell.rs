@@ -76,6 +76,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kAccessA", d.access_a),
         ("kTurn", d.turn),
         ("kAccessD", d.access_d),
+        ("kStored", d.stored()),
         ("kBlocksPerSm", d.blocks_per_sm),
     ];
     let flags = [
@@ -83,6 +84,7 @@ pub fn header(d: &TransposeDesc) -> String {
         ("kAcross", matches!(d.lanes, Lanes::Across)),
         ("kLinear", d.combine.kind().is_some()),
         ("kGathered", d.is_gathered()),
+        ("kRotates", d.rotates()),
         ("kReadOnce", d.read_once),
         ("kWriteStream", d.write_stream),
     ];
