@@ -82,7 +82,7 @@ impl From<bool> for Frame {
 }
 
 impl Frame {
-    /// Whether A and B have changed places: what [`framed!`] asks, and what is told of a description. Nothing else forks on it.
+    /// Whether A and B have changed places: what `framed!` asks, and what is told of a description. Nothing else forks on it.
     pub const fn is_exchanged(self) -> bool {
         matches!(self, Self::Exchanged)
     }
