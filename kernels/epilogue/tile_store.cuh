@@ -21,6 +21,7 @@ struct TileStore {
   using Accumulator = typename Config::Accumulator;
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
+  using Sums = Accumulator[Config::A::kThreadMn * Config::B::kThreadMn];
   using WarpMma = warp::MmaSimt<Config>;
 
   WarpMma& warp_mma;
@@ -34,16 +35,13 @@ struct TileStore {
     if constexpr (Kind == StepKind::Deposit) {
       if (slice == Slice) {
 #pragma unroll
-        for (int i = 0; i < DepositMap<Config>::kColumns; ++i) deposits[DepositMap<Config>::at(within, i)] = warp_mma.sum(i);
+        for (int i = 0; i < DepositMap<Config>::kColumns; ++i) deposits[DepositMap<Config>::at(within, i)] = warp_mma.sums[i];
       }
     } else if constexpr (Kind == StepKind::Collect) {
       if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < WarpMma::kSums; ++i) {
-          auto const deposit = [&](int accumulator) { return deposits[DepositMap<Config>::at(within, accumulator)]; };
-          if constexpr (WarpMma::kPacked == 2) warp_mma.sums[i] = plus(warp_mma.sums[i], pair_of(deposit(2 * i), deposit(2 * i + 1)));
-          else warp_mma.sums[i] = plus(warp_mma.sums[i], deposit(i));
-        }
+        for (int i = 0; i < DepositMap<Config>::kColumns; ++i)
+          warp_mma.sums[i] = plus(warp_mma.sums[i], deposits[DepositMap<Config>::at(within, i)]);
       }
     }
   }
@@ -82,7 +80,7 @@ struct TileStore {
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
 #pragma unroll
           for (int l = 0; l < width; ++l)
-            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sum(i * columns + j + l)), convert<Compute>(c.element[l]), scalars));
+            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sums[i * columns + j + l]), convert<Compute>(c.element[l]), scalars));
           *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
         }
       }

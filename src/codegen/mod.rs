@@ -7,8 +7,6 @@ use crate::{
     desc::Class,
     epilogue,
     index::{IndexMap, Map, fingerprint},
-    numeric::ElementKind,
-    thread::mma::packed,
     threadblock::SwizzleKind,
     warp::mma_simt::ThreadTiles,
 };
@@ -196,7 +194,7 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> [(&'static str, u32); 9] {
+pub(crate) fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u32); 8] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -206,7 +204,6 @@ pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, st
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
         ("kThreadsPerSlice", tiles.threads_per_slice()),
-        ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
     ]
 }

@@ -2,7 +2,6 @@
 
 use super::{
     case::{Runner, Tally, judge_one},
-    drawn::{orders, types},
     problems::{self, guarded},
     sample,
 };
@@ -14,7 +13,7 @@ use falchion::{
         schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
-    numeric::{Combined, ElementKind},
+    numeric::Combined,
     shape::Mnk,
     threadblock::MainloopKind,
 };
@@ -59,29 +58,6 @@ pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
-/// CUTLASS's threadblock and warp tiles of `f16` accumulators, in every layout, as an architecture's row is completed by them.
-pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
-    let tiles = [
-        ("32x256x8", "32x128x8"),
-        ("256x32x8", "128x32x8"),
-        ("128x256x8", "64x64x8"),
-        ("256x128x8", "64x64x8"),
-        ("64x256x8", "64x64x8"),
-        ("256x64x8", "64x64x8"),
-        ("128x128x8", "32x64x8"),
-    ];
-    let half = ElementKind::F16;
-    let base = |orders| default_description(OpKind::Simt, arch, types(half, half, half), orders).expect("a row of the table");
-    let of = |desc: GemmDesc| {
-        tiles.map(|(threadblock, warp)| {
-            let pins = [("threadblock", threadblock.to_owned()), ("warp", warp.to_owned())];
-            completed(&desc, &pins)
-                .unwrap_or_else(|sentence| panic!("{arch} {threadblock} {warp} {:?}: {sentence}", desc.orders()))
-        })
-    };
-    orders().map(base).flat_map(of).collect()
-}
-
 /// Tiles of these extents along M and N and depths.
 pub fn tiles(m: &[u32], n: &[u32], k: &[u32]) -> Vec<Mnk> {
     m.iter().flat_map(|&m| n.iter().flat_map(move |&n| k.iter().map(move |&k| Mnk { m, n, k }))).collect()
@@ -101,10 +77,10 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
         }
     };
     let clusters = ["1x1", "2x1", "1x2", "4x1", "1x4", "3x1", "1x5", "8x1"].map(str::to_owned);
-    let words = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
+    let problem = |tiles: Vec<Mnk>| tiles.into_iter().map(|tile| tile.to_string()).collect();
     let lists: [(&'static str, Vec<String>); 7] = [
-        ("threadblock", words(threadblocks)),
-        ("warp", words(warps)),
+        ("threadblock", problem(threadblocks)),
+        ("warp", problem(warps)),
         ("stages", (1..=16).map(|stages: u32| stages.to_string()).collect()),
         ("cluster", clusters.to_vec()),
         ("pending", (0..4).map(|groups: u32| groups.to_string()).collect()),

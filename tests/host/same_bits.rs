@@ -4,7 +4,6 @@
 use crate::harness::{
     asked_for,
     case::Buffers,
-    completions::tiles_of_halves,
     descriptions::{self, coverage::Coverage, description},
     problems::Guarded,
     reproduce,
@@ -56,15 +55,6 @@ fn fast_and_checked_give_the_same_bits() {
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
-}
-
-/// Two accumulators a register change no bit: problems around the edges of CUTLASS's tiles of them.
-#[test]
-fn tiles_of_halves_give_the_same_bits() {
-    let drawn = tiles_of_halves(ArchKind::Sm90);
-    drawn.par_iter().enumerate().for_each(|(i, desc)| {
-        fast_and_checked(desc, (0, draw(0x4a1f, i as u64)));
-    });
 }
 
 /// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.

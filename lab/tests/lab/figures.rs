@@ -171,9 +171,9 @@ fn the_transposes_pages_are_those_of_their_lines() {
     assert!(prose.contains("f32 and f16 reach 0.97 of the copy"));
     assert_eq!(rounded(of_copy("f32", false)), pair("0.97", "0.97"));
     assert!(of_copy("f16", false).0 >= 0.97);
-    assert!(prose.contains("f32 and f16 reach 0.83 to 0.85 of it, f64 0.88, and elements of one byte 0.63"));
+    assert!(prose.contains("f32 and f16 reach 0.83 to 0.85 of it, f64 0.88, and elements of one byte 0.74"));
     assert_eq!(rounded(of_copy("f32", true)), pair("0.83", "0.85"));
-    assert_eq!([of_copy("f16", true), of_copy("f64", true), of_copy("i8", true)].map(|x| rounded(x).0), ["0.83", "0.88", "0.63"]);
+    assert_eq!([of_copy("f16", true), of_copy("f64", true), of_copy("i8", true)].map(|x| rounded(x).0), ["0.83", "0.88", "0.74"]);
 }
 
 /// The climb that `docs/performance/ladder.json` holds. Its rungs, counts and predictions are today's; what was measured is the

@@ -29,7 +29,7 @@ impl SimtDesc {
     /// The tiles of its threads, whose runs are not known yet.
     pub(super) const fn tiles(&self) -> ThreadTiles {
         let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
-        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n, self.class.accumulator), interleave: [1, 1] }
+        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n), interleave: [1, 1] }
     }
 
     /// One operand.

@@ -2,7 +2,6 @@
 
 use crate::{
     smem::Along,
-    thread::mma::packed,
     threadblock::{MainloopKind, MmaBase, OperandDesc},
 };
 
@@ -13,9 +12,8 @@ impl MmaBase {
         let [a, b] = &self.operands;
         let words = self.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
-        let packed = packed(self.accumulator, self.tiles.thread());
-        let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed).saturating_mul(self.fragments());
-        (self.tiles.accumulators() / packed)
+        let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
+        self.tiles.accumulators()
             .saturating_add(fragments)
             .saturating_mul(words)
             .saturating_add(self.copy_registers(a))

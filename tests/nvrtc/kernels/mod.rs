@@ -8,7 +8,6 @@ mod threads;
 
 use crate::harness::{
     changed::unit_of,
-    completions::tiles_of_halves,
     descriptions::{self, Family, Wanted, description, that_just_fits},
     drawn, sample,
 };
@@ -167,15 +166,6 @@ fn descriptions_that_just_fit_compile_clean() {
     kernels.extend(drawn(5_000, 5, ArchKind::Sm80, just_fits));
     kernels.extend(drawn(6_000, 5, ArchKind::Sm75, just_fits));
     all_clean("descriptions that just fit", kernels);
-}
-
-/// CUTLASS's tiles of `f16` accumulators, which fit because two of them lie in one register.
-#[test]
-#[ignore = "needs NVRTC"]
-fn tiles_of_halves_compile_clean() {
-    let kernels = [ArchKind::Sm75, ArchKind::Sm90].into_iter();
-    let kernels = kernels.flat_map(|arch| tiles_of_halves(arch).into_iter().map(move |d| ("a tile".to_owned(), d, arch)));
-    all_clean("tiles of halves", kernels.collect());
 }
 
 /// Those whose warpgroups have roles: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
