@@ -115,8 +115,7 @@ impl<M> View<M> {
 
     /// Whether it is a matrix of this order: lines are contiguous and do not overlap.
     const fn is_of(&self, order: Order, (rows, columns): (usize, usize)) -> bool {
-        let length = order.packed(rows, columns);
-        (self.leading(order.transposed()) == 1 || length <= 1) && (self.leading(order) >= length)
+        self.leading(order.transposed()) == 1 && self.leading(order) >= order.packed(rows, columns)
     }
 
     /// Elements from the first of `rows` x `columns` to the last.

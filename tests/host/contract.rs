@@ -273,4 +273,9 @@ fn operands_lie_in_either_order() {
     let order = "rows of D are 5 elements apart, and its columns 1, where the kernel is of column-major ones; rows have to be 1 element apart";
     assert_eq!(said(5, 1), order);
     assert_eq!(said(2, 8), "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1");
+    // Neither is excused where there is one line of one element each.
+    let mut d = vec![0.0; 60];
+    let refused = Rows::new().run(Arguments::new((4, 1, 6), &a, &b, &mut d).strides_d(3, 7)).expect_err("no stride is 1");
+    assert_eq!(refused.to_string(), "rows of D are 3 elements apart, and its columns 7; one of the two has to be 1");
+    assert!(d.iter().all(|&d| d == 0.0));
 }
