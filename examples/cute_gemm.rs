@@ -1,4 +1,4 @@
-//! Seed 4's CuTe GEMM: its layouts, a product computed with them thread by thread on the host, and the seed's own by the
+//! The CuTe walk-through's GEMM: its layouts, a product computed with them thread by thread on the host, and its own product by the
 //! kernel that is made of them, where there is a GPU: `cargo run --example cute_gemm`.
 
 use falchion::{Error, shape::Mnk};
@@ -57,7 +57,7 @@ fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
     };
     let kernel = CuteGemmKernel::prepare(&context, gemm, ElementKind::F32)?;
     let (desc, mut product) = gemm.product(ElementKind::F32)?;
-    let [operands, _] = product.drawn_from(&desc);
+    let [operands, _] = product.distributions(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;
     let matrices = product.matrices()?;

@@ -5,9 +5,10 @@ folder=${1:-bundle}
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
 for tool in memcheck racecheck initcheck synccheck; do
   echo "== $tool"
-  for name in conformance::a_few_cases_for_a_sanitizer conformance::a_few_cases_with_roles_for_a_sanitizer \
+  for name in conformance::a_few_cases_for_a_sanitizer conformance::a_few_warp_specialized_cases_for_a_sanitizer \
     conformance::a_few_cases_by_threads_for_a_sanitizer f32_accurate::what_is_not_finite_is_the_hosts \
-    transpose::a_few_cases_for_a_sanitizer cute_gemm::the_bits_are_those_of_the_order_of_k repack::a_few_cases_for_a_sanitizer; do
+    transpose::a_few_cases_for_a_sanitizer cute_gemm::the_bits_are_those_of_the_order_of_k repack::a_few_cases_for_a_sanitizer \
+    batches::a_batch_on_cuda_cores_is_the_hosts batches::a_batch_on_tensor_cores_is_the_hosts; do
     "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/tests/gpu" "$name" --exact --ignored --nocapture --test-threads=1
   done
 done

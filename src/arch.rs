@@ -82,7 +82,7 @@ impl Machine {
             registers_per_sm: 65_536,
             threads_per_block: 1024,
             threads_per_sm,
-            grid_x: 0x7fff_ffff,
+            grid_x: MOST_BLOCKS,
             multiprocessors,
         }
     }
@@ -99,6 +99,9 @@ impl Machine {
         ArchKind::newest_of(self.sm)
     }
 }
+
+/// Blocks of a grid along x, at most, of every device.
+pub(crate) const MOST_BLOCKS: u32 = i32::MAX as u32;
 
 /// The most blocks of a cluster that every device with clusters takes.
 pub const PORTABLE_CLUSTER: u32 = 8;

@@ -18,8 +18,8 @@
 //!
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
-//! | over tiles of D | the grid; clusters that stay | [`threadblock::TileOrder`], [`threadblock::TileScheduler`] | `family/*.cuh`, `threadblock/{swizzle,tile_scheduler}.cuh` |
-//! | over tiles along K | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
+//! | over tiles of D | the grid; persistent clusters | [`threadblock::Work`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/{work,swizzle}.cuh` |
+//! | over k-tiles | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
 //! | copying a tile | its threads; TMA | [`threadblock::ThreadMap`], [`threadblock::SmemTile`]; [`threadblock::TensorCopy`] | `threadblock/{thread_map,tensor_copy}.cuh`, `smem.cuh` |
 //! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_warpgroup.cuh` |
 //! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
@@ -31,8 +31,8 @@
 //! description, a `plan::Plan`. The levels know no family.
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
-//! what and where it lies; [`refusal::Refusal`], why a request is no kernel; `call`, a problem and how its operands reach a kernel; `pass`, what runs
-//! before one (transposes, repacking, splitting); `codegen`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-lab` verifies,
+//! what and where it lies; [`refusal::Refusal`], why a configuration is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what runs
+//! before one (transposes, repacking, decomposing); `codegen`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-lab` verifies,
 //! measures, explores and draws.
 #![deny(missing_docs)]
 

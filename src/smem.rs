@@ -62,7 +62,7 @@ impl Along {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase", deny_unknown_fields))]
 pub enum SmemLayout {
-    /// Along MN; when the operand is contiguous along K in global memory, padded so that its stores are free of bank conflicts.
+    /// Along MN; when the operand is K-major in global memory, padded so that its stores are free of bank conflicts.
     Auto,
     /// Rows longer than the tile.
     Padded {

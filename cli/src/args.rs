@@ -275,7 +275,7 @@ pub struct BenchArgs {
     /// Compile the suite's kernels into the cache for this compute capability (90, say), and measure nothing: needs NVRTC, no GPU.
     #[arg(long, value_name = "SM")]
     pub compile: Option<u32>,
-    /// Where the lines go; a page for people goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
+    /// Where the lines go; a page goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -8,7 +8,7 @@ use falchion_lab::bench::{
     page,
     record::utc_date,
     suite,
-    transpose::{self, TransposeLine, TransposeProblem, problem::is_of_transposes},
+    transpose::{self, SuiteTranspose, TransposeLine, problem::is_of_transposes},
 };
 use std::{
     fs,
@@ -43,7 +43,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 /// The same of a suite of transposes.
-fn transposes(args: &BenchArgs, name: &str, problems: &[TransposeProblem]) -> Result<(), Failure> {
+fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose]) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         return compiled(transpose::measure::compile_all(problems, sm)?, sm);
     }
@@ -89,7 +89,7 @@ pub fn commit() -> String {
     option_env!("FALCHION_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown").to_owned()
 }
 
-/// One line for people.
+/// One line of text.
 fn said(line: &Line, at: usize, of: usize) -> String {
     let p = &line.problem;
     if let Some(refused) = &line.refused {
@@ -107,6 +107,6 @@ fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(|error| refuse(&folder.to_owned(), error))?;
     }
     fs::write(out, json.join("\n") + "\n").map_err(|error| refuse(&out.to_owned(), error))?;
-    let people = out.with_extension("md");
-    fs::write(&people, page).map_err(|error| refuse(&people, error))
+    let markdown = out.with_extension("md");
+    fs::write(&markdown, page).map_err(|error| refuse(&markdown, error))
 }

@@ -21,17 +21,14 @@ use falchion_lab::{
     bench::{
         EventTimer, Line, Session, Settings, SuiteProblem,
         measure::{Bench, Run},
-        transpose::{TransposeLine, TransposeProblem, measure::TransposeBench},
+        transpose::{SuiteTranspose, TransposeLine, measure::TransposeBench},
     },
     explore::device::Gpu,
     ladder::{
         Climb, Machine, TransposeClimb,
         measure::{climb, climb_transposes},
     },
-    owned::{
-        HostProduct, HostTranspose,
-        resident::{Resident, ResidentTranspose},
-    },
+    owned::{HostProduct, HostTranspose, resident::Resident},
     sys::timing,
 };
 use std::sync::Arc;
@@ -76,10 +73,8 @@ impl Device {
     /// Climbs the ladder beside cuBLASLt; `reached` hears of each rung's number as it is done.
     pub fn climb(&self, size: usize, reached: &mut dyn FnMut(usize)) -> Result<Climb, Failure> {
         let bench = Bench::new(&self.stream, true)?;
-        let mut timer = EventTimer::new(&self.stream)?;
-        let mut session = Session::new(&mut timer, Settings::default());
         let at = (size, &Machine::H200, self.name.as_str());
-        Ok(climb(self.stream.context(), &bench, &mut session, at, reached)?)
+        self.timed(|session| climb(self.stream.context(), &bench, session, at, reached))
     }
 
     /// Climbs the transposes' ladder beside a copy.
@@ -90,9 +85,7 @@ impl Device {
         reached: &mut dyn FnMut(usize),
     ) -> Result<TransposeClimb, Failure> {
         let mut bench = TransposeBench::new(&self.stream, false)?;
-        let mut timer = EventTimer::new(&self.stream)?;
-        let mut session = Session::new(&mut timer, Settings::default());
-        Ok(climb_transposes(&mut bench, &mut session, (extents, kind, self.name.as_str()), reached)?)
+        self.timed(|session| climb_transposes(&mut bench, session, (extents, kind, self.name.as_str()), reached))
     }
 
     /// Opens the device for trials.
@@ -114,22 +107,25 @@ impl Device {
         measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bench = Bench::new(&self.stream, run.with_peer)?;
-        let mut timer = EventTimer::new(&self.stream)?;
-        let mut session = Session::new(&mut timer, Settings::default());
-        problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))
+        self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
     /// The same of transposes.
     pub fn measure_transposes(
         &self,
-        problems: &[TransposeProblem],
+        problems: &[SuiteTranspose],
         run: &Run,
         measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut bench = TransposeBench::new(&self.stream, run.with_peer)?;
+        self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
+    }
+
+    /// Does `work` with each problem, on one clock of this device.
+    fn each<P>(&self, problems: &[P], mut work: impl FnMut(&mut Session<'_>, &P) -> Result<(), Failure>) -> Result<(), Failure> {
         let mut timer = EventTimer::new(&self.stream)?;
         let mut session = Session::new(&mut timer, Settings::default());
-        problems.iter().try_for_each(|problem| measured(bench.measure(&mut session, problem, run)?))
+        problems.iter().try_for_each(|problem| work(&mut session, problem))
     }
 }
 
@@ -140,13 +136,16 @@ impl Kernel {
         let problem = product.problem();
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
-        // The first launch loads the module, and compiles a kernel of narrower accesses where the operands ask for one.
-        resident.run(&self.kernel, &problem, [0; 4])?;
-        let stopwatch = timing::Stopwatch::new(&self.stream)?;
-        let microseconds = stopwatch.time(|| resident.run(&self.kernel, &problem, [0; 4]))?;
+        let seconds = second(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;
-        Ok(microseconds * 1e-6)
+        Ok(seconds)
     }
+}
+
+/// The seconds of the second of two launches: the first loads the module, and compiles a kernel of narrower accesses where the operands ask for one.
+fn second(stream: &Arc<CudaStream>, mut launch: impl FnMut() -> Result<(), Error>) -> Result<f64, Failure> {
+    launch()?;
+    Ok(timing::Stopwatch::new(stream)?.time(launch)? * 1e-6)
 }
 
 /// A transpose's kernel that is compiled and loaded.
@@ -163,14 +162,12 @@ impl Device {
 impl TransposeKernel {
     /// Computes D of a transpose in host memory, as [`Kernel::run`] does of a product.
     pub fn run(&self, transpose: &mut HostTranspose) -> Result<f64, Failure> {
-        let (choice, combine, shapes) = (transpose.choice(), transpose.combine(), *transpose.shapes());
-        let matrices = transpose.matrices()?;
-        let mut resident = ResidentTranspose::new(&self.0, &matrices)?;
-        resident.run(choice, combine, &shapes, [0; 3])?;
-        let stopwatch = timing::Stopwatch::new(&self.0)?;
-        let microseconds = stopwatch.time(|| resident.run(choice, combine, &shapes, [0; 3]))?;
-        resident.download(matrices.d)?;
-        Ok(microseconds * 1e-6)
+        let (choice, combine, problem) = (transpose.choice(), transpose.combine(), *transpose.problem());
+        let call = transpose.call()?;
+        let mut resident = Resident::of_transpose(&self.0, &call)?;
+        let seconds = second(&self.0, || resident.transpose(choice, combine, &problem, [0; 3]))?;
+        resident.download(call.d.memory)?;
+        Ok(seconds)
     }
 }
 
@@ -223,6 +220,15 @@ impl Place {
             }
             (true, _) => Ok(Self::Host),
             (false, on) => Self::of(on),
+        }
+    }
+
+    /// The kernel that is prepared where this is a device. A GPU that was not insisted on may turn out not to work.
+    pub fn kernel<K>(&self, on: On, prepare: impl FnOnce(&Device) -> Result<K, Failure>) -> Result<Option<K>, Failure> {
+        match self {
+            Self::Host => Ok(None),
+            Self::Cuda(device) if on == On::Cuda => prepare(device).map(Some),
+            Self::Cuda(device) => Ok(prepare(device).ok()),
         }
     }
 

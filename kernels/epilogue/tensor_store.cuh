@@ -1,21 +1,21 @@
-// Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, slice by slice: through the epilogue to a staging
-// buffer, where C's elements lie in the same places, and from there by the copy engine; or, where C and D are not aligned for it, by
+// Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, subtile by subtile: through the epilogue to a staging
+// buffer, where C's elements lie in the same places, and from there by TMA; or, where C and D are not aligned for it, by
 // threads.
 #pragma once
 #include "numeric.cuh"
-#include "numeric/split.cuh"
+#include "numeric/emulation.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "warp/mma_warpgroup.cuh"
 
 namespace epilogue {
 
-// The map (row, column) of a slice to an offset in its staging buffer, in bytes: a box of the copy engine, or boxes side by side along M.
+// The map (row, column) of a subtile to an offset in its staging buffer, in bytes: a TMA box, or boxes side by side along M.
 template <class Config>
 struct StagingMap {
   static constexpr int kRows = Config::Mma::kM;
-  static constexpr int kColumns = Config::kSliceColumns;
+  static constexpr int kColumns = Config::kSubtileColumns;
   // Of a column-major D: bytes of a box's part of a column.
-  static constexpr int kBoxRows = Config::kSliceBoxRows, kBoxes = kRows / kBoxRows;
+  static constexpr int kBoxRows = Config::kSubtileBoxRows, kBoxes = kRows / kBoxRows;
   static constexpr unsigned kColumnBytes = kBoxRows * sizeof(typename Config::C), kBoxBytes = kColumns * kColumnBytes;
   static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
   // Rows and columns of an instruction's tile that a warp's lanes hold two by two.
@@ -23,7 +23,7 @@ struct StagingMap {
 
   // `line` is where the row begins; rows are whole spans of the swizzle.
   static __device__ __forceinline__ constexpr unsigned within(unsigned line, unsigned byte) {
-    return line + (byte ^ (line / 128 % (1u << Config::kSliceSwizzle) * 16));
+    return line + (byte ^ (line / 128 % (1u << Config::kSubtileSwizzle) * 16));
   }
   // From an element's offset to that of the one so many octets of columns and `lower` times eight rows on: eight rows are a whole number
   // of the swizzle's periods.
@@ -51,8 +51,8 @@ struct TensorStore {
   using Pair = Vector<C, 2>;
   using Neighbours = Vector<Compute, 2>;
   using Map = StagingMap<Config>;
-  // Slices side by side.
-  static constexpr int kAcross = Config::kWarpN / Config::kSliceColumns;
+  // Subtiles side by side.
+  static constexpr int kAcross = Config::kWarpN / Config::kSubtileColumns;
   // Whether C comes through the staging buffers; else threads read it.
   static constexpr bool kFetches = Config::Ring::kSources > 0;
   static constexpr int kOctet = Map::kOctet;
@@ -78,40 +78,40 @@ struct TensorStore {
         for (int i = 0; i < Mma::kRegisters; ++i) sums[m][n][i] = 0;
   }
 
-  // Every thread's part of a slice, to the staging buffer.
-  template <int Slice>
-  __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging) {
+  // Every thread's part of a subtile, to the staging buffer.
+  template <int Subtile>
+  __device__ __forceinline__ void store_staging(Sums const& sums, unsigned staging) {
     if (params.unscaled) {
       // The compiler folds what the scalars do, and the loads of C.
       Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
-      deposit<Slice, false>(sums, staging, known);
+      store_staging<Subtile, false>(sums, staging, known);
     } else {
-      deposit<Slice, true>(sums, staging, scalars);
+      store_staging<Subtile, true>(sums, staging, scalars);
     }
   }
 
-  // A slice of C to its staging buffer. One thread does this.
-  template <int Slice>
+  // A subtile of C to its staging buffer. One thread does this.
+  template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
-    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Slice>(box), barrier);
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile>(box), barrier);
   }
 
-  // A slice from its staging buffer to D.
-  template <int Slice>
+  // A subtile from its staging buffer to D.
+  template <int Subtile>
   __device__ __forceinline__ void write(unsigned staging) {
-    if constexpr (Config::kByCopyEngine) {
+    if constexpr (Config::kByTma) {
       if (thread == 0) {
 #pragma unroll
-        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Slice>(box), staging + box * Map::kBoxBytes);
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile>(box), staging + box * Map::kBoxBytes);
       }
     } else if constexpr (Config::kColumnMajor) {
-      write_columns<Slice>(staging);
+      write_columns<Subtile>(staging);
     } else {
-      unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
+      unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
       // Each thread has accesses of one column, in every so many rows.
       using Access = Vector<C, Config::kStoreAccess>;
-      constexpr unsigned a_row = Config::kSliceColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
+      constexpr unsigned a_row = Config::kSubtileColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
       static_assert(warp::kWarpgroup % a_row == 0, "a thread has one column");
       unsigned const n = thread % a_row * Config::kStoreAccess;
       if (first_column + n >= unsigned(params.n)) return;
@@ -124,10 +124,10 @@ struct TensorStore {
   }
 
  private:
-  // Where a box of a slice lies in D.
-  template <int Slice>
+  // Where a box of a subtile lies in D.
+  template <int Subtile>
   __device__ __forceinline__ threadblock::Corner<2> corner(int box) const {
-    int const m = row + Slice / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Slice % kAcross * Config::kSliceColumns;
+    int const m = row + Subtile / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Subtile % kAcross * Config::kSubtileColumns;
     if constexpr (Config::kColumnMajor) {
       return {{m, n}};
     } else {
@@ -135,10 +135,10 @@ struct TensorStore {
     }
   }
 
-  // A slice of a column-major D: each thread has accesses of the same rows, in every so many columns.
-  template <int Slice>
+  // A subtile of a column-major D: each thread has accesses of the same rows, in every so many columns.
+  template <int Subtile>
   __device__ __forceinline__ void write_columns(unsigned staging) const {
-    unsigned const first_row = row + Slice / kAcross * Map::kRows, first_column = column + Slice % kAcross * Config::kSliceColumns;
+    unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
     using Access = Vector<C, Config::kStoreAccess>;
     constexpr unsigned a_column = Map::kRows / Config::kStoreAccess, apart = warp::kWarpgroup / a_column;
     unsigned const m = thread % a_column * Config::kStoreAccess;
@@ -146,21 +146,21 @@ struct TensorStore {
     unsigned n = thread / a_column;
     C* d = reinterpret_cast<C*>(params.d_address) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
-    for (; n < Config::kSliceColumns && first_column + n < unsigned(params.n); n += apart, d += apart * params.ldd)
+    for (; n < Config::kSubtileColumns && first_column + n < unsigned(params.n); n += apart, d += apart * params.ldd)
       *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
   }
 
-  // Every thread's part of a slice of a column-major D: its two rows are neighbours in each of its columns.
-  template <int Slice, bool MayRead>
-  __device__ __forceinline__ void deposit_columns(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
-    constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
+  // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of its columns.
+  template <int Subtile, bool MayRead>
+  __device__ __forceinline__ void store_staging_columns(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+    constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       int const lanes = thread % 4 * 2 + i;
       unsigned const first = alone(staging + Map::in_columns(warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lanes));
 #pragma unroll
-      for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet) {
+      for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet) {
         // Eight columns are a whole number of the swizzle's periods.
         unsigned const to = first + octet * kOctet * Map::kColumnBytes;
         int const n = across + octet * kOctet;
@@ -173,13 +173,13 @@ struct TensorStore {
           int const sum = n % Mma::kN / kOctet * 4 + 2 * lower + i;
           two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar);
         }
-        deposit_pair(to, two);
+        store_staging_pair(to, two);
       }
     }
   }
 
   // Two neighbours of D in a staging buffer.
-  static __device__ __forceinline__ void deposit_pair(unsigned to, Compute const (&computed)[2]) {
+  static __device__ __forceinline__ void store_staging_pair(unsigned to, Compute const (&computed)[2]) {
     if constexpr (sizeof(C) == 2) {
       asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(convert_pair<C>(computed[0], computed[1])) : "memory");
     } else {
@@ -210,18 +210,18 @@ struct TensorStore {
     return two;
   }
 
-  template <int Slice, bool MayRead>
-  __device__ __forceinline__ void deposit(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
-    constexpr int across = Slice % kAcross * Config::kSliceColumns, down = Slice / kAcross;
+  template <int Subtile, bool MayRead>
+  __device__ __forceinline__ void store_staging(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+    constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     if constexpr (Config::kColumnMajor) {
-      deposit_columns<Slice, MayRead>(sums, staging, scalar);
+      store_staging_columns<Subtile, MayRead>(sums, staging, scalar);
     } else if constexpr (sizeof(C) == 2) {
       // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
       unsigned const lane = thread % 32, matrix = lane / 8;
       unsigned const line = staging + matrix_row(thread / 32, matrix % 2, lane % 8) * Map::kRowBytes;
       unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
 #pragma unroll
-      for (int octet = 0; octet < Config::kSliceColumns / kOctet; octet += 2) {
+      for (int octet = 0; octet < Config::kSubtileColumns / kOctet; octet += 2) {
         unsigned const to = Map::further(first, octet, 0);
         unsigned words[4] = {};
         if (kFetches && MayRead && params.reads_source)
@@ -241,7 +241,7 @@ struct TensorStore {
       constexpr bool eight_on = Config::kFragmentRows == warp::FragmentRows::Ordinary;
       unsigned const below = eight_on ? first : alone(row_of(staging, 1));
 #pragma unroll
-      for (int octet = 0; octet < Config::kSliceColumns / kOctet; ++octet)
+      for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           unsigned const to = eight_on ? Map::further(first, octet, lower) : Map::further(lower ? below : first, octet, 0);
@@ -250,12 +250,12 @@ struct TensorStore {
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
           else if (MayRead && params.reads_source) source = staged(to);
           Neighbours const computed = apply<down>(sums, source, scalar, n, lower);
-          deposit_pair(to, computed.element);
+          store_staging_pair(to, computed.element);
         }
     }
   }
 
-  // The row of a slice that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
+  // The row of a subtile that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
   static __device__ __forceinline__ constexpr unsigned matrix_row(unsigned which, unsigned lower, unsigned of_matrix) {
     if constexpr (Config::kFragmentRows == warp::FragmentRows::Ordinary) {
       return which * 16 + lower * 8 + of_matrix;
@@ -274,7 +274,7 @@ struct TensorStore {
   __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
     int shift[2] = {0, 0};
-    if constexpr (Config::Split::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+    if constexpr (Config::Emulation::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
@@ -283,18 +283,18 @@ struct TensorStore {
   }
 
   // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B were scaled; 0 outside, and where
-  // neither is read: nothing was split.
+  // neither is read: nothing was decomposed.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
     if (params.lines[0] == 0) return;
-    int const of_row = m < unsigned(params.m) ? reinterpret_cast<SplitLine const*>(params.lines[0])[m].shift : 0;
+    int const of_row = m < unsigned(params.m) ? reinterpret_cast<DecomposedLine const*>(params.lines[0])[m].shift : 0;
 #pragma unroll
     for (unsigned i = 0; i < 2; ++i)
-      shift[i] = of_row + (n + i < unsigned(params.n) ? reinterpret_cast<SplitLine const*>(params.lines[1])[n + i].shift : 0);
+      shift[i] = of_row + (n + i < unsigned(params.n) ? reinterpret_cast<DecomposedLine const*>(params.lines[1])[n + i].shift : 0);
   }
 
   // An accumulator, without the scales.
   static __device__ __forceinline__ Accumulator sum(typename Mma::Accumulator const (&sums)[Mma::kRegisters], int i, int shift) {
-    if constexpr (Config::Split::kScales) {
+    if constexpr (Config::Emulation::kScales) {
       return numeric::unscaled(accumulator(sums, i), shift);
     } else {
       return accumulator(sums, i);
@@ -344,7 +344,7 @@ struct TensorStore {
   // Two neighbours of 16 bits from one word.
   static __device__ __forceinline__ Pair pair(unsigned word) { return {{C{(unsigned short)word}, C{(unsigned short)(word >> 16)}}}; }
 
-  // The same address, in the compiler's eyes another for each slice: to keep those of all slices would take registers from the sums.
+  // The same address, in the compiler's eyes another for each subtile: to keep those of all subtiles would take registers from the sums.
   static __device__ __forceinline__ unsigned alone(unsigned address) {
     asm volatile("" : "+r"(address));
     return address;

@@ -6,9 +6,9 @@
 
 namespace epilogue {
 
-// The map (thread, accumulator) to where a slice of K deposits it, in accumulators.
+// The map (thread, accumulator) to where a slice of K stores it, in accumulators.
 template <class Config>
-struct DepositMap {
+struct PartialsMap {
   static constexpr int kRows = Config::kThreadsPerSlice;
   static constexpr int kColumns = Config::A::kThreadMn * Config::B::kThreadMn;
   static __device__ __forceinline__ constexpr int at(int thread, int accumulator) {
@@ -25,23 +25,23 @@ struct TileStore {
   using WarpMma = warp::MmaSimt<Config>;
 
   WarpMma& warp_mma;
-  Accumulator* deposits;
+  Accumulator* partials;
   int thread;
 
   // The steps that bring the slices of K together.
   template <StepKind Kind, int Slice, int>
   __device__ __forceinline__ void step() {
     int const slice = thread / Config::kThreadsPerSlice, within = thread % Config::kThreadsPerSlice;
-    if constexpr (Kind == StepKind::Deposit) {
+    if constexpr (Kind == StepKind::StorePartials) {
       if (slice == Slice) {
 #pragma unroll
-        for (int i = 0; i < DepositMap<Config>::kColumns; ++i) deposits[DepositMap<Config>::at(within, i)] = warp_mma.sums[i];
+        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.sums[i];
       }
-    } else if constexpr (Kind == StepKind::Collect) {
+    } else if constexpr (Kind == StepKind::ReducePartials) {
       if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < DepositMap<Config>::kColumns; ++i)
-          warp_mma.sums[i] = plus(warp_mma.sums[i], deposits[DepositMap<Config>::at(within, i)]);
+        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i)
+          warp_mma.sums[i] = plus(warp_mma.sums[i], partials[PartialsMap<Config>::at(within, i)]);
       }
     }
   }

@@ -6,7 +6,7 @@
 #include "threadblock/mma_multistage.cuh"
 #include "threadblock/mma_pipelined.cuh"
 #include "threadblock/mma_single_stage.cuh"
-#include "threadblock/swizzle.cuh"
+#include "threadblock/work.cuh"
 
 // The maps that have a Rust twin, by the names of src/plan/program.rs.
 namespace maps {
@@ -17,7 +17,7 @@ using smem_b = smem::SmemTile<Config::B>;
 using fragment_a = warp::FragmentMap<Config, Config::A, true>;
 using fragment_b = warp::FragmentMap<Config, Config::B, false>;
 using depth = warp::DepthMap<Config>;
-using deposit = epilogue::DepositMap<Config>;
+using partials = epilogue::PartialsMap<Config>;
 }  // namespace maps
 
 extern __shared__ __align__(16) char shared_memory[];
@@ -26,19 +26,26 @@ namespace family {
 
 template <class Config, class Mainloop>
 struct Simt {
+  // A unit behind another would copy to stages that threads still read.
+  static_assert(Config::kWork == threadblock::WorkKind::DataParallel, "a block of this family has one unit of work");
+
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
     int const thread = threadIdx.x;
-    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x, params.tiles_m, params.tiles_n);
-    int const row = tile.row * Config::kTileM, column = tile.column * Config::kTileN;
-    Mainloop mainloop(
-        shared_memory,
-        typename Mainloop::IteratorA(reinterpret_cast<void const*>(params.a), params.lda, row, params.m, params.k, thread),
-        typename Mainloop::IteratorB(reinterpret_cast<void const*>(params.b), params.ldb, column, params.n, params.k, thread),
-        thread, params.tiles_k);
-    mainloop.run();
-    epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
-    store.store(params, row, column);
+    threadblock::Work<Config> work(params);
+    threadblock::Unit unit = work.first();
+    do {
+      int const row = unit.tile.row * Config::kTileM, column = unit.tile.column * Config::kTileN;
+      Mainloop mainloop(
+          shared_memory,
+          typename Mainloop::IteratorA(reinterpret_cast<void const*>(params.a), params.lda, row, params.m, params.k, thread),
+          typename Mainloop::IteratorB(reinterpret_cast<void const*>(params.b), params.ldb, column, params.n, params.k, thread),
+          thread, unit.k_count(params));
+      mainloop.skip(unit.k_begin());
+      mainloop.run();
+      epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
+      store.store(params, row, column);
+    } while (work.take(unit));
   }
 };
 

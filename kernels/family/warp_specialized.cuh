@@ -1,4 +1,4 @@
-// Twin of src/family/warp_specialized/mod.rs: the one kernel whose warpgroups have roles: D = epilogue(A·B, C), tile after tile.
+// Twin of src/family/warp_specialized/mod.rs: the one warp-specialized kernel: D = epilogue(A·B, C), tile after tile.
 #pragma once
 #include "config.cuh"
 #include "threadblock/mma_warp_specialized.cuh"

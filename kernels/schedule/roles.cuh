@@ -36,7 +36,7 @@ enum class RoleStepKind {
   AwaitSource,
   AwaitStores,
   Meet,
-  Deposit,
+  StoreStaging,
   FenceProxy,
   StoreTensor,
   CommitStores,
@@ -63,7 +63,7 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// At the same barrier of the block of that rank. What is let go was read by products, which have been waited for: there is nothing
+// At the same barrier of the block of that rank. What is released was read by products, which have been waited for: there is nothing
 // for the arrival to release to the cluster, and `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
 __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
   asm volatile(
@@ -102,13 +102,14 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 }
 
 // What every role knows. A role derives from it and adds
-//   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, Deposit,
+//   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, StoreStaging,
 //                                StoreTensor, StoreThreads: nothing that waits;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
-//   k_tiles()                    its tiles along K;
+//   k_tiles()                    its k-tiles;
+//   k_tiles_of(n)                those of the n tiles of D before or behind it, which other consumers multiply;
 //   reads_source()               whether C comes through the staging buffers;
-//   kTurns                       in how many turns it does the body: tile k along K in turn k mod kTurns, known while compiling;
+//   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
 struct State {
@@ -124,7 +125,7 @@ struct State {
   unsigned const thread;
   // The tile that is copied or multiplied.
   typename Ring::Position position{};
-  // How many tiles along K of the current tile of D are behind.
+  // How many k-tiles of the current tile of D are behind.
   unsigned k = 0;
   // How many turns this thread has had.
   unsigned round = 0;
@@ -137,9 +138,9 @@ struct State {
   __device__ __forceinline__ unsigned empty() const { return shared + Ring::empty(position.stage); }
   __device__ __forceinline__ unsigned stage_a() const { return shared + Ring::a(position.stage); }
   __device__ __forceinline__ unsigned stage_b() const { return shared + Ring::b(position.stage); }
-  // Where slices are deposited: they take the buffers in turn.
-  __device__ __forceinline__ unsigned staging(unsigned slice) const {
-    return shared + Ring::staging(consumer, slice % Ring::kStagingBuffers);
+  // Where subtiles are staged: they take the buffers in turn.
+  __device__ __forceinline__ unsigned staging(unsigned subtile) const {
+    return shared + Ring::staging(consumer, subtile % Ring::kStagingBuffers);
   }
   // The barrier at which it waits for C.
   __device__ __forceinline__ unsigned source() const { return shared + Ring::source(consumer); }
@@ -188,9 +189,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
       await<Role::kClustered>(role.shared + Ring::empty(position.stage), position.phase ^ 1);
     }
   } else if constexpr (Kind == RoleStepKind::SkipEarlier) {
-    role.position.skip(role.consumer * role.k_tiles());
+    role.position.skip(role.k_tiles_of(role.consumer));
   } else if constexpr (Kind == RoleStepKind::SkipLater) {
-    role.position.skip((Ring::kTurns - 1 - role.consumer) * role.k_tiles());
+    role.position.skip(role.k_tiles_of(Ring::kTurns - 1 - role.consumer));
   } else if constexpr (Kind == RoleStepKind::AwaitTurn) {
     // Nobody is before the first consumer's first tile: its barrier has not been passed yet.
     await<false>(role.shared + Ring::turn(role.consumer), role.round % 2 ^ (role.consumer == 0));
@@ -213,7 +214,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
   } else if constexpr (Kind == RoleStepKind::MeetWarp) {
     __syncwarp();
   } else if constexpr (Kind == RoleStepKind::Release) {
-    // Of an earlier tile of D nothing is left to be let go.
+    // Of an earlier tile of D nothing is left to be released.
     bool const of_this_tile = First == 0 || role.k >= First;
     unsigned const lane = role.thread % 32;
     unsigned const barrier = role.shared + Ring::empty(role.position.stage_before(First));
@@ -259,7 +260,7 @@ __device__ __forceinline__ void perform(Role& role) {
     constexpr RoleStep step = List::step(First);
     if constexpr (step.kind == RoleStepKind::CopyTensor || step.kind == RoleStepKind::MultiplyStage ||
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
-                  step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::Deposit || step.kind == RoleStepKind::StoreTensor ||
+                  step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
                   step.kind == RoleStepKind::MultiplyLast) {
       role.template step<step.kind, step.first, Turn>();

@@ -27,6 +27,14 @@ struct Mma {
   __device__ __forceinline__ Mma(char* shared, IteratorA const& a, IteratorB const& b, int thread, int tiles)
       : a(a), b(b), warp_mma(shared, thread), to_a(place<typename Config::A>(shared, a)), to_b(place<typename Config::B>(shared, b)), tiles(tiles) {}
 
+  // Begins behind so many k-tiles.
+  __device__ __forceinline__ void skip(unsigned tiles) {
+    for (unsigned i = 0; i < tiles; ++i) {
+      a.advance();
+      b.advance();
+    }
+  }
+
   __device__ __forceinline__ void run() {
     Derived& self = static_cast<Derived&>(*this);
     schedule::perform<typename Config::Schedule::Prologue>(self);

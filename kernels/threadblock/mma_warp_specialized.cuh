@@ -1,10 +1,10 @@
 // Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps that are theirs.
 #pragma once
 #include "epilogue/tensor_store.cuh"
-#include "numeric/split.cuh"
+#include "numeric/emulation.cuh"
 #include "schedule/roles.cuh"
 #include "threadblock/tensor_copy.cuh"
-#include "threadblock/tile_scheduler.cuh"
+#include "threadblock/work.cuh"
 #include "warp/mma_warpgroup/registers.cuh"
 
 namespace threadblock {
@@ -15,15 +15,16 @@ struct Worker : schedule::roles::State<typename Config::Ring> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
-  TileScheduler<Config> scheduler;
-  // The tile of D.
-  Tile tile{};
+  Work<Config> work;
+  // What is computed.
+  Unit unit{};
 
   __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
-      : State(shared, consumer, thread), params(params), scheduler(params.tiles_m, params.tiles_n) {}
+      : State(shared, consumer, thread), params(params), work(params) {}
 
-  __device__ __forceinline__ bool next_tile() { return scheduler.take(tile); }
-  __device__ __forceinline__ unsigned k_tiles() const { return params.tiles_k; }
+  __device__ __forceinline__ bool next_tile() { return work.take(unit); }
+  __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
+  __device__ __forceinline__ unsigned k_tiles_of(unsigned units) const { return units * k_tiles(); }
 };
 
 // One thread copies.
@@ -37,9 +38,9 @@ struct Producer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(this->params.a, this->tile.row * Config::kTileM, this->stage_a());
+      copy<typename Config::A, 0>(this->params.a, this->unit.tile.row * Config::kTileM, this->stage_a());
     } else {
-      copy<typename Config::B, 1>(this->params.b, this->tile.column * Config::kTileN, this->stage_b());
+      copy<typename Config::B, 1>(this->params.b, this->unit.tile.column * Config::kTileN, this->stage_b());
     }
   }
 
@@ -47,8 +48,8 @@ struct Producer : Worker<Config, Params> {
   // This block's share of an operand's tile, to all blocks that share it.
   template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
-    unsigned const first = Operand::kShares > 1 ? this->scheduler.rank * Operand::kShareMn : 0;
-    int const k = numeric::block_of<typename Config::Split, Number>(this->k, this->params.part_blocks) * Config::kTileK;
+    unsigned const first = Operand::kShares > 1 ? this->work.rank * Operand::kShareMn : 0;
+    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin() + this->k, this->params.part_blocks) * Config::kTileK;
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
@@ -82,7 +83,7 @@ struct Consumer : Worker<Config, Params> {
 
   __device__ __forceinline__ Consumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread), loader(thread, part_m()), store(params, thread) {
-    if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
+    if constexpr (Config::Ring::kTurns > 0) this->work.every(consumer, Config::Ring::kTurns);
   }
 
   __device__ __forceinline__ void pin() {
@@ -99,11 +100,11 @@ struct Consumer : Worker<Config, Params> {
   __device__ __forceinline__ bool reads_source() const { return this->params.reads_source; }
 
   __device__ __forceinline__ bool next_tile() {
-    if (!this->scheduler.take(this->tile)) return false;
-    store.row = this->tile.row * Config::kTileM + part_m();
-    store.column = this->tile.column * Config::kTileN + part_n();
+    if (!this->work.take(this->unit)) return false;
+    store.row = this->unit.tile.row * Config::kTileM + part_m();
+    store.column = this->unit.tile.column * Config::kTileN + part_n();
     // Where nothing is multiplied, or sums are added to, nothing overwrites those of the tile before.
-    if (Config::kPromotes || this->params.tiles_k == 0) store.clear(sums);
+    if (Config::kPromotes || this->k_tiles() == 0) store.clear(sums);
     return true;
   }
 
@@ -121,8 +122,8 @@ struct Consumer : Worker<Config, Params> {
       promote<Part>();
     } else if constexpr (Kind == RoleStepKind::FetchSource) {
       if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
-    } else if constexpr (Kind == RoleStepKind::Deposit) {
-      store.template deposit<Part>(sums, this->staging(Part));
+    } else if constexpr (Kind == RoleStepKind::StoreStaging) {
+      store.template store_staging<Part>(sums, this->staging(Part));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
       store.template write<Part>(this->staging(Part));

@@ -10,14 +10,14 @@ struct Tile {
 
 enum class Ordering { Identity, Grouped, Hilbert };
 
-// Along groups of Abreast lines of so many places: the place and the line, as row and column.
-template <int Abreast>
+// Along groups of GroupSize lines of so many places: the place and the line, as row and column.
+template <int GroupSize>
 __device__ __forceinline__ constexpr Tile grouped(unsigned block, unsigned places, unsigned lines) {
-  unsigned const group = block / (places * Abreast);
-  unsigned const left = lines - group * Abreast;
-  unsigned const width = left < Abreast ? left : Abreast;
-  unsigned const within = block - group * places * Abreast;
-  return Tile{within / width, group * Abreast + within % width};
+  unsigned const group = block / (places * GroupSize);
+  unsigned const left = lines - group * GroupSize;
+  unsigned const width = left < GroupSize ? left : GroupSize;
+  unsigned const within = block - group * places * GroupSize;
+  return Tile{within / width, group * GroupSize + within % width};
 }
 
 // A step of Hilbert's curve through a square, whose side is a power of two.
@@ -55,12 +55,12 @@ __device__ __forceinline__ constexpr Tile hilbert(unsigned block, unsigned rows,
 template <class Order>
 __device__ __forceinline__ constexpr Tile tile_of(unsigned block, unsigned rows, unsigned columns) {
   if constexpr (Order::kOrdering == Ordering::Identity) {
-    return grouped<Order::kAbreast>(block, rows, columns);
+    return grouped<Order::kGroupSize>(block, rows, columns);
   } else if constexpr (Order::kOrdering == Ordering::Grouped) {
-    Tile const turned = grouped<Order::kAbreast>(block, columns, rows);
+    Tile const turned = grouped<Order::kGroupSize>(block, columns, rows);
     return Tile{turned.column, turned.row};
   } else {
-    return hilbert<Order::kAbreast>(block, rows, columns);
+    return hilbert<Order::kGroupSize>(block, rows, columns);
   }
 }
 

@@ -1,4 +1,4 @@
-// Twin of src/threadblock/tensor_copy.rs: copies of boxes by the copy engine (TMA), and where a box's elements lie. sm_90 on.
+// Twin of src/threadblock/tensor_copy.rs: copies of boxes by TMA, and where a box's elements lie. sm_90 on.
 // `TensorMap` is declared by src/codegen/tensors.rs. One thread issues a copy. What waits for copies is in schedule/roles.cuh: here stand the
 // copies alone, whose mnemonic names the kind of barrier that a load completes on.
 #pragma once

@@ -59,7 +59,7 @@ struct TileIterator {
     return pointer + step_strided(access) * kStepStrided * leading + step_contiguous(access) * kStepContiguous;
   }
 
-  // On to the next tile along K.
+  // On to the next k-tile.
   __device__ __forceinline__ void advance() {
     pointer += Operand::kContiguousK ? (long long)Operand::kTileK : Operand::kTileK * leading;
     left_k -= Operand::kTileK;

@@ -51,7 +51,7 @@ struct FragmentMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return of_thread(thread) + of_element(i); }
 };
 
-// The map (thread, k-group) to K of the block's tile: each slice of warps has its own share.
+// The map (thread, k-block) to K of the block's tile: each slice of warps has its own share.
 template <class Config>
 struct DepthMap {
   static constexpr int kRows = Config::kThreads;
@@ -94,7 +94,7 @@ struct MmaSimt {
     from_b += bytes;
   }
 
-  // Both fragments of a k-group.
+  // Both fragments of a k-block.
   template <int Group>
   __device__ __forceinline__ void load() {
     load_operand<A, MapA>(from_a, mn_a, Group, a[Group % 2]);
@@ -102,8 +102,8 @@ struct MmaSimt {
   }
 
   // The same from addresses in the shared window of this block, f32. Volatile, so that the assembler keeps their order: B's, then A's.
-  // Left free, it puts off the part that is used first until right before its use, and the loads of a k-group come in one burst; in
-  // order, they come one by one between products of the k-group before.
+  // Left free, it puts off the part that is used first until right before its use, and the loads of a k-block come in one burst; in
+  // order, they come one by one between products of the k-block before.
   template <int Group>
   __device__ __forceinline__ void load_in_order(unsigned from_a, unsigned from_b) {
     load_in_order<B, MapB>(from_b, Group, b[Group % 2]);
@@ -113,11 +113,11 @@ struct MmaSimt {
   template <int Group>
   __device__ __forceinline__ void multiply() {
     thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], sums);
-    // The compiler turns products of bytes in four k-groups into one dp4a. Left alone it gathers all k-groups first, and spills.
+    // The compiler turns products of bytes in four k-blocks into one dp4a. Left alone it gathers all k-blocks first, and spills.
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
-  // Every k-group of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
+  // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
     for (int group = 0; group < Config::kWarpK; ++group) {

@@ -1,7 +1,7 @@
 //! How fast the host executor is, next to the `gemm` crate on the same cores; the table of `docs/performance/host.md`.
 
 use falchion::{
-    device::{Arguments, Gemm, run_on_host, run_program},
+    device::{Arguments, Gemm, run_on_host},
     internals::{
         call::{HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source},
         host::Mode,
@@ -94,7 +94,7 @@ fn composed() -> Duration {
     let (a, b, mut d) = ([1.0f32], [1.0f32], [0.0f32]);
     let call = call(&desc, 1, &a, &b, &mut d);
     let program = desc.as_simt().expect("one schedule").program();
-    timed(|| run_program(&program, Mode::Fast, call).expect("it fits"))
+    timed(|| run_on_host(&program, Mode::Fast, call).expect("it fits"))
 }
 
 fn main() {

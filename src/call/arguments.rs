@@ -25,6 +25,8 @@ pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
     pub(crate) d: S::Mut<'a, C::Storage>,
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
+    pub(crate) batch: usize,
+    pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
@@ -63,8 +65,26 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
         let (a, b, d) = (a.view(), b.view(), d.view());
-        let (leading, strides) = ([None; 4], [None; 4]);
-        Self { extents: (m, n, k), a, b, c: Source::None, d, leading, strides, scalars, workspace: None }
+        let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
+        let (c, workspace) = (Source::None, None);
+        Self { extents: (m, n, k), a, b, c, d, leading, strides, batch: 1, batch_strides, scalars, workspace }
+    }
+
+    /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch strides](Self::batch_stride_a) further on.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// // Three products of 2 x 4 matrices with one 4 x 5 matrix.
+    /// let (a, b, mut d) = (vec![1.0f32; 3 * 8], vec![2.0f32; 20], vec![0.0f32; 3 * 10]);
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// gemm.run(Arguments::new((2, 5, 4), &a, &b, &mut d).batch(3).batch_stride_b(0))?;
+    /// assert_eq!(d, [8.0; 30]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    pub fn batch(mut self, count: usize) -> Self {
+        self.batch = count;
+        self
     }
 
     /// The scalar alpha.
@@ -114,7 +134,7 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     }
 
     setters! {
-        /// A's leading dimension, in elements.
+        /// A's leading dimension, in elements; of no effect beside [`strides_a`](Self::strides_a), and so are the others beside theirs.
         lda(leading[0]: leading);
         /// B's leading dimension, in elements.
         ldb(leading[1]: leading);
@@ -122,5 +142,13 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         ldc(leading[2]: leading);
         /// D's leading dimension, in elements.
         ldd(leading[3]: leading);
+        /// Elements from one A of the batch to the next, one behind another unless given; 0 takes the same A for each product.
+        batch_stride_a(batch_strides[0]: elements);
+        /// The same of B.
+        batch_stride_b(batch_strides[1]: elements);
+        /// The same of C; of D, when C is D.
+        batch_stride_c(batch_strides[2]: elements);
+        /// Elements from one D of the batch to the next. The D's may be interleaved line by line, and may not overlap.
+        batch_stride_d(batch_strides[3]: elements);
     }
 }

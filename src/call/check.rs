@@ -4,9 +4,9 @@ use super::{Call, DEPTH, Memory, Source, TypedMemory, View};
 use crate::{
     desc::{Class, GemmDesc},
     layout::Order,
-    numeric::ComputeKind,
+    numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
-    refusal::{Field, Operand, Refusal, Scalar, SplitRefusal},
+    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar},
 };
 
 /// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
@@ -24,11 +24,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::ExtentTooLarge { field: Field::Extent(axis), value, most: LARGEST as u64 });
             }
         }
-        if let Some(split) = d.warp_specialized().map(|d| d.knobs.emulation).filter(|split| split.splits()) {
+        if let Some(emulation) = d.warp_specialized().map(|d| d.knobs.emulation).filter(|emulation| emulation.decomposes()) {
             let depth = DEPTH as usize;
-            let most = LARGEST / split.parts() as usize / depth * depth;
+            let most = LARGEST / emulation.parts() as usize / depth * depth;
             if self.k > most {
-                return Err(Refusal::Split(SplitRefusal::TooDeep { k: self.k, split, most: most as u64 }));
+                return Err(Refusal::Emulation(EmulationRefusal::TooDeep { k: self.k, emulation, most: most as u64 }));
             }
         }
         let output = &d.class.output;
@@ -37,23 +37,20 @@ impl<R: Memory, W: Memory> Call<R, W> {
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
         }
-        check_output(Operand::D, &self.d, output.layout, (self.m, self.n))?;
+        check_written(&self.d, output.layout, (self.m, self.n), self.batch)?;
         if reads.accumulator {
             for (operand, extents) in [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))] {
-                check_view(Operand::of(operand), self.operand(operand), d.class.operand(operand).layout, extents)?;
+                check_view(Operand::of(operand), self.operand(operand), d.class.operand(operand).layout, extents, self.batch)?;
             }
         }
         match &self.c {
-            Source::Matrix(c) if reads.source => check_output(Operand::C, c, output.layout, (self.m, self.n))?,
+            Source::Matrix(c) if reads.source => check_output(Operand::C, c, output.layout, (self.m, self.n), self.batch)?,
             Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
             _ => {}
         }
         let tile = d.threadblock();
-        let tiles = self.m.div_ceil(tile.m as usize) as u64 * self.n.div_ceil(tile.n as usize) as u64;
-        let most = u64::from(d.class.arch.machine().grid_x);
-        if tiles > most {
-            return Err(Refusal::TooManyTiles { tiles, most });
-        }
+        let [down, across] = [(self.m, tile.m), (self.n, tile.n)].map(|(extent, tile)| extent.div_ceil(tile as usize) as u64);
+        check_tiles((down, across, self.batch), u64::from(d.class.arch.machine().grid_x))?;
         output.epilogue.check_functions()
     }
 }
@@ -69,18 +66,47 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
             (self.d.memory.kind(), output),
             (c.map_or(output, |c| c.memory.kind()), output),
         ];
-        match pairs.into_iter().find(|(given, wanted)| given != wanted) {
-            Some((given, wanted)) => Err(Refusal::ElementType { given, wanted }),
-            None => Ok(()),
-        }
+        check_types(pairs)
     }
 }
 
-/// C and D lie in the order in which the kernel reads and writes them, and are there.
-fn check_output<M: Memory>(operand: Operand, view: &View<M>, order: Order, extents: (usize, usize)) -> Result<(), Refusal> {
+/// Refuses the first type that is given where another is wanted.
+pub(crate) fn check_types(pairs: impl IntoIterator<Item = (ElementKind, ElementKind)>) -> Result<(), Refusal> {
+    match pairs.into_iter().find(|(given, wanted)| given != wanted) {
+        Some((given, wanted)) => Err(Refusal::ElementType { given, wanted }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses more tiles, so many down and across each matrix of a batch, than a grid may have blocks.
+pub(crate) fn check_tiles((down, across, batch): (u64, u64, usize), most: u64) -> Result<(), Refusal> {
+    let tiles = u64::try_from(u128::from(down) * u128::from(across) * batch as u128).unwrap_or(u64::MAX);
+    if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(()) }
+}
+
+/// The matrices of a batch that is written lie where the kernel writes them, and apart.
+pub(crate) fn check_written<M: Memory>(
+    view: &View<M>,
+    order: Order,
+    extents: (usize, usize),
+    batch: usize,
+) -> Result<(), Refusal> {
+    check_output(Operand::D, view, order, extents, batch)?;
+    let (value, nearest) = (view.batch_stride, view.elements(extents, 1) as u64);
+    if view.overlaps(extents, batch) { Err(Refusal::BatchOverlaps { value, nearest }) } else { Ok(()) }
+}
+
+/// The matrices of a batch, C or D of products for one, lie in the order in which the kernel reads or writes them, and are there.
+pub(crate) fn check_output<M: Memory>(
+    operand: Operand,
+    view: &View<M>,
+    order: Order,
+    extents: (usize, usize),
+    batch: usize,
+) -> Result<(), Refusal> {
     match view.order(order, extents) {
         Some(found) if found != order => Err(Refusal::Strides { operand, strides: view.strides, order: Some(order) }),
-        _ => check_view(operand, view, order, extents),
+        _ => check_view(operand, view, order, extents, batch),
     }
 }
 
@@ -90,13 +116,14 @@ fn check_view<M: Memory>(
     view: &View<M>,
     preferred: Order,
     (rows, columns): (usize, usize),
+    batch: usize,
 ) -> Result<(), Refusal> {
     let order = view.order(preferred, (rows, columns)).ok_or(Refusal::Strides { operand, strides: view.strides, order: None })?;
     let (leading, least) = (view.leading(order), order.packed(rows, columns));
     if leading < least {
         return Err(Refusal::LeadingDimension { operand, value: leading, least, order });
     }
-    let (needed, length) = (view.elements(rows, columns), view.memory.length());
+    let (needed, length) = (view.elements((rows, columns), batch), view.memory.length());
     if needed > u128::from(u64::MAX) {
         return Err(Refusal::Overflow { operand, rows, columns, leading });
     }

@@ -1,7 +1,7 @@
 //! What a kernel is launched with, as data: nothing here asks a device.
 
 use crate::{
-    arch::PORTABLE_CLUSTER,
+    arch::{MOST_BLOCKS, PORTABLE_CLUSTER},
     refusal::{Field, Refusal},
     threadblock::TensorMapDesc,
 };
@@ -36,12 +36,9 @@ impl Grid {
     ///
     /// [`Refusal::TooManyTiles`] for more than the x axis of a grid has.
     pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
-        let most = i32::MAX as u64;
-        if tiles > most {
-            Err(Refusal::TooManyTiles { tiles, most })
-        } else {
-            Ok(Self::of_blocks(tiles as u32, threads, shared_bytes))
-        }
+        let most = MOST_BLOCKS as u64;
+        let refused = Err(Refusal::TooManyTiles { tiles, most });
+        if tiles > most { refused } else { Ok(Self::of_blocks(tiles as u32, threads, shared_bytes)) }
     }
 
     /// All blocks.
@@ -55,7 +52,7 @@ impl Grid {
         if value == 0 || value > most {
             return Err(Refusal::OutOfRange { field: Field::BlocksOfACluster, value, least: 1, most });
         }
-        let (tiles, most) = (self.clusters as u64 * value, i32::MAX as u64);
+        let (tiles, most) = (self.clusters as u64 * value, MOST_BLOCKS as u64);
         if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(tiles as u32) }
     }
 }
@@ -115,8 +112,8 @@ mod tests {
         assert_eq!(grid(66, 2).blocks(), Ok(132));
         assert_eq!(Grid::of_blocks(7, 32, 0).blocks(), Ok(7));
         let said = |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();
-        assert_eq!(said(1, 0), "blocks of a cluster = 0 is not from 1 to 8; the nearest is 1");
-        assert_eq!(said(1, 16), "blocks of a cluster = 16 is not from 1 to 8; the nearest is 8");
+        assert_eq!(said(1, 0), "blocks of a cluster = 0 is out of range (1 to 8); try 1");
+        assert_eq!(said(1, 16), "blocks of a cluster = 16 is out of range (1 to 8); try 8");
         assert!(said(1 << 30, 2).starts_with("the problem has 2147483648 tiles, and a grid has at most 2147483647 blocks"));
         assert!(said(u32::MAX, 8).starts_with("the problem has 34359738360 tiles"));
     }

@@ -5,20 +5,20 @@
 
 mod arguments;
 mod check;
+mod decomposed_layout;
 mod launch;
 mod route;
 mod space;
-mod split_layout;
 mod view;
 
 pub use arguments::Arguments;
 pub(crate) use arguments::setters;
-pub(crate) use check::LARGEST;
+pub(crate) use check::{LARGEST, check_output, check_tiles, check_types, check_written};
+pub(crate) use decomposed_layout::LINE_BYTES;
+pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
-pub(crate) use split_layout::LINE_BYTES;
-pub use split_layout::{DEPTH, SplitLayout};
 #[cfg(feature = "cuda")]
 pub(crate) use view::memory;
 pub use view::{Elements, Memory, TypedMemory, View};
@@ -92,6 +92,8 @@ pub struct Call<R, W = R> {
     pub n: usize,
     /// Length of the dot products.
     pub k: usize,
+    /// Products, each of the next matrices of a batch.
+    pub batch: usize,
     /// A, m x k.
     pub a: View<R>,
     /// B, k x n.
@@ -135,7 +137,24 @@ impl Problem {
         let d = View::packed(all, orders.c, (m, n), ldc);
         let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
-        Self { m, n, k, a, b, c, d, scalars, workspace: None }
+        Self { m, n, k, batch: 1, a, b, c, d, scalars, workspace: None }
+    }
+
+    /// Elements from a matrix of the batch to the next; 0 where there is no next.
+    pub(crate) const fn batch_stride(&self, view: &View<Elements>) -> u64 {
+        if self.batch > 1 { view.batch_stride as u64 } else { 0 }
+    }
+
+    /// One product of the batch, of matrices of these types; the workspace is all products'.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn product(&self, class: &Class, number: usize) -> Self {
+        let at = |view: View<Elements>, element| {
+            let address = view.memory.address.saturating_add(view.first_byte(element, number));
+            view.with(Elements { address, ..view.memory })
+        };
+        let (a, b) = (at(self.a, class.a.element), at(self.b, class.b.element));
+        let c = |view| at(view, class.output.element);
+        Self { batch: 1, a, b, c: self.c.map(c), d: c(self.d), ..*self }
     }
 
     /// The same problem with A and B at these addresses.
@@ -162,28 +181,27 @@ impl Problem {
             (Source::InPlace, _) => Source::InPlace,
             _ => Source::None,
         };
-        let Self { m, n, k, scalars, .. } = *self;
+        let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
-        Call { m, n, k, a, b, c, d, scalars, workspace: None }
+        Call { m, n, k, batch, a, b, c, d, scalars, workspace: None }
     }
 }
 
 impl<R: Memory, W: Memory> Call<R, W> {
     /// The call without its data.
     pub fn problem(&self) -> Problem {
-        fn elements(memory: &impl Memory) -> Elements {
-            Elements { length: memory.length(), address: memory.address() }
-        }
+        let bytes = |workspace: &W| Elements { length: workspace.length(), address: workspace.address() };
         Call {
             m: self.m,
             n: self.n,
             k: self.k,
-            a: self.a.with(elements(&self.a.memory)),
-            b: self.b.with(elements(&self.b.memory)),
-            c: self.c.as_ref().map(|c| c.with(elements(&c.memory))),
-            d: self.d.with(elements(&self.d.memory)),
+            batch: self.batch,
+            a: self.a.without_data(),
+            b: self.b.without_data(),
+            c: self.c.as_ref().map(View::without_data),
+            d: self.d.without_data(),
             scalars: self.scalars,
-            workspace: self.workspace.as_ref().map(elements),
+            workspace: self.workspace.as_ref().map(bytes),
         }
     }
 
@@ -245,7 +263,7 @@ impl<R, W> Call<R, W> {
 
     /// Where what the epilogue reads as C lies in its memory: C, or D where that is C.
     pub fn source(&self) -> View<()> {
-        View { memory: (), strides: self.c.matrix().map_or(self.d.strides, |c| c.strides) }
+        self.c.matrix().map_or(self.d.with(()), |c| c.with(()))
     }
 }
 

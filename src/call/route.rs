@@ -1,43 +1,43 @@
-//! How each operand of a call reaches its kernel: where it lies, or laid out again in the caller's workspace first.
+//! How each operand of a call reaches its kernel: where it lies, or repacked into the caller's workspace first.
 //!
-//! The copy engine of Hopper reads rows that begin at multiples of 16 bytes, tensor cores read elements of 8 and 32 bits along K alone,
+//! TMA reads rows that begin at multiples of 16 bytes, tensor cores read only K-major elements of 8 and 32 bits,
 //! and threads that multiply what it brings read along M and N. An A that comes
 //! from registers (`a_operand`) is read along M. A description keeps the layouts that the user has; which order a tile has in shared memory, and so which one
-//! the kernel reads, its [`OperandNeed`] says. An operand that lies otherwise makes a detour:
+//! the kernel reads, its [`OperandNeed`] says. An operand that lies otherwise takes a pass:
 //!
 //! | the operand | route | what the kernel reads |
 //! |---|---|---|
 //! | address and leading dimension are multiples of 16 bytes | [`Route::Direct`] | the operand |
-//! | one of them is not | [`Route::Relaid`] | a copy in the same order, whose leading dimension is whole |
-//! | contiguous along M or N and read along K, or the other way | [`Route::Transposed`] | its transpose |
-//! | of `f32`, for tensor cores | [`Route::Split`] | rows of its parts |
+//! | one of them is not | [`Route::Repacked`] | a copy in the same order, whose leading dimension is whole |
+//! | MN-major and read along K, or the other way | [`Route::Transposed`] | its transpose |
+//! | of `f32`, for tensor cores | [`Route::Decomposed`] | rows of its parts |
 //!
-//! Other main loops read everything where it lies, with narrower accesses. D never makes a detour: threads store what the copy
-//! engine does not.
+//! Other main loops read everything where it lies, with narrower accesses. D never takes a pass: threads store what TMA
+//! does not.
 //!
 //! ```
 //! use falchion::{arch::{ArchKind, OpKind}, epilogue::SCALARS, internals::call::Problem, layout::Order, numeric::{Combined, ElementKind}, refusal::Route};
 //! # use falchion::internals::family::default_gemm_configuration::default_description;
 //!
 //! let i8s = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
-//! // Both operands are contiguous along K; packed rows of 4095 bytes are not whole.
+//! // Both operands are K-major; packed rows of 4095 bytes are not whole.
 //! let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, i8s, [Order::Row, Order::Col, Order::Row])?;
 //! let mut scalars = [0.0; SCALARS];
 //! scalars[0] = 1.0;
 //! let problem = Problem::of(&desc, (4096, 4096, 4095), [None, Some(4096), None], scalars);
 //! let routes = desc.routes(&problem)?;
-//! assert_eq!((routes.a.route, routes.b.route), (Route::Relaid, Route::Direct));
-//! assert_eq!(routes.to_string(), "A relaid");
+//! assert_eq!((routes.a.route, routes.b.route), (Route::Repacked, Route::Direct));
+//! assert_eq!(routes.to_string(), "A repacked");
 //! // 4096 rows of 4096 bytes, and what it takes to begin at a multiple of 256.
 //! assert_eq!(routes.workspace_bytes(), 4096 * 4096 + 256);
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
 
-use super::{Elements, Memory, Problem, SplitLayout, View};
+use super::{DecomposedLayout, Elements, Memory, Problem, View};
 use crate::{
     desc::GemmDesc,
     layout::Order,
-    numeric::SplitKind,
+    numeric::EmulationKind,
     operand::{OperandKind, framed},
     refusal::Route,
     smem::Along,
@@ -79,8 +79,8 @@ pub enum OperandNeed {
         /// The index that is contiguous in what it reads.
         along: Along,
     },
-    /// TMA reads rows of parts, into which the operand is split before.
-    Parts(SplitKind),
+    /// TMA reads rows of parts, into which the operand is decomposed before.
+    Parts(EmulationKind),
 }
 
 /// What begins in the workspace begins at multiples of so many bytes of the address space.
@@ -121,7 +121,7 @@ impl Routes {
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
         let (a, b) = (self.a.view(&problem.a, first), self.b.view(&problem.b, first));
         let reads = desc.class.output.epilogue.reads(&problem.scalars).accumulator;
-        let k = if self.a.route == Route::Split { self.a.leading } else { problem.k };
+        let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
         Problem { a, b, k: if reads { k } else { 0 }, ..*problem }
     }
 
@@ -142,11 +142,11 @@ impl Way {
         let direct = Self { route: Route::Direct, order, leading: view.leading(order), offset: 0, bytes: 0 };
         let wanted = match need {
             _ if !read => return direct,
-            // Rows of parts lie along K.
-            OperandNeed::Parts(split) => {
-                let layout = SplitLayout { split, mn: problem.mn(operand), k: problem.k };
+            // Rows of parts are K-major.
+            OperandNeed::Parts(emulation) => {
+                let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (order, leading) = (Order::of_operand(operand, true), layout.leading() as usize);
-                return Self { route: Route::Split, order, leading, offset: 0, bytes: layout.bytes() };
+                return Self { route: Route::Decomposed, order, leading, offset: 0, bytes: layout.bytes() };
             }
             OperandNeed::Accesses(_) => class.layout,
             OperandNeed::Rows { along } => Order::of_operand(operand, along.is(Along::K)),
@@ -155,14 +155,16 @@ impl Way {
         if wanted == order {
             // Of one row nobody asks where the next one lies.
             let stride = if lines > 1 { class.element.matrix_bytes(direct.leading as u64) } else { 0 };
-            let whole = view.memory.address().is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
+            let next = class.element.matrix_bytes(problem.batch_stride(view));
+            let whole =
+                (view.memory.address() | next).is_multiple_of(ADDRESS_ALIGNMENT) && stride.is_multiple_of(STRIDE_ALIGNMENT);
             if matches!(need, OperandNeed::Accesses(_)) || whole && stride <= MOST_STRIDE_BYTES {
                 return direct;
             }
         }
         let pitch = pitch_bytes(class.element.matrix_bytes(length as u64));
         let bytes = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
-        let route = if wanted == order { Route::Relaid } else { Route::Transposed };
+        let route = if wanted == order { Route::Repacked } else { Route::Transposed };
         Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, offset: 0, bytes }
     }
 
@@ -189,7 +191,7 @@ const fn next_multiple(bytes: u64, of: u64) -> u64 {
 }
 
 impl fmt::Display for Routes {
-    /// `direct`, or each detour: `A relaid, B transposed`.
+    /// `direct`, or each pass: `A repacked, B transposed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.a.route, self.b.route) {
             (Route::Direct, Route::Direct) => f.write_str(Route::Direct.name()),

@@ -1,6 +1,6 @@
 //! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the two does not compile.
 
-use super::{Call, Matrices, view::memory};
+use super::{Call, Matrices, View, view::memory};
 use crate::{
     error::Error,
     numeric::{Element, ElementKind},
@@ -196,3 +196,19 @@ pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
 
 /// A call on matrices in host memory.
 pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
+
+impl HostCall<'_> {
+    /// One product of a batch that has been checked; of a matrix that is not there, no element.
+    pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
+        fn read<'b>(view: &View<HostSlice<'b>>, number: usize) -> View<HostSlice<'b>> {
+            let HostSlice { kind, bytes } = view.memory;
+            view.with(HostSlice { kind, bytes: bytes.get(view.first_byte(kind, number) as usize..).unwrap_or_default() })
+        }
+        let Self { m, n, k, scalars, .. } = *self;
+        let (a, b, c) = (read(&self.a, number), read(&self.b, number), self.c.as_ref().map(|c| read(c, number)));
+        let (kind, d) = (self.d.memory.kind, self.d.with(()));
+        let bytes = self.d.memory.bytes.get_mut(d.first_byte(kind, number) as usize..).unwrap_or_default();
+        let d = d.with(HostSliceMut { kind, bytes });
+        Call { m, n, k, batch: 1, a, b, c, d, scalars, workspace: None }
+    }
+}

@@ -2,15 +2,15 @@
 
 /// The files of `kernels/` that families share, by the name under which they include each other.
 pub const KERNELS: &[(&str, &str)] = &[
-    ("pass/relay.cuh", include_str!("../../kernels/pass/relay.cuh")),
-    ("pass/split.cuh", include_str!("../../kernels/pass/split.cuh")),
+    ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
+    ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("layout/algebra.cuh", include_str!("../../kernels/layout/algebra.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
-    ("numeric/split.cuh", include_str!("../../kernels/numeric/split.cuh")),
+    ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),
     ("schedule.cuh", include_str!("../../kernels/schedule.cuh")),
     ("schedule/roles.cuh", include_str!("../../kernels/schedule/roles.cuh")),
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),
@@ -28,7 +28,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
-    ("threadblock/tile_scheduler.cuh", include_str!("../../kernels/threadblock/tile_scheduler.cuh")),
+    ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
     ("warp/mma_warpgroup/registers.cuh", include_str!("../../kernels/warp/mma_warpgroup/registers.cuh")),
     ("warp/mma_simt.cuh", include_str!("../../kernels/warp/mma_simt.cuh")),
     ("warp/mma_warpgroup.cuh", include_str!("../../kernels/warp/mma_warpgroup.cuh")),

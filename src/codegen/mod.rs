@@ -7,7 +7,7 @@ use crate::{
     desc::Class,
     epilogue,
     index::{IndexMap, Map, fingerprint},
-    threadblock::SwizzleKind,
+    threadblock::{SwizzleKind, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -77,16 +77,16 @@ macro_rules! mirrored {
     };
 }
 
+mod decompose;
 mod kernels;
-mod relay;
-mod split;
+mod repack;
 mod tensors;
 mod unit;
 
+pub use decompose::{DecomposeParams, DecomposedLine};
+pub(crate) use decompose::{emulation_fingerprints, emulation_header};
 pub use kernels::KERNELS;
-pub use relay::RelayParams;
-pub use split::{SplitLine, SplitParams};
-pub(crate) use split::{split_fingerprints, split_header};
+pub use repack::RepackParams;
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
 
@@ -117,7 +117,7 @@ mirrored! {
         n: i32,
         /// Length of the dot products; 0 when the epilogue reads no accumulator.
         k: i32,
-        /// Tiles along K.
+        /// K-tiles.
         tiles_k: u32,
         /// Tiles down D.
         tiles_m: u32,
@@ -175,10 +175,15 @@ pub const ENTRY: &str = "gemm";
 
 /// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
-    let (ordering, abreast) = order.spelled();
+    let (ordering, group_size) = order.spelled();
     format!(
-        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kAbreast = {abreast};\n}};\n"
+        "#include \"threadblock/swizzle.cuh\"\nstruct Order {{\n  static constexpr threadblock::Ordering kOrdering = threadblock::Ordering::{ordering};\n  static constexpr int kGroupSize = {group_size};\n}};\n"
     )
+}
+
+/// How a kernel's units of work are ordered and divided, as facts of its `Config`.
+pub(crate) fn work_facts(kind: WorkKind) -> String {
+    format!("  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {};\n", kind.cuda())
 }
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.

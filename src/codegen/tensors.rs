@@ -1,8 +1,8 @@
 //! Parameters with tensor maps. In C++ the maps' declaration comes before theirs.
 
 mirrored! {
-    /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for the
-    /// copy engine. A field of parameters that `__grid_constant__` passes by value.
+    /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for
+    /// TMA. A field of parameters that `__grid_constant__` passes by value.
     TensorMap align 64 {
         /// The driver's own.
         word: [u64; 16],
@@ -10,7 +10,7 @@ mirrored! {
 }
 
 mirrored! {
-    /// What a kernel whose producer is the copy engine is launched with.
+    /// What a kernel whose producer is TMA is launched with.
     TensorGemmParams align 64 {
         /// Boxes of A.
         a: TensorMap,
@@ -34,7 +34,7 @@ mirrored! {
         m: i32,
         /// Columns of D.
         n: i32,
-        /// Tiles along K; 0 when the epilogue reads no accumulator.
+        /// K-tiles; 0 when the epilogue reads no accumulator.
         tiles_k: u32,
         /// Clusters' rectangles of tiles down D.
         tiles_m: u32,
@@ -44,9 +44,9 @@ mirrored! {
         reads_source: u32,
         /// Whether alpha is 1 and beta is 0, and C is not read: what nearly every product asks for.
         unscaled: u32,
-        /// Tiles along K of one part of a factor that is split; of no meaning elsewhere.
+        /// K-tiles of one part of a factor that is decomposed; of no meaning elsewhere.
         part_blocks: u32,
-        /// Addresses of the [`SplitLine`](super::SplitLine)s of A's rows and of B's columns, where those are scaled.
+        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's columns, where those are scaled.
         lines: [u64; 2],
         /// Makes the size a multiple of the maps' alignment.
         reserved: [u64; 6],

@@ -3,16 +3,16 @@
 use super::{
     context::machine_of,
     loaded::{Loaded, Registry, packed},
-    operands::{CudaCall, DeviceMatrix},
+    memory::{OperandMemory, check_memory},
+    operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
     report::Report,
     workspace,
 };
 use crate::{
-    call::{Elements, OperandNeed, Problem, Routes, Source, View},
+    call::{Elements, OperandNeed, Problem, Routes, View},
     codegen::TranslationUnit,
     desc::GemmDesc,
-    epilogue::Reads,
     error::Error,
     operand::OperandKind,
     pass::{Pass, PassDesc},
@@ -20,8 +20,8 @@ use crate::{
     refusal::{Operand, Refusal},
     sys::driver::{Grid, VouchedUnit, max_active_clusters},
     thread::access::dividing,
+    threadblock::WorkKind,
 };
-use core::ops::Range;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ impl CudaKernel {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when the description is no kernel for this device; those of [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] when the description is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
@@ -88,7 +88,7 @@ impl CudaKernel {
     ) -> Result<Self, Error> {
         let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
         let Geometry { cluster, threads, shared_bytes, .. } = geometry;
-        let resident = if geometry.persistent {
+        let resident = if geometry.work == WorkKind::Persistent {
             let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
             max_active_clusters(&loaded.function, &context.default_stream(), &grid)?.max(1)
         } else {
@@ -121,10 +121,10 @@ impl CudaKernel {
 
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
     ///
-    /// Where operands are scaled ([`SplitKind::F16x3`](crate::numeric::SplitKind)) the call waits for the stream once, to hear whether
-    /// they could be; such a call cannot be captured.
+    /// Where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)) the call waits for the stream once a product, to hear
+    /// whether they could be, when products before it in a batch have been computed; such a call cannot be captured.
     ///
-    /// Operands that the kernel cannot read where they lie are laid out again in the workspace first, on the same stream; without
+    /// Operands that the kernel cannot read where they lie are repacked into the workspace first, on the same stream; without
     /// one that is large enough the product is refused.
     ///
     /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a kernel with narrower ones
@@ -143,23 +143,49 @@ impl CudaKernel {
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
-        let extents = check_memory(stream, call, desc.class.output.epilogue.reads(&problem.scalars))?;
-        if problem.m == 0 || problem.n == 0 {
+        let reads = desc.class.output.epilogue.reads(&problem.scalars);
+        let context = stream.context().cu_ctx() as usize;
+        let operand = |operand, view, extents, used| OperandMemory::of(operand, view, (extents, problem.batch), used);
+        let d = operand(Operand::D, &call.d, (problem.m, problem.n), true);
+        let read = [
+            operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator),
+            operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator),
+        ];
+        let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n), reads.source));
+        check_memory(context, &d, &read, source.as_ref())?;
+        if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
-        let first = workspace::begin(&routes, call, &extents)?;
-        let pass = |operand| Pass::of(desc, operand, (&routes, &problem), first);
+        let first = workspace::begin(&routes, call, [&d].into_iter().chain(&read).chain(&source).map(OperandMemory::extent))?;
+        let fitting = fitting((desc, self.0.plan.needs()), &routes.problem(desc, &problem, first));
+        let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
+        let one = |number, at_last| kernel.one(stream, desc, (&routes, first), &problem.product(&desc.class, number), at_last);
+        (1..problem.batch).try_for_each(|number| one(number, false))?;
+        (0..problem.batch).try_for_each(|number| one(number, true))
+    }
+
+    /// One product of a batch, which the kernel fits: its passes, and the kernel; enqueued at last, when every product has been looked at.
+    fn one(
+        &self,
+        stream: &Arc<CudaStream>,
+        desc: &GemmDesc,
+        (routes, first): (&Routes, u64),
+        problem: &Problem,
+        at_last: bool,
+    ) -> Result<(), Error> {
+        let pass = |operand| Pass::of(desc, operand, (routes, problem), first);
         let passes = [pass(OperandKind::A)?, pass(OperandKind::B)?];
         check_capture(stream, &passes)?;
-        let problem = routes.problem(desc, &problem, first);
-        let fitting = fitting((desc, self.0.plan.needs()), &problem);
-        let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
-        let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
+        let problem = routes.problem(desc, problem, first);
+        let Prepared { plan, geometry, resident, loaded, .. } = &*self.0;
         let launch = packed(plan.launch(&problem, geometry, *resident)?)?;
         let prepared = |pass: &Pass| CudaPass::for_run(stream, &pass.desc());
         let kernels = [passes[0].as_ref().map(prepared).transpose()?, passes[1].as_ref().map(prepared).transpose()?];
         // Whatever can be refused has been by now.
+        if !at_last {
+            return Ok(());
+        }
         let ready = kernels.iter().zip(&passes).filter_map(|(kernel, pass)| kernel.as_ref().zip(pass.as_ref()));
         ready.into_iter().try_for_each(|(kernel, pass)| kernel.enqueue(stream, pass))?;
         // But rows that cannot be scaled: whether there are any, the device finds out.
@@ -183,53 +209,17 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
         // An address of an odd byte is no element's: cudarc's slices have none.
         let first = class.element.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, class.layout);
-        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64]);
+        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, problem.batch_stride(view)]);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.class.output;
     let [_, _, align_c] = desc.alignments();
-    let limits = |view: View<Elements>| [output.element.matrix_elements(view.memory.address), view.leading(output.layout) as u64];
-    let ([d, ldd], [c, ldc]) = (limits(problem.d), problem.read_source(&desc.class).map_or([0; 2], limits));
-    let align_c = dividing(align_c, &[d, ldd, c, ldc, output.layout.packed(problem.m, problem.n) as u64]);
-    desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
-}
-
-/// Whether the operands are on the stream's device, and D lies apart from what is read. Returns the addresses of what is written and read;
-/// those of what is not are none.
-fn check_memory(stream: &CudaStream, call: &CudaCall<'_>, reads: Reads) -> Result<[(Operand, Range<u64>); 4], Refusal> {
-    let CudaCall { m, n, k, a, b, c, d, .. } = call;
-    let (m, n, k) = (*m, *n, *k);
-    let context = stream.context().cu_ctx() as usize;
-    let check = |matrix: &View<DeviceMatrix<'_>>, operand| {
-        if matrix.memory.context != context { Err(Refusal::OtherDevice { operand }) } else { Ok(()) }
+    let limits = |view: View<Elements>| {
+        let (first, next) = (output.element.matrix_elements(view.memory.address), problem.batch_stride(&view));
+        [first, view.leading(output.layout) as u64, next]
     };
-    check(a, Operand::A)?;
-    check(b, Operand::B)?;
-    check(d, Operand::D)?;
-    let nothing = || 0..0;
-    if m == 0 || n == 0 {
-        return Ok([Operand::D, Operand::A, Operand::B, Operand::C].map(|operand| (operand, nothing())));
-    }
-    // The call has been checked: its matrices have fewer than 2^64 elements.
-    let range = |view: &View<DeviceMatrix<'_>>, rows, columns| view.memory.range(view.elements(rows, columns) as u64);
-    let written = range(d, m, n);
-    let meets = |other: &Range<u64>| other.start < written.end && written.start < other.end;
-    let read = |range: Range<u64>, reads: bool| if reads { range } else { nothing() };
-    let (read_a, read_b) = (read(range(a, m, k), reads.accumulator), read(range(b, k, n), reads.accumulator));
-    if meets(&read_a) {
-        return Err(Refusal::Overlap { operand: Operand::A });
-    }
-    if meets(&read_b) {
-        return Err(Refusal::Overlap { operand: Operand::B });
-    }
-    let mut read_c = nothing();
-    if let Source::Matrix(c) = c {
-        check(c, Operand::C)?;
-        let same = c.memory.address == d.memory.address && c.strides == d.strides;
-        read_c = read(range(c, m, n), reads.source);
-        if !same && meets(&read_c) {
-            return Err(Refusal::PartlyShared { operand: Operand::C });
-        }
-    }
-    Ok([(Operand::D, written), (Operand::A, read_a), (Operand::B, read_b), (Operand::C, read_c)])
+    let align_c = dividing(align_c, &limits(problem.d));
+    let align_c = dividing(align_c, &problem.read_source(&desc.class).map_or([0; 3], limits));
+    let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64]);
+    desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
 }

@@ -8,11 +8,11 @@ pub mod cache;
 mod context;
 pub(crate) mod kernel;
 pub(crate) mod loaded;
+mod memory;
 mod operands;
 mod pass;
 pub mod report;
 mod tensor_maps;
-mod transpose;
 mod workspace;
 
 pub(crate) use context::known_machine;
@@ -22,12 +22,10 @@ pub use kernel::CudaKernel;
 pub use kernel::kernel_unit;
 #[doc(hidden)]
 pub use loaded::compile;
-pub use operands::{Cuda, CudaCall, CudaMatrices, DeviceMatrix};
+pub use operands::{Cuda, CudaCall, CudaMatrices, CudaTransposeCall, DeviceMatrix};
 #[doc(hidden)]
 pub use operands::{CudaMut, CudaRef};
 #[doc(hidden)]
-pub use pass::{CudaPass, pass_unit, repack};
+pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]
 pub use tensor_maps::{TensorMaps, tensor_map};
-#[doc(hidden)]
-pub use transpose::{TransposeOperands, transpose};

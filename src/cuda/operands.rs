@@ -3,6 +3,7 @@
 use crate::{
     call::{Call, Matrices, Readable, Space, Writable, memory},
     numeric::{Element, ElementKind},
+    pass::transpose::TransposeCall,
 };
 use bytemuck::Pod;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
@@ -140,3 +141,6 @@ pub type CudaMatrices<'a> = Matrices<DeviceMatrix<'a>>;
 
 /// A call on matrices in device memory.
 pub type CudaCall<'a> = Call<DeviceMatrix<'a>>;
+
+/// The same of a transpose.
+pub type CudaTransposeCall<'a> = TransposeCall<DeviceMatrix<'a>>;

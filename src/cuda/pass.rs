@@ -3,15 +3,19 @@
 use super::{
     context::machine_of,
     loaded::{Loaded, Registry},
-    operands::DeviceMatrix,
+    memory::{OperandMemory, check_memory},
+    operands::{CudaTransposeCall, DeviceMatrix},
     report::Report,
 };
 use crate::{
-    codegen::{SplitLine, TranslationUnit},
+    codegen::{DecomposedLine, TranslationUnit},
     error::Error,
     operand::OperandKind,
-    pass::{Pass, PassDesc, RELAY, RelayShapes},
-    refusal::{Field, Operand, Refusal, SplitRefusal, rules::multiple},
+    pass::{
+        Pass, PassDesc, REPACK, RepackShapes,
+        transpose::{Choice, Combine, TransposeCall, TransposeProblem},
+    },
+    refusal::{EmulationRefusal, Field, Operand, Refusal, rules::multiple},
     sys::{driver::driver, read_back::read_back},
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
@@ -34,7 +38,7 @@ impl CudaPass {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when it is no kernel for this device; those of [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] when it is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &PassDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
@@ -66,6 +70,36 @@ impl CudaPass {
     }
 }
 
+/// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
+///
+/// The kernel is compiled when it is first needed.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
+/// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
+pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: &CudaTransposeCall<'_>) -> Result<(), Error> {
+    let problem = call.problem();
+    let desc = choice.desc(combine, call.d.memory.kind.bytes_of(1), &problem);
+    desc.check()?;
+    problem.check(&desc)?;
+    call.check_types(&desc)?;
+    check_transpose(stream.context().cu_ctx() as usize, &problem, call)?;
+    if problem.is_empty() {
+        return Ok(());
+    }
+    CudaPass::for_run(stream, &PassDesc::Transpose(desc))?.enqueue(stream, &Pass::Transpose(desc, problem))
+}
+
+/// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is read.
+fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransposeCall<'_>) -> Result<(), Refusal> {
+    let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
+    let [of_a, of_d] = [((*rows, *columns), *batch), ((*columns, *rows), *batch)];
+    let a = OperandMemory::of(Operand::A, a, of_a, problem.reads_a());
+    let b = b.matrix().map(|b| OperandMemory::of(Operand::B, b, of_d, problem.reads_b()));
+    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), &[a], b.as_ref())
+}
+
 /// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing is allocated, and nothing waits. The
 /// matrices are bytes; the copy begins at a multiple of 16.
 ///
@@ -75,7 +109,7 @@ impl CudaPass {
 /// copied, or begins elsewhere; [`Error::Driver`] when the launch is refused.
 pub fn repack(
     stream: &Arc<CudaStream>,
-    shapes: &RelayShapes,
+    shapes: &RepackShapes,
     source: &DeviceMatrix<'_>,
     copy: &DeviceMatrix<'_>,
 ) -> Result<(), Error> {
@@ -97,7 +131,7 @@ pub fn repack(
     if read.start < written.end && written.start < read.end {
         return Err(Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into());
     }
-    CudaPass::for_run(stream, &PassDesc::Repack(RELAY))?.enqueue(stream, &Pass::Repack(*shapes, [source.address, copy.address]))
+    CudaPass::for_run(stream, &PassDesc::Repack(REPACK))?.enqueue(stream, &Pass::Repack(*shapes, [source.address, copy.address]))
 }
 
 /// Refuses to scale on a stream that is being captured: the product waits for what was found.
@@ -107,7 +141,7 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     }
     match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
         CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => Ok(()),
-        _ => Err(Refusal::Split(SplitRefusal::Captured).into()),
+        _ => Err(Refusal::Emulation(EmulationRefusal::Captured).into()),
     }
 }
 
@@ -119,8 +153,71 @@ pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> R
         if line == u32::MAX {
             continue;
         }
-        let [facts]: [SplitLine; 1] = read_back(stream, [lines + u64::from(line) * size_of::<SplitLine>() as u64])?;
-        return Err(Refusal::Split(SplitRefusal::of(operand, line, &facts.into())).into());
+        let [facts]: [DecomposedLine; 1] = read_back(stream, [lines + u64::from(line) * size_of::<DecomposedLine>() as u64])?;
+        return Err(Refusal::Emulation(EmulationRefusal::of(operand, line, &facts.into())).into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        call::{Source, View},
+        layout::Order,
+        numeric::ElementKind,
+        pass::transpose::Rung,
+    };
+
+    /// Addresses that no one reads: the check looks at numbers alone.
+    fn at(kind: ElementKind, address: u64, context: usize) -> DeviceMatrix<'static> {
+        DeviceMatrix::nowhere(kind, address, 1 << 20, context)
+    }
+
+    /// D overlaps A exactly where their elements do, and B may be D itself or apart from it.
+    #[test]
+    fn memory_that_is_read_while_it_is_written_is_refused() {
+        let packed = TransposeProblem::packed(10, 6);
+        let scaled = TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(packed.d), ..packed };
+        let f32 = ElementKind::F32;
+        let checked = |problem: &TransposeProblem, a: u64, b: Option<u64>, d: u64| {
+            let b = b.map_or(Source::None, |b| Source::Matrix(at(f32, b, 1)));
+            check_transpose(1, problem, &problem.with(at(f32, a, 1), b, at(f32, d, 1)))
+        };
+        // 60 elements of 4 bytes from 4096 on.
+        for (a, apart) in [(4096 - 240, true), (4096 - 236, false), (4096, false), (4096 + 236, false), (4096 + 240, true)] {
+            let found = checked(&packed, a, None, 4096);
+            assert_eq!(found, if apart { Ok(()) } else { Err(Refusal::Overlap { operand: Operand::A }) }, "{a}");
+        }
+        let sentence = Refusal::Overlap { operand: Operand::A }.to_string();
+        assert_eq!(sentence, "D overlaps A, which is read while D is written; give D memory of its own");
+        // A that is not read may be anywhere.
+        assert_eq!(checked(&TransposeProblem { scalars: [0.0, 1.0], ..scaled }, 4096, Some(9000), 4096), Ok(()));
+        for (b, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)] {
+            let found = checked(&scaled, 1 << 16, Some(b), 4096);
+            assert_eq!(found, if fine { Ok(()) } else { Err(Refusal::PartlyShared { operand: Operand::B }) }, "{b}");
+        }
+        // The same address and another leading dimension, or another stride of the batch, is another matrix.
+        let (wider, further) = (View::packed(packed.d.memory, Order::Row, (6, 10), Some(12)), packed.d.batched(61));
+        for (b, batch) in [(wider, 1), (further, 2)] {
+            let problem = TransposeProblem { b: Source::Matrix(b), batch, ..scaled };
+            let sentence = checked(&problem, 1 << 16, Some(4096), 4096).expect_err("another matrix").to_string();
+            assert!(sentence.starts_with("D and B share some of their memory but not all of it; pass one matrix"), "{sentence}");
+        }
+        assert_eq!(checked(&TransposeProblem { b: Source::Matrix(further), ..scaled }, 1 << 16, Some(4096), 4096), Ok(()));
+    }
+
+    #[test]
+    fn operands_of_another_type_or_device_are_refused() {
+        let problem = TransposeProblem::packed(10, 6);
+        let desc = Rung::Padded.desc(Combine::Move, 4);
+        let said = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
+            let call = problem.with(a, Source::None, d);
+            call.check_types(&desc).and_then(|()| check_transpose(1, &problem, &call)).expect_err("refused").to_string()
+        };
+        let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
+        assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A lies on another device than D");
+        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "a matrix of i32 was given where the kernel takes f32");
+        assert_eq!(said(at(f64, 0, 1), at(f64, 4096, 1)), "a matrix of f64 was given where the kernel takes elements of 4 bytes");
+    }
 }

@@ -100,8 +100,8 @@ mod tests {
     }
 
     #[test]
-    fn what_no_engine_takes_is_refused_before_the_driver_is_looked_for() {
+    fn what_tma_does_not_take_is_refused_before_the_driver_is_looked_for() {
         let refused = tensor_map(&desc(9), 8).expect_err("misaligned").to_string();
-        assert_eq!(refused, "address of the tensor = 8 is no multiple of 16; the nearest is 16");
+        assert_eq!(refused, "address of the tensor = 8 is not a multiple of 16; try 16");
     }
 }

@@ -9,7 +9,11 @@ use core::ops::Range;
 
 /// The address at which the workspace of a call begins, once it is there, large enough, and apart from all that is read and
 /// written; `extents` are the operands' ranges of addresses. 0 where none is needed.
-pub(super) fn begin(routes: &Routes, call: &CudaCall<'_>, extents: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {
+pub(super) fn begin(
+    routes: &Routes,
+    call: &CudaCall<'_>,
+    mut extents: impl Iterator<Item = (Operand, Range<u64>)>,
+) -> Result<u64, Refusal> {
     let needed = routes.workspace_bytes();
     if needed == 0 {
         return Ok(0);
@@ -23,8 +27,8 @@ pub(super) fn begin(routes: &Routes, call: &CudaCall<'_>, extents: &[(Operand, R
     }
     let first = workspace.address.next_multiple_of(WORKSPACE_ALIGNMENT);
     let used = first..first + (needed - WORKSPACE_ALIGNMENT);
-    match extents.iter().find(|(_, other)| other.start < used.end && used.start < other.end) {
-        Some((read, _)) => Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: *read }),
+    match extents.find(|(_, other)| other.start < used.end && used.start < other.end) {
+        Some((read, _)) => Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read }),
         None => Ok(first),
     }
 }
@@ -42,10 +46,10 @@ mod tests {
 
     const CONTEXT: usize = 1;
 
-    /// Routes that relay A: 100 bytes a row, in 7 rows.
+    /// Routes that repack A: 100 bytes a row, in 7 rows.
     fn routes() -> Routes {
         let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, bytes: 0 };
-        Routes { a: Way { route: Route::Relaid, leading: 112, bytes: 1024, ..direct }, b: direct }
+        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct }
     }
 
     fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {
@@ -54,8 +58,8 @@ mod tests {
         let workspace = (length > 0).then(|| at(address, length, context));
         let matrix = |memory| View::new(memory, Order::Row, 100);
         let (a, b, d) = (matrix(a), matrix(b), matrix(d));
-        let call = CudaCall { m: 7, n: 7, k: 100, a, b, c: Source::None, d, scalars: [0.0; 8], workspace };
-        begin(&routes(), &call, others)
+        let call = CudaCall { m: 7, n: 7, k: 100, batch: 1, a, b, c: Source::None, d, scalars: [0.0; 8], workspace };
+        begin(&routes(), &call, others.iter().cloned())
     }
 
     #[test]
@@ -65,7 +69,7 @@ mod tests {
             assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
         }
         for short in [0, 1, 1024, 1279] {
-            let needed = Refusal::Workspace { given: short as u64, a: Route::Relaid, b: Route::Direct, needed: 1280 };
+            let needed = Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, needed: 1280 };
             assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
         }
     }

@@ -50,7 +50,7 @@ combinations! {
         Bf16, Bf16, f32, F16;
         Bf16, Bf16, f32, f32;
         Tf32, Tf32, f32, f32;
-        // Split into parts of bf16 or f16, which instructions multiply.
+        // Decomposed into parts of bf16 or f16, which instructions multiply.
         f32,  f32,  f32, f32;
         E4m3, E4m3, f32, Bf16;
         E4m3, E4m3, f32, F16;

@@ -15,11 +15,11 @@ words! {
 words! {
     /// Where `wgmma` finds A.
     #[derive(Default)]
-    pub enum SourceKind {
+    pub enum AOperandKind {
         /// In a stage in shared memory, along K where its elements have 8 or 32 bits.
         #[default]
         Shared = "shared",
-        /// In registers, to which a consumer brings an A of 8 or 32 bits that is contiguous along M.
+        /// In registers, to which a consumer brings an A of 8 or 32 bits that is M-major.
         Registers = "registers",
         /// Registers where a kernel of the other knobs can take it from there, else shared memory. No description has it: one that is made of
         /// knobs has what it comes to.
@@ -30,7 +30,7 @@ words! {
 words! {
     /// Whether registers may be spilled to local memory.
     pub enum SpillKind {
-        /// A description that is estimated to spill is no kernel.
+        /// A description that is estimated to spill is invalid.
         Refused = "refused",
         /// It is one: for exploring beyond the estimate, and for showing what spilling costs.
         Allowed = "allowed",

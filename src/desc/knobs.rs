@@ -5,13 +5,13 @@
 //! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
 use super::{
-    kinds::{PromotionKind, SourceKind, SpillKind},
+    kinds::{AOperandKind, PromotionKind, SpillKind},
     words::Words,
 };
 use crate::{
     epilogue::EpilogueDesc,
     error::Error,
-    numeric::SplitKind,
+    numeric::EmulationKind,
     operand::framed,
     refusal::Word,
     schedule::ScheduleKind,
@@ -196,13 +196,13 @@ knobs! {
         mainloop: MainloopKind, flag "--mainloop";
         /// Tiles in shared memory at once.
         stages: u32, flag "--stages";
-        /// Which block computes which tile.
+        /// The rasterization order of tiles.
         swizzle: SwizzleKind, flag "--swizzle";
-        /// Elements of A in one access; A's address and leading dimension are multiples of it.
+        /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
         align_a: u32, flag "--align-a";
-        /// Elements of B in one access; B's address and leading dimension are multiples of it.
+        /// Elements of B in one access; B's address, leading dimension and batch stride are multiples of it.
         align_b: u32, flag "--align-b";
-        /// Elements of C and D in one access; their addresses and leading dimensions are multiples of it.
+        /// Elements of C and D in one access; their addresses, leading dimensions and batch strides are multiples of it.
         align_c: u32, flag "--align-c";
         /// Where A's tile lies in shared memory.
         smem_a: SmemLayout, flag "--smem-a";
@@ -212,19 +212,19 @@ knobs! {
         blocks_per_sm: u32, flag "--blocks-per-sm";
         /// Blocks of a cluster, along M and N: those in a line share what they copy.
         cluster: Mn, flag "--cluster";
-        /// How warpgroups share tiles: all in one, or whole tiles in turns.
+        /// How consumers share tiles: cooperative, all of them one tile; ping-pong, each whole tiles.
         schedule: ScheduleKind, flag "--schedule";
         /// Groups of products that a consumer on tensor cores leaves under way, at most, when it goes on to the next stage; promoted sums leave none.
         pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
         /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents; none but for f32 there.
-        emulation: SplitKind, flag "--emulation", once "split" "--split", since then SplitKind::None;
-        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and contiguous along M, in registers.
-        a_operand: SourceKind, flag "--a-operand", once "source_a" "--source-a", since then SourceKind::Shared;
+        emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
+        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major, in registers.
+        a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
         /// Neighbours along M or N that a lane holds before the next lane's begin.
         interleave: InterleaveKind, flag "--interleave";
-        /// K-groups of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
+        /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
         unroll: UnrollKind, flag "--unroll";
         /// Whether a kernel may need more registers than its threads can have.
         spills: SpillKind, flag "--spills";

@@ -2,12 +2,12 @@
 //! what no leaf pins, the resolver chooses.
 
 use super::{
-    kinds::{PromotionKind, SourceKind, SpillKind},
+    kinds::{AOperandKind, PromotionKind, SpillKind},
     knobs::Pins,
 };
 use crate::{
     epilogue::Node,
-    numeric::SplitKind,
+    numeric::EmulationKind,
     schedule::ScheduleKind,
     shape::{Mn, Mnk, Shape, TiledBy},
     smem::SmemChoice,
@@ -88,11 +88,11 @@ leaves! {
     AlignmentB<const N> => align_b: N;
     /// `N` elements of C and D in one access.
     AlignmentC<const N> => align_c: N;
-    /// [`SwizzleKind::Identity`]: down columns of tiles, `TILE` columns abreast.
+    /// [`SwizzleKind::Identity`]: down columns of tiles, in groups of `TILE` columns.
     IdentitySwizzle<const TILE> => swizzle: SwizzleKind::Identity(TILE);
     /// [`SwizzleKind::Horizontal`]: along rows of tiles.
     HorizontalSwizzle => swizzle: SwizzleKind::Horizontal;
-    /// [`SwizzleKind::Grouped`]: along rows of tiles, `TILE` rows abreast.
+    /// [`SwizzleKind::Grouped`]: along rows of tiles, in groups of `TILE` rows.
     GroupedSwizzle<const TILE> => swizzle: SwizzleKind::Grouped(TILE);
     /// [`SwizzleKind::Hilbert`]: a curve in squares of tiles.
     HilbertSwizzle => swizzle: SwizzleKind::Hilbert;
@@ -106,20 +106,20 @@ leaves! {
     NoPromotion => promotion: PromotionKind::Never;
     /// [`PromotionKind::Stage`].
     PromoteEachStage => promotion: PromotionKind::Stage;
-    /// [`SplitKind::None`].
-    NoSplit => emulation: SplitKind::None;
-    /// [`SplitKind::Bf16x6`].
-    Bf16x6 => emulation: SplitKind::Bf16x6;
-    /// [`SplitKind::Bf16x3`].
-    Bf16x3 => emulation: SplitKind::Bf16x3;
-    /// [`SplitKind::F16x3`].
-    F16x3 => emulation: SplitKind::F16x3;
-    /// [`SourceKind::Shared`].
-    FromShared => a_operand: SourceKind::Shared;
-    /// [`SourceKind::Registers`].
-    FromRegisters => a_operand: SourceKind::Registers;
-    /// [`SourceKind::Auto`].
-    FromEither => a_operand: SourceKind::Auto;
+    /// [`EmulationKind::None`].
+    NoEmulation => emulation: EmulationKind::None;
+    /// [`EmulationKind::Bf16x6`].
+    Bf16x6 => emulation: EmulationKind::Bf16x6;
+    /// [`EmulationKind::Bf16x3`].
+    Bf16x3 => emulation: EmulationKind::Bf16x3;
+    /// [`EmulationKind::F16x3`].
+    F16x3 => emulation: EmulationKind::F16x3;
+    /// [`AOperandKind::Shared`].
+    FromShared => a_operand: AOperandKind::Shared;
+    /// [`AOperandKind::Registers`].
+    FromRegisters => a_operand: AOperandKind::Registers;
+    /// [`AOperandKind::Auto`].
+    FromSharedOrRegisters => a_operand: AOperandKind::Auto;
     /// [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
     /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.

@@ -8,7 +8,7 @@ mod class;
 mod combination;
 mod gemm_desc;
 #[cfg(feature = "serde")]
-mod json;
+pub(crate) mod json;
 mod kinds;
 mod knobs;
 mod leaves;
@@ -20,7 +20,7 @@ pub use class::{Class, OperandClass, OutputClass};
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 // What families have of their own is named by the one list of them, in `knobs`.
 pub use gemm_desc::*;
-pub use kinds::{PromotionKind, SourceKind, SpillKind};
+pub use kinds::{AOperandKind, PromotionKind, SpillKind};
 pub(crate) use knobs::families;
 pub use knobs::*;
 pub use leaves::*;

@@ -85,10 +85,10 @@ impl Words for SwizzleKind {
         match (text, text.parse(), rows) {
             ("horizontal", ..) => Ok(Self::Horizontal),
             ("hilbert", ..) => Ok(Self::Hilbert),
-            (_, Ok(abreast), _) => Ok(Self::Identity(abreast)),
+            (_, Ok(group_size), _) => Ok(Self::Identity(group_size)),
             (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
             _ => {
-                Err("it is how many columns of tiles go abreast, horizontal, grouped:N with N rows abreast, or hilbert"
+                Err("it is the group size in columns of tiles, horizontal, grouped:N with groups of N rows, or hilbert"
                     .to_owned())
             }
         }
@@ -96,7 +96,7 @@ impl Words for SwizzleKind {
 
     fn spell(&self) -> String {
         match self {
-            Self::Identity(abreast) => abreast.to_string(),
+            Self::Identity(group_size) => group_size.to_string(),
             Self::Horizontal => "horizontal".to_owned(),
             Self::Grouped(rows) => format!("grouped:{rows}"),
             Self::Hilbert => "hilbert".to_owned(),
@@ -169,7 +169,7 @@ macro_rules! number_or {
 
 number_or! {
     InterleaveKind: Vector = "vector", Elements "how many neighbours a lane holds";
-    UnrollKind: Full = "full", By "how many k-groups a turn of their loop takes";
+    UnrollKind: Full = "full", By "how many k-blocks a turn of their loop takes";
 }
 
 impl Words for EpilogueDesc {
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::{
         desc::{PromotionKind, SpillKind},
-        numeric::SplitKind,
+        numeric::EmulationKind,
         threadblock::MainloopKind,
     };
     use core::fmt::Debug;
@@ -213,7 +213,7 @@ mod tests {
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
         PromotionKind::ALL.into_iter().for_each(reads_back);
-        SplitKind::ALL.into_iter().for_each(reads_back);
+        EmulationKind::ALL.into_iter().for_each(reads_back);
         for along in [Along::Mn, Along::K] {
             reads_back(SmemLayout::Padded { along, padding: 4 });
             reads_back(SmemLayout::Swizzled { along, bits: 3, base: 2, shift: 1 });

@@ -5,10 +5,10 @@ use crate::{
     call::{Arguments, Elements, Host, HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source, Space, TypedMemory, View},
     desc::GemmDesc,
     error::Error,
-    host::{Mode, composed, execute, warp_specialized},
+    host::{Mode, run_on_host},
     layout::Orders,
     numeric::Element,
-    plan::{Program, WarpSpecializedProgram},
+    pass::transpose::{Choice, Combine, TransposeCall},
     refusal::Refusal,
 };
 use bytemuck::Pod;
@@ -16,7 +16,10 @@ use bytemuck::Pod;
 /// The call that arguments become in a space.
 pub type CallIn<'a, S> = crate::call::Call<<S as Executor>::Read<'a>, <S as Executor>::Write<'a>>;
 
-/// A space whose operands can be multiplied where they are.
+/// The same of a transpose.
+pub type TransposeCallIn<'a, S> = TransposeCall<<S as Executor>::Read<'a>, <S as Executor>::Write<'a>>;
+
+/// A space whose operands can be multiplied and transposed where they are.
 pub trait Executor: Space {
     /// Elements that are read, of a type that is a value.
     type Read<'a>: TypedMemory;
@@ -43,6 +46,13 @@ pub trait Executor: Space {
     /// Those of [`Gemm::run`](super::Gemm::run).
     fn execute(desc: &GemmDesc, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
+    /// Transposes, by the kernel that `choice` gives for what becomes of elements.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Transpose::run`](super::Transpose::run).
+    fn transpose(choice: Choice, combine: Combine, queue: &Self::Queue, call: TransposeCallIn<'_, Self>) -> Result<(), Error>;
+
     /// Bytes of the workspace that a product takes.
     ///
     /// # Errors
@@ -66,15 +76,17 @@ impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B,
             // What is said of C is said of D where that is C.
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
             let memory = Elements::of(length);
-            match self.strides[which].or(self.strides[beside]) {
-                Some(strides) => View { memory, strides },
+            let view = match self.strides[which].or(self.strides[beside]) {
+                Some(strides) => View { memory, strides, batch_stride: 0 }.one_behind_another(extents),
                 None => View::packed(memory, order, extents, self.leading[which].or(self.leading[beside])),
-            }
+            };
+            self.batch_strides[which].or(self.batch_strides[beside]).map_or(view, |stride| view.batched(stride))
         };
         Problem {
             m,
             n,
             k,
+            batch: self.batch,
             a: matrix(0, S::length(&self.a), orders.a, (m, k)),
             b: matrix(1, S::length(&self.b), orders.b, (k, n)),
             c: self.c.as_ref().map(|c| matrix(2, S::length(c), orders.c, (m, n))),
@@ -124,6 +136,12 @@ impl Executor for Host {
         run_on_host(desc, Mode::Fast, call)
     }
 
+    fn transpose(choice: Choice, combine: Combine, (): &(), call: TransposeCallIn<'_, Self>) -> Result<(), Error> {
+        // Accesses of a width that the extents allow: addresses do not matter here.
+        let desc = choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
+        run_on_host(&desc, Mode::Fast, call)
+    }
+
     /// None: the host reads every operand where it lies.
     fn workspace_size<A: Element, B: Element, C: Element>(
         desc: &GemmDesc,
@@ -136,55 +154,4 @@ impl Executor for Host {
     fn machine((): &()) -> Option<Machine> {
         None
     }
-}
-
-/// Runs a description on operands in host memory: the one way, for types and for values.
-///
-/// # Errors
-///
-/// [`Error::Refused`] when the description or the call is refused, [`Error::Fault`] when the checked mode finds one.
-pub fn run_on_host(desc: &GemmDesc, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
-    let desc = desc.for_scalars(&call.scalars);
-    // The host has every instruction and all the memory that a tag stands for.
-    desc.check()?;
-    // The fast mode knows no slices of D: sums are the same where A and B change places.
-    let desc = if mode == Mode::Fast { desc.of_rows() } else { desc };
-    in_frame_of(&desc, call, |call| match (desc.warp_specialized(), mode) {
-        (Some(desc), Mode::Fast) => warp_specialized::execute_fast(&desc, call),
-        (Some(desc), Mode::Checked { seed }) => warp_specialized::execute_program(&desc.program()?, seed, call),
-        (None, _) => {
-            let known = composed(&desc)?;
-            execute(&known.program, Some(&known.composition), mode, call)
-        }
-    })
-}
-
-/// Runs a program whose maps, schedule or description someone has changed, to see what becomes of it.
-///
-/// # Errors
-///
-/// Those of [`run_on_host`].
-pub fn run_program(program: &Program, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
-    program.desc.check()?;
-    in_frame_of(&program.desc, call, |call| execute(program, None, mode, call))
-}
-
-/// Runs a program of the warp-specialized family, checked; someone may have changed its ring, its maps or its numbers.
-///
-/// # Errors
-///
-/// Those of [`run_on_host`].
-pub fn run_warp_specialized(program: &WarpSpecializedProgram, seed: u64, call: HostCall<'_>) -> Result<(), Error> {
-    let desc = program.desc.sum();
-    desc.check()?;
-    in_frame_of(&desc, call, |call| warp_specialized::execute_program(program, seed, call))
-}
-
-/// Does `run` with a user's call as the kernel of a description sees it.
-fn in_frame_of<'a>(
-    desc: &GemmDesc,
-    call: HostCall<'a>,
-    run: impl FnOnce(HostCall<'a>) -> Result<(), Error>,
-) -> Result<(), Error> {
-    run(call.seen_by(desc)?).map_err(|error| error.framed(desc.frame))
 }

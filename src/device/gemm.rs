@@ -60,19 +60,10 @@ where
     A: Element,
     Op: OpClass;
 
-impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-where
-    A: Element,
-    LA: Layout,
-    B: Element,
-    LB: Layout,
-    C: Element,
-    LC: Layout,
-    Acc: Element,
-    Op: OpClass,
-    Ar: Arch,
+impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg>
+    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
-    /// The kernel of these types. A configuration that is no kernel does not compile.
+    /// The kernel of these types. An invalid configuration does not compile.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "Default would hide the bound whose message names the missing configuration")]
     pub fn new() -> Self
@@ -119,18 +110,8 @@ where
     }
 }
 
-impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-where
-    A: Element,
-    LA: Layout,
-    B: Element,
-    LB: Layout,
-    C: Element,
-    LC: Layout,
-    Acc: Element,
-    Op: OpClass,
-    Ar: Arch,
-    Cfg: Config,
+impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg: Config>
+    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// The description of these types, checked while compiling.
     pub const DESC: GemmDesc = Self::COMPLETIONS.first();
@@ -181,9 +162,8 @@ where
 
     /// Computes the product: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. Operands that have to be laid out
-    /// again are, in the arguments' [workspace](Arguments::workspace). See "What `run` promises" in
-    /// the documentation.
+    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. Operands that have to be repacked
+    /// are, in the arguments' [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
     ///
     /// # Errors
     ///

@@ -5,11 +5,15 @@ use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, Problem, Routes},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaCall, CudaKernel, CudaMut, CudaRef, DeviceMatrix, known_machine, machine_of, report::Report},
+    cuda::{
+        Cuda, CudaCall, CudaKernel, CudaMut, CudaRef, CudaTransposeCall, DeviceMatrix, known_machine, machine_of, report::Report,
+        transpose,
+    },
     desc::{Config, GemmDesc},
     error::Error,
     layout::{Layout, Orders},
     numeric::Element,
+    pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
 use bytemuck::Pod;
@@ -44,6 +48,10 @@ impl Executor for Cuda {
 
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         CudaKernel::for_run(stream, desc)?.run(stream, call)
+    }
+
+    fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {
+        transpose(choice, combine, stream, &call)
     }
 
     fn workspace_size<A: Element, B: Element, C: Element>(
@@ -110,21 +118,11 @@ impl<G> Kernel<G> {
     }
 }
 
-impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-where
-    A: Element,
-    LA: Layout,
-    B: Element,
-    LB: Layout,
-    C: Element,
-    LC: Layout,
-    Acc: Element,
-    Op: OpClass,
-    Ar: Arch,
-    Cfg: Config,
+impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg: Config>
+    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that runs neither wait for one nor are
-    /// refused under capture, whatever their extents.
+    /// refused under capture, whatever their extents. Not those of narrower accesses, nor a transpose of an operand in another order than its type's.
     ///
     /// # Errors
     ///
@@ -153,12 +151,8 @@ where
     }
 }
 
-impl<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> Kernel<Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>>
-where
-    A: Element,
-    B: Element,
-    C: Element,
-    Op: OpClass,
+impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
+    Kernel<Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>>
 {
     /// Bytes of the workspace that the product takes.
     ///

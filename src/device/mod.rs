@@ -6,10 +6,10 @@ mod gemm;
 mod kernel;
 pub mod transpose;
 
+#[doc(hidden)]
+pub use crate::host::run_on_host;
 pub use crate::{call::Arguments, family::Explanation, pass::transpose::TransposeArguments};
 pub use executor::Executor;
-#[doc(hidden)]
-pub use executor::{run_on_host, run_program, run_warp_specialized};
 pub use gemm::Gemm;
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;

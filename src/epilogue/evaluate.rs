@@ -18,24 +18,16 @@ pub struct Reads {
 impl EpilogueDesc {
     /// What the epilogue reads: a part that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        let none = Reads { accumulator: false, source: false };
-        let mut stack: Vec<Reads> = Vec::new();
+        // A stack of bits for each, the last node's lowest.
+        let (mut accumulator, mut source) = (0u64, 0u64);
         for (at, op) in self.ops().iter().enumerate() {
-            let reads = match op {
-                Op::Accumulator => Reads { accumulator: true, ..none },
-                Op::Source => Reads { source: true, ..none },
-                _ => {
-                    let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
-                    let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
-                    parts.iter().filter(|_| !zero).fold(none, |all, part| Reads {
-                        accumulator: all.accumulator || part.accumulator,
-                        source: all.source || part.source,
-                    })
-                }
-            };
-            stack.push(reads);
+            let (parts, arity) = ((1 << op.arity()) - 1, op.arity());
+            let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
+            let push = |stack: u64, leaf: bool| stack >> arity << 1 | u64::from(leaf || stack & parts != 0 && !zero);
+            accumulator = push(accumulator, matches!(op, Op::Accumulator));
+            source = push(source, matches!(op, Op::Source));
         }
-        stack.pop().unwrap_or(none)
+        Reads { accumulator: accumulator & 1 == 1, source: source & 1 == 1 }
     }
 
     /// The slot of the scalar that the `Scale` at `at` scales by, when it is a scalar.

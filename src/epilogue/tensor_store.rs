@@ -1,15 +1,15 @@
-//! From a warpgroup's accumulators to D, slice by slice.
+//! From a warpgroup's accumulators to D, subtile by subtile.
 //!
-//! A slice has the 64 rows of an instruction and as many columns as make 128 bytes of D, or 64, or 32, whichever the consumer's
-//! columns are a whole number of. It passes through the epilogue into a staging buffer, swizzled as the copy engine reads it, and from
-//! there to D: while one slice is on its way the next is made, and the last are on their way while the next tile is multiplied. C comes
-//! the same way before: its slice lands in the buffer that D's will leave, so each lane finds C where it puts D.
+//! A subtile has the 64 rows of an instruction and as many columns as make 128 bytes of D, or 64, or 32, whichever the consumer's
+//! columns are a whole number of. It passes through the epilogue into a staging buffer, swizzled as TMA reads it, and from
+//! there to D: while one subtile is on its way the next is made, and the last are on their way while the next tile is multiplied. C comes
+//! the same way before: its subtile lands in the buffer that D's will leave, so each lane finds C where it puts D.
 //!
 //! ```text
-//! slice = (row of instructions) * (slices side by side) + column of slices        buffer = slice mod staging buffers
+//! subtile = (row of instructions) * (subtiles side by side) + column of subtiles        buffer = subtile mod staging buffers
 //! ```
 //!
-//! Of a column-major D, which a kernel has whose A comes from registers, a slice is columns of those 64 rows: boxes side by side along M whose
+//! Of a column-major D, which a kernel has whose A comes from registers, a subtile is columns of those 64 rows: boxes side by side along M whose
 //! lines are 128 bytes of a column. A thread has two neighbouring rows of each of its columns.
 //!
 //! Twin: `kernels/epilogue/tensor_store.cuh`.
@@ -21,7 +21,7 @@ use crate::{
     warp::mma_warpgroup::ROWS,
 };
 
-/// The map (row, column) of a slice to an offset in its staging buffer, in bytes.
+/// The map (row, column) of a subtile to an offset in its staging buffer, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StagingMap {
     columns: u32,
@@ -34,14 +34,14 @@ pub struct StagingMap {
 impl StagingMap {
     /// That of a description's components.
     pub const fn of(components: &WarpSpecialized) -> Self {
-        let (columns, row_bytes) = (components.slice_columns, components.ring.staging_bytes / ROWS);
-        // Where threads store there are no slices.
+        let (columns, row_bytes) = (components.subtile_columns, components.ring.staging_bytes / ROWS);
+        // Where threads store there are no subtiles.
         let element_bytes = match row_bytes.checked_div(columns) {
             Some(bytes) => bytes,
             None => 0,
         };
-        let box_rows = if components.layout_c.is_row() { None } else { Some(components.slice_box_rows()) };
-        Self { columns, element_bytes, box_rows, swizzle: components.slice_swizzle }
+        let box_rows = if components.layout_c.is_row() { None } else { Some(components.subtile_box_rows()) };
+        Self { columns, element_bytes, box_rows, swizzle: components.subtile_swizzle }
     }
 
     /// Bytes of an element.

@@ -5,7 +5,7 @@
 //! slice 0 through shared memory, one after the other, so that sums are added in the order of the slices:
 //!
 //! ```text
-//! deposit = accumulator * threads_per_slice + thread mod threads_per_slice
+//! place = accumulator * threads_per_slice + thread mod threads_per_slice
 //! ```
 //!
 //! Twin: `kernels/epilogue/tile_store.cuh`.
@@ -44,11 +44,11 @@ impl IndexMap for AccumulatorMap {
     }
 }
 
-/// The map (thread, accumulator) to where a slice deposits it, in accumulators.
+/// The map (thread, accumulator) to where a slice of K stores it, in accumulators.
 #[derive(Clone, Copy, Debug)]
-pub struct DepositMap(pub ThreadTiles);
+pub struct PartialsMap(pub ThreadTiles);
 
-impl IndexMap for DepositMap {
+impl IndexMap for PartialsMap {
     fn domain(&self) -> Coord {
         Coord { row: self.0.threads_per_slice(), column: self.0.accumulators() }
     }

@@ -1,17 +1,17 @@
 //! Which of a row's configurations a problem takes: one that transposes the fewest operands first, and of those the one that should take the
-//! least time, by a model of kernels whose blocks stay.
+//! least time, by a model of kernels whose CTAs are persistent.
 //!
-//! Blocks that stay take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
+//! Persistent CTAs take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
 //! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
 //! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
 //! consumers take turns, with each tile where they share it:
 //!
 //! ```text
 //! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
-//! waves = ceil(tiles / multiprocessors)        exposed = 1 in turns, else waves
+//! waves = ceil(tiles / multiprocessors)        exposed = 1 under ping-pong, else waves
 //! ```
 //!
-//! The two numbers are those with which 128x128, 128x176 and 128x192 in turns are chosen as measured, for all types, in
+//! The two numbers are those with which 128x128, 128x176 and 128x192 ping-pong are chosen as measured, for all types, in
 //! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
 //! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
 
@@ -26,7 +26,7 @@ const WHOLE: u128 = 1 << 20;
 
 impl Completions {
     /// The one that the problem of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of equals,
-    /// the first. What is no kernel there does not count.
+    /// the first. What is invalid there does not count.
     pub(crate) fn choose(&self, extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
         let [first, others @ ..] = self.all() else { return self.first() };
         // All of them have been checked for the architecture's own machine.
@@ -48,8 +48,8 @@ pub(super) struct Features {
     pub transposed: usize,
     /// Columns of an instruction, or of a warp's tile where threads multiply.
     pub columns: u32,
-    /// Whether consumers take tiles in turns.
-    pub in_turns: bool,
+    /// Whether consumers take tiles under ping-pong.
+    pub pingpong: bool,
 }
 
 impl GemmDesc {
@@ -67,7 +67,7 @@ impl GemmDesc {
         let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
         let time = waves.saturating_mul(k as u128).saturating_mul(product(features.columns));
-        let exposed = if features.in_turns { 1 } else { waves };
+        let exposed = if features.pingpong { 1 } else { waves };
         let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
         (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
     }
@@ -133,13 +133,13 @@ mod tests {
         }
     }
 
-    /// Columns of B that lie along N come in boxes of 64: of 176 there is no kernel, and the next best is taken.
+    /// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.
     #[test]
     fn what_is_no_kernel_is_not_taken() {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
     }
 
-    /// An operand that lies along M or N comes from registers where it can, one of two such operands, and nothing else does.
+    /// An operand that is MN-major comes from registers where it can, one of two such operands, and nothing else does.
     #[test]
     fn what_lies_along_m_or_n_comes_from_registers() {
         let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));

@@ -277,7 +277,7 @@ mod tests {
         for (name, words, says) in [
             ("stages", "many", "--stages cannot be `many`: it is a whole number"),
             ("depth", "1", "depth cannot be `1`: there is no knob of this name"),
-            ("stages", "99", "stages = 99 is not from 2 to 16"),
+            ("stages", "99", "stages = 99 is out of range (2 to 16)"),
         ] {
             let request = Request { knobs: vec![(name.into(), words.into())], ..Request::default() };
             assert!(sentence(&request).starts_with(says), "{}", sentence(&request));

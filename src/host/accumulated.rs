@@ -3,13 +3,13 @@
 use super::accumulators::Accumulators;
 use crate::operand::OperandKind;
 
-/// A value in a fragment: which k-group of which tile it belongs to.
+/// A value in a fragment: which k-block of which tile it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Held {
     /// A number, or the name of a matrix element.
     pub word: u64,
     pub tile: u32,
-    pub group: u32,
+    pub k_block: u32,
 }
 
 /// The accumulators of a thread.
@@ -48,7 +48,7 @@ impl Accumulated {
         }
     }
 
-    /// Adds what another slice of K deposited.
+    /// Adds the partial accumulators of another slice of K.
     pub fn add(&mut self, index: u32, word: u64) {
         if let Self::Numbers(numbers) = self {
             numbers.add(index as usize, word);

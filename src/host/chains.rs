@@ -3,7 +3,7 @@
 use super::{
     composition::Composition,
     fast::Arithmetic,
-    microkernel::{Product, ROWS, columns_abreast},
+    microkernel::{Product, ROWS, register_columns},
     operands::Operands,
     pack::Packing,
 };
@@ -36,7 +36,7 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     pub fn of(operands: Operands<'a>, composition: &'a Composition) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
-        let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, columns_abreast::<T>())?];
+        let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
         Ok(Self { operands, composition, whole, packings })
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 /// An element of an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Name {
-    /// Which tile along K.
+    /// Which k-tile.
     pub tile: u32,
     /// Along M or N.
     pub mn: u32,
@@ -47,7 +47,7 @@ impl Name {
 pub struct Panel {
     /// Row of the block's tile that each row of the product is stored to; columns for B.
     pub stored: Vec<u32>,
-    /// The element in each of these slots, k-group by k-group, of tile 0.
+    /// The element in each of these slots, k-block by k-block, of tile 0.
     pub elements: Vec<Name>,
 }
 
@@ -57,12 +57,12 @@ impl Panel {
         self.stored.len()
     }
 
-    /// K-groups of one tile.
+    /// K-blocks of one tile.
     pub fn depth(&self) -> usize {
         self.elements.len() / self.slots().max(1)
     }
 
-    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-groups along K.
+    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-blocks along K.
     pub fn rectangle(&self) -> Option<Name> {
         let first = *self.elements.first()?;
         let slots = self.slots() as u32;
@@ -70,7 +70,7 @@ impl Panel {
         self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
     }
 
-    /// All slots of some panels of as many k-groups, in the order of where they are stored.
+    /// All slots of some panels of as many k-blocks, in the order of where they are stored.
     fn joined(panels: &[&Self]) -> Self {
         let mut places: Vec<(u32, &Self, usize)> = Vec::new();
         for panel in panels {
@@ -228,14 +228,14 @@ fn joined(warps: &[Share]) -> Option<Share> {
     whole.then(|| Share { panels: distinct.map(|panels| Panel::joined(&panels)), slice })
 }
 
-/// Whether the threads of a slice store each element of the tile once, and deposit it once.
+/// Whether the threads of a slice store each element of the tile once, and each partial accumulator once.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);
     if program.base.tiles.warps().k > 1
-        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.deposit.as_ref())
+        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.partials.as_ref())
     {
-        return Err(Fault::DepositedTwice { thread: second.row, accumulator: second.column });
+        return Err(Fault::PartialStoredTwice { thread: second.row, accumulator: second.column });
     }
     match laws::bijective(program.maps.accumulator.as_ref()) {
         Ok(()) => Ok(()),

@@ -12,7 +12,7 @@ const BUDGET_BYTES: usize = 64 << 20;
 pub(super) trait Arithmetic: Sync {
     /// What products are accumulated in.
     type Number: Pod + Default + Send + Sync;
-    /// A strip of an operand, over some tiles along K.
+    /// A strip of an operand, over some k-tiles.
     type Strip: Default + Send + Sync;
     /// What the numbers are when they are stored.
     fn kind(&self) -> ElementKind;
@@ -20,11 +20,11 @@ pub(super) trait Arithmetic: Sync {
     fn extents(&self) -> (usize, usize);
     /// Numbers of a block, of which the first are its accumulators in the end.
     fn numbers(&self) -> usize;
-    /// Tiles along K that are packed at once, and all of them.
+    /// K-tiles that are packed at once, and all of them.
     fn tiles(&self) -> (u32, u32);
     /// Bytes of each operand's strip.
     fn strip_bytes(&self) -> [usize; 2];
-    /// Packs some tiles along K of an operand's strip of that number.
+    /// Packs some k-tiles of an operand's strip of that number.
     fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Self::Strip);
     /// Adds the products of two strips.
     fn multiply(&self, strips: [&Self::Strip; 2], numbers: &mut [Self::Number]);

@@ -13,12 +13,12 @@ pub(super) const ROWS: usize = 8;
 
 /// Columns of sums kept in registers: two vectors. With 32 registers there are 8 rows of them, with 16 there are 4, so that a step of K loads
 /// 6 vectors for 8 multiply-adds.
-pub(super) fn columns_abreast<T>() -> usize {
+pub(super) fn register_columns<T>() -> usize {
     (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
 }
 
 /// Rows of sums kept in registers, of so many bytes each: two vectors of AVX2 fill half of its registers with four.
-const fn rows_abreast(bytes: usize) -> usize {
+const fn register_rows(bytes: usize) -> usize {
     if bytes == 64 { ROWS / 2 } else { ROWS }
 }
 
@@ -61,7 +61,7 @@ impl Iterator for Sections {
 pub(super) struct Product<'p, T> {
     /// K x rows, in sections of [`ROWS`].
     pub a: &'p [T],
-    /// K x columns, in sections of [`columns_abreast`].
+    /// K x columns, in sections of [`register_columns`].
     pub b: &'p [T],
     /// Rows of the product.
     pub rows: usize,
@@ -105,7 +105,7 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.a.len() / self.rows;
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
-            for first in (0..ROWS).step_by(rows_abreast(COLUMNS * size_of::<T>())) {
+            for first in (0..ROWS).step_by(register_rows(COLUMNS * size_of::<T>())) {
                 let sums = &mut self.sums[(row + first) * self.columns + column..];
                 tile::<T, COLUMNS>(&a[first.min(a.len())..], b, sums, self.columns);
             }
@@ -116,7 +116,7 @@ impl<T: Accumulator> Product<'_, T> {
 /// Some rows of `COLUMNS` sums, the first of them at `sums[0]`. Of A they are the first of each eight.
 #[inline(always)]
 fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], sums: &mut [T], columns: usize) {
-    let rows = const { rows_abreast(COLUMNS * size_of::<T>()) };
+    let rows = const { register_rows(COLUMNS * size_of::<T>()) };
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows {

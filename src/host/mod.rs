@@ -1,6 +1,6 @@
 //! The CPU, as a GPU small enough to read.
 //!
-//! A description becomes a [`Program`](crate::plan::Program): its maps and its schedule; one whose warpgroups have roles a [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run it:
+//! A description becomes a [`Program`](crate::plan::Program): its maps and its schedule; a warp-specialized one a [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run it:
 //!
 //! - **checked** ([`machine`]): block by block or cluster by cluster, warp by warp, in an order that a seed draws. Shared memory remembers
 //!   who wrote what, and in which order with whom; a missing barrier, a read of a stale stage, a write that overtakes a read, an access out
@@ -28,10 +28,9 @@ mod pack;
 mod parallel;
 mod run;
 mod store;
-pub(crate) mod transpose;
+mod transpose;
 mod vectors;
-pub(crate) mod warp_specialized;
+mod warp_specialized;
 
 pub use accumulators::Accumulators;
-pub use run::Mode;
-pub(crate) use run::{composed, execute};
+pub use run::{HostKernel, Mode, run_on_host};

@@ -4,7 +4,7 @@ use crate::{
     call::{HostCall, Problem, Source},
     desc::Class,
     error::Error,
-    numeric::{ElementKind, Number, Widening, split::SplitBlocks},
+    numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
     operand::OperandKind,
     shape::Mnk,
     threadblock::tile_iterator::TileIterator,
@@ -17,8 +17,8 @@ pub(super) struct Tiling {
     pub block: Mnk,
     /// Slices of a tile's depth, each with accumulators of its own.
     pub slices: u32,
-    /// Which block of K each tile along K reads.
-    pub blocks: SplitBlocks,
+    /// Which block of K each k-tile reads.
+    pub blocks: EmulationBlocks,
 }
 
 /// A and B.
@@ -29,7 +29,7 @@ pub(super) struct Operands<'a> {
     pub problem: Problem,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
-    /// Tiles along K that are multiplied: none when the epilogue reads no accumulator.
+    /// K-tiles that are multiplied: none when the epilogue reads no accumulator.
     pub tiles: u32,
 }
 

@@ -38,7 +38,7 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         Ok(Self { operands, operand, matrix, widening, panels, widest })
     }
 
-    /// Elements of all panels of one tile along K.
+    /// Elements of all panels of one k-tile.
     pub fn elements_per_tile(&self) -> usize {
         self.panels.iter().map(|(panel, _)| panel.elements.len()).sum()
     }

@@ -10,21 +10,23 @@ use super::{
     operands::{Operands, Product, Tiling, unknown},
     store::Blocks,
     vectors::whole,
+    warp_specialized,
 };
 use crate::{
     call::HostCall,
     desc::GemmDesc,
     error::Error,
-    index::{Map, at},
-    numeric::{Accumulator, ElementKind, F16, Number, SplitKind, split::SplitBlocks},
+    index::at,
+    numeric::{Accumulator, ElementKind, EmulationKind, F16, Number, emulation::EmulationBlocks},
     operand::OperandKind,
-    plan::{HostProgram, Program},
+    plan::{HostProgram, Program, WarpSpecializedProgram},
     refusal::{Refusal, Word},
     schedule::Fault,
-    shape::Mnk,
+    shape::{Mn, Mnk},
+    threadblock::{Unit, Work},
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
@@ -40,14 +42,98 @@ pub enum Mode {
     },
 }
 
+/// What the host runs: a description, or a program of one, which someone may have changed, to see what becomes of it.
+pub trait HostKernel {
+    /// What it computes.
+    type Call<'a>;
+
+    /// Computes a call.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run_on_host`].
+    fn run(&self, mode: Mode, call: Self::Call<'_>) -> Result<(), Error>;
+}
+
+/// Runs a description or a program on operands in host memory: the one way, for types and for values.
+///
+/// # Errors
+///
+/// [`Error::Refused`] when the description or the call is refused, or a warp-specialized program in the fast mode, which knows their
+/// descriptions alone; [`Error::Fault`] when the checked mode finds one.
+pub fn run_on_host<K: HostKernel>(kernel: &K, mode: Mode, call: K::Call<'_>) -> Result<(), Error> {
+    kernel.run(mode, call)
+}
+
+impl HostKernel for GemmDesc {
+    type Call<'a> = HostCall<'a>;
+
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+        let desc = self.for_scalars(&call.scalars);
+        // The host has every instruction and all the memory that a tag stands for.
+        desc.check()?;
+        if mode != Mode::Fast {
+            return desc.plan()?.program()?.run(mode, call);
+        }
+        // The fast mode knows no slices of D: sums are the same where A and B change places.
+        let desc = desc.of_rows();
+        in_frame_of(&desc, call, |call| match desc.warp_specialized() {
+            Some(desc) => warp_specialized::execute_fast(&desc, call),
+            None => {
+                let known = composed(&desc)?;
+                execute(&known.program, Some(&known.composition), mode, call)
+            }
+        })
+    }
+}
+
+impl HostKernel for HostProgram {
+    type Call<'a> = HostCall<'a>;
+
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+        match self {
+            Self::OneSchedule(program) => program.run(mode, call),
+            Self::Roles(program) => program.run(mode, call),
+        }
+    }
+}
+
+impl HostKernel for Program {
+    type Call<'a> = HostCall<'a>;
+
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+        self.desc.check()?;
+        in_frame_of(&self.desc, call, |call| execute(self, None, mode, call))
+    }
+}
+
+impl HostKernel for WarpSpecializedProgram {
+    type Call<'a> = HostCall<'a>;
+
+    fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+        let desc = self.desc.sum();
+        desc.check()?;
+        let Mode::Checked { seed } = mode else { return Err(has_roles(&desc).into()) };
+        in_frame_of(&desc, call, |call| warp_specialized::execute_program(self, seed, call))
+    }
+}
+
+/// Does `run` with each product of a user's call as the kernel of a description sees it.
+fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, run: impl Fn(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    let mut call = call.seen_by(desc)?;
+    let products = if call.m == 0 || call.n == 0 { 0 } else { call.batch };
+    (0..products).try_for_each(|number| run(call.product(number))).map_err(|error| error.framed(desc.frame))
+}
+
+fn has_roles(desc: &GemmDesc) -> Refusal {
+    Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
+}
+
 /// A program whose threads all follow one schedule, what it composes to where that is known, and how it is run.
 struct OneSchedule<'p> {
     program: &'p Program,
     composition: Option<&'p Composition>,
-    /// The map (0, block) to the number of a tile.
-    order: Map,
-    /// Rows and columns of tiles.
-    tiles: (usize, usize),
+    work: Work,
 }
 
 /// Runs a program on operands in host memory.
@@ -55,15 +141,15 @@ struct OneSchedule<'p> {
 /// # Errors
 ///
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-pub(crate) fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
-    let blocks = SplitBlocks::of((SplitKind::None, desc.frame), call.k, block.k);
+    let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
     let tiling = Tiling { block, slices: tiles.warps().k, blocks };
-    let tiles @ (rows, columns) = (call.m.div_ceil(block.m as usize), call.n.div_ceil(block.n as usize));
     let Some(mut product) = Product::of(&desc.class, tiling, call)? else { return Ok(()) };
-    let order = (program.maps.order)(rows as u32, columns as u32);
-    let this = OneSchedule { program, composition, order, tiles };
+    let extents = ((product.operands.problem.m, product.operands.problem.n), product.operands.tiles);
+    let work = Work::of((desc.geometry().work, desc.swizzle()), (block, Mn { m: 1, n: 1 }), extents, u32::MAX)?;
+    let this = OneSchedule { program, composition, work };
     match (mode, desc.class.accumulator) {
         (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
         (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
@@ -74,30 +160,30 @@ pub(crate) fn execute(program: &Program, composition: Option<&Composition>, mode
 }
 
 impl OneSchedule<'_> {
-    /// The tile of D that a block computes.
-    fn place(&self, block: u32) -> Result<(u32, u32), Fault> {
-        let (rows, columns) = self.tiles;
-        let tile = self.order.at(at(0, block)).ok_or(Fault::LeftOut { map: "order", row: 0, column: block })?;
-        let (row, column) = (tile / columns as u32, tile % columns as u32);
-        if row as usize >= rows { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
+    /// What a block takes as its unit number `i`.
+    fn unit(&self, block: u32, i: u32) -> Result<Unit, Fault> {
+        let left_out = Fault::LeftOut { map: "units", row: block, column: i };
+        let unit = (self.program.units)(&self.work, block, 0, i).ok_or(left_out)?;
+        let Unit { row, column, .. } = unit;
+        if row >= self.work.rows || column >= self.work.columns { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
     }
 
     /// Block by block.
     fn checked(&self, seed: u64, product: &mut Product<'_>) -> Result<(), Error> {
-        let (program, (rows, columns)) = (self.program, self.tiles);
-        let mut computed = vec![false; rows * columns];
+        let (program, work) = (self.program, self.work);
+        let mut computed = HashSet::new();
         let stored = stored_once(program).and_then(|()| whole(program));
-        for block in 0..(rows * columns) as u32 {
-            let tile @ (row, column) = self.place(block)?;
-            match computed.get_mut(row as usize * columns + column as usize) {
-                Some(known) if !*known => *known = true,
-                _ => return Err(Fault::TileTwice { row, column }.into()),
+        for (block, i) in (0..work.clusters).flat_map(|block| (0..work.count(block)).map(move |i| (block, i))) {
+            let unit = self.unit(block, i)?;
+            let Unit { row, column, .. } = unit;
+            if !computed.insert((row, column)) {
+                return Err(Fault::TileTwice { row, column }.into());
             }
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let accumulators = checked_block(program, &product.operands, tile, order, stored)?;
+            let accumulators = checked_block(program, &product.operands, unit, order, stored)?;
             let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
             let (piece, kind) = (accumulators.len(), accumulators.kind());
-            Blocks { tiles: &[tile], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
+            Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
         }
         Ok(())
     }
@@ -112,23 +198,25 @@ impl OneSchedule<'_> {
                 &own
             }
         };
-        compute(&Chains::<T>::of(product.operands, composition)?, self.tiles, |block| self.place(block), product)
+        let tiles = (self.work.rows as usize, self.work.columns as usize);
+        let place = |block| self.unit(block, 0).map(|unit| (unit.row, unit.column));
+        compute(&Chains::<T>::of(product.operands, composition)?, tiles, place, product)
     }
 }
 
-/// A block of the checked mode. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
+/// A unit of work in the checked mode. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
 fn checked_block(
     program: &Program,
     operands: &Operands<'_>,
-    (row, column): (u32, u32),
+    unit: Unit,
     seed: u64,
     stored: Result<(), Fault>,
 ) -> Result<Accumulators, Error> {
     let (class, base) = (&program.desc.class, &program.base);
     let Mnk { m, n, .. } = base.tiles.block;
     let walks = [
-        operands.iterator(OperandKind::A, u64::from(row) * u64::from(m)),
-        operands.iterator(OperandKind::B, u64::from(column) * u64::from(n)),
+        operands.iterator(OperandKind::A, u64::from(unit.row) * u64::from(m)),
+        operands.iterator(OperandKind::B, u64::from(unit.column) * u64::from(n)),
     ];
     let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
     let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(class.accumulator, matrix.kind)) else {
@@ -136,11 +224,11 @@ fn checked_block(
     };
     let words = [of_a, of_b];
     let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
-        let element = walks[operand.index()].element(tile, mn, k);
+        let element = walks[operand.index()].element(unit.k_begin + tile, mn, k);
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
     let accumulators = Accumulated::Numbers(Accumulators::zeros(base.accumulator, base.tiles.accumulators() as usize));
-    let threads = run_block(program, &Started { source: &source, accumulators, tiles: operands.tiles, seed }, None)?;
+    let threads = run_block(program, &Started { source: &source, accumulators, tiles: unit.k_count, seed }, None)?;
     stored?;
     let mut tile = Accumulators::zeros(base.accumulator, (m * n) as usize);
     for thread in 0..base.tiles.threads_per_slice() {
@@ -163,14 +251,14 @@ pub(crate) struct Composed {
 const KEPT: usize = 1024;
 
 /// The program of a description that has been checked, composed.
-pub(crate) fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
+fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
     static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(composed) = known().get(desc) {
         return Ok(composed.clone());
     }
     let HostProgram::OneSchedule(program) = desc.plan()?.program()? else {
-        return Err(Refusal::HasRoles { mainloop: Word(desc.family.mainloop().name()) }.into());
+        return Err(has_roles(desc).into());
     };
     let composition = Composition::of(&program)?;
     let composed = Arc::new(Composed { program: *program, composition });

@@ -3,7 +3,7 @@
 //! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and [`Accumulator`] the arithmetic of the
 //! host executor, which rounds where the device rounds.
 //!
-//! [`Instruction`] says how tensor cores add, and does it on the host; [`split`] how they multiply `f32`.
+//! [`Instruction`] says how tensor cores add, and does it on the host; [`emulation`] how they multiply `f32`.
 //!
 //! Twin: `kernels/numeric.cuh`.
 
@@ -11,11 +11,11 @@ mod arithmetic;
 mod combined;
 pub(crate) mod convert;
 mod element;
+#[doc(hidden)]
+pub mod emulation;
 pub(crate) mod fused_sum;
 mod instruction;
 mod rows;
-#[doc(hidden)]
-pub mod split;
 mod tensor_sum;
 
 #[doc(hidden)]
@@ -26,7 +26,7 @@ pub(crate) use convert::round_to_odd;
 pub use convert::{Narrow, Widen};
 #[doc(hidden)]
 pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
+pub use emulation::EmulationKind;
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};
-pub use split::SplitKind;
 pub(crate) use tensor_sum::{Panel, accumulate};

@@ -2,33 +2,34 @@
 //!
 //! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it writes, and what it is launched with.
 
-pub mod relay;
-pub mod split;
+pub mod decompose;
+pub mod repack;
 pub mod transpose;
 
-pub use relay::{RELAY, Realignment, RelayDesc, RelayMap, RelayShapes};
-pub use split::{PIECE, PIECES, SplitPass, SplitPassDesc, TILE};
+pub use decompose::{DecomposeDesc, DecomposePass, PIECE, PIECES, TILE};
+pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
     arch::Machine,
-    call::{Launch, Problem, Routes, SplitLayout},
+    call::{DecomposedLayout, Elements, Launch, Problem, Routes, View},
     codegen::TranslationUnit,
     desc::GemmDesc,
-    numeric::SplitKind,
+    layout::Order,
+    numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Operand, Refusal, Route},
 };
-use transpose::{Choice, Combine, Strided, TransposeDesc, TransposeShapes};
+use transpose::{Choice, Combine, TransposeDesc, TransposeProblem};
 
 /// A kernel that moves or rewrites an operand, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PassDesc {
     /// Rows to an aligned pitch.
-    Repack(RelayDesc),
+    Repack(RepackDesc),
     /// Rows to columns.
     Transpose(TransposeDesc),
     /// `f32` to parts.
-    Decompose(SplitPassDesc),
+    Decompose(DecomposeDesc),
 }
 
 impl PassDesc {
@@ -64,12 +65,12 @@ impl PassDesc {
     /// The kernels that may run before that of a description, whatever the call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let Some(desc) = desc.warp_specialized() else { return Vec::new() };
-        if desc.knobs.emulation.splits() {
-            return vec![Self::Decompose(SplitPassDesc::of(desc.knobs.emulation))];
+        if desc.knobs.emulation.decomposes() {
+            return vec![Self::Decompose(DecomposeDesc::of(desc.knobs.emulation))];
         }
         let turned = OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
         let turned = turned.map(|operand| Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose));
-        core::iter::once(Self::Repack(RELAY)).chain(turned.into_iter().flatten()).collect()
+        core::iter::once(Self::Repack(REPACK)).chain(turned.into_iter().flatten()).collect()
     }
 }
 
@@ -77,11 +78,11 @@ impl PassDesc {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pass {
     /// Rows at an address are copied to another.
-    Repack(RelayShapes, [u64; 2]),
-    /// A matrix at the first address is transposed to the last; B is at the second.
-    Transpose(TransposeDesc, TransposeShapes, [u64; 3]),
-    /// An operand, with its leading dimension and whether it is contiguous along K, becomes parts at an address.
-    Decompose(SplitLayout, (u64, u64, bool), u64),
+    Repack(RepackShapes, [u64; 2]),
+    /// A is transposed to D.
+    Transpose(TransposeDesc, TransposeProblem),
+    /// An operand, with its leading dimension and whether it is K-major, becomes parts at an address.
+    Decompose(DecomposedLayout, (u64, u64, bool), u64),
 }
 
 impl Pass {
@@ -103,28 +104,27 @@ impl Pass {
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
         let pass = match way.route {
             Route::Direct => return Ok(None),
-            Route::Split => {
-                let split = desc.warp_specialized().map_or(SplitKind::None, |desc| desc.knobs.emulation);
-                let layout = SplitLayout { split, mn: problem.mn(operand), k: problem.k };
+            Route::Decomposed => {
+                let emulation = desc.warp_specialized().map_or(EmulationKind::None, |desc| desc.knobs.emulation);
+                let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 Self::Decompose(layout, (from, leading as u64, order.along_k(operand)), to)
             }
-            Route::Relaid => {
+            Route::Repacked => {
                 let bytes = |elements: usize| element.matrix_bytes(elements as u64);
                 let stride = if lines > 1 { bytes(leading) } else { 0 };
-                let shapes = RelayShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
+                let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
                 let overflow =
                     Refusal::Overflow { operand: Operand::Workspace, rows: lines, columns: length, leading: way.leading };
                 Self::Repack(shapes.ok_or(overflow)?, [from, to])
             }
             Route::Transposed => {
-                let d = Strided::of(length, lines, Some(way.leading), None, element.matrix_elements(way.bytes) as usize);
-                let a = Strided::of(lines, length, Some(leading), None, view.memory.length);
-                let shapes = TransposeShapes { a, d, ..TransposeShapes::packed(lines, length) };
-                let firsts = [from, 0, to].map(|address| element.matrix_elements(address));
-                let desc = Choice::Auto.desc(Combine::Move, element.bytes_of(1), &shapes, firsts);
+                let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
+                let (a, d) = (View::new(view.memory, Order::Row, leading), View::new(room, Order::Row, way.leading));
+                let problem = TransposeProblem { a, d, ..TransposeProblem::packed(lines, length) };
+                let desc = Choice::Auto.desc(Combine::Move, element.bytes_of(1), &problem);
                 desc.check()?;
-                shapes.check(&desc)?;
-                Self::Transpose(desc, shapes, [from, 0, to])
+                problem.check(&desc)?;
+                Self::Transpose(desc, problem)
             }
         };
         pass.launches().try_for_each(|launch| launch.map(drop))?;
@@ -134,9 +134,9 @@ impl Pass {
     /// The kernel.
     pub const fn desc(&self) -> PassDesc {
         match self {
-            Self::Repack(..) => PassDesc::Repack(RELAY),
+            Self::Repack(..) => PassDesc::Repack(REPACK),
             Self::Transpose(desc, ..) => PassDesc::Transpose(*desc),
-            Self::Decompose(layout, ..) => PassDesc::Decompose(SplitPassDesc::of(layout.split)),
+            Self::Decompose(layout, ..) => PassDesc::Decompose(DecomposeDesc::of(layout.emulation)),
         }
     }
 
@@ -147,14 +147,14 @@ impl Pass {
     /// [`Refusal::TooManyTiles`], of each that has too many blocks.
     pub fn launches(&self) -> impl Iterator<Item = Result<Launch, Refusal>> + '_ {
         let passes = match self {
-            Self::Decompose(layout, ..) => SplitPass::of(layout.split),
-            Self::Repack(..) | Self::Transpose(..) => &[SplitPass::Write],
+            Self::Decompose(layout, ..) => DecomposePass::of(layout.emulation),
+            Self::Repack(..) | Self::Transpose(..) => &[DecomposePass::Write],
         };
         passes.iter().map(|&pass| match self {
-            Self::Repack(shapes, addresses) => RELAY.launch(shapes, *addresses),
-            Self::Transpose(desc, shapes, addresses) => desc.launch(shapes, *addresses),
+            Self::Repack(shapes, addresses) => REPACK.launch(shapes, *addresses),
+            Self::Transpose(desc, problem) => desc.launch(problem),
             Self::Decompose(layout, operand, workspace) => {
-                SplitPassDesc::of(layout.split).launch(layout, *operand, *workspace, pass)
+                DecomposeDesc::of(layout.emulation).launch(layout, *operand, *workspace, pass)
             }
         })
     }
@@ -162,7 +162,7 @@ impl Pass {
     /// Where what is known of an operand's scaled rows begins, and the word of the first row that is refused: a call waits for what it says.
     pub const fn window(&self) -> Option<[u64; 2]> {
         match self {
-            Self::Decompose(layout, _, workspace) if layout.split.scales() => {
+            Self::Decompose(layout, _, workspace) if layout.emulation.scales() => {
                 Some([*workspace + layout.lines_offset(), *workspace + layout.status_offset()])
             }
             _ => None,

@@ -8,13 +8,14 @@ mod roles;
 pub use program::{HostProgram, Maps, Program};
 pub use ring::RingProgram;
 pub(crate) use roles::instruction_mn;
-pub use roles::{OperandMaps, SliceMaps, SplitProgram, TakenTiles, ThreadMaps, WarpSpecializedProgram};
+pub use roles::{EmulationProgram, OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
 
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     refusal::Refusal,
     shape::Mnk,
+    threadblock::WorkKind,
 };
 
 /// A description that has been checked, with what follows from it. Each family has its own.
@@ -45,8 +46,8 @@ pub struct Geometry {
     pub tile: Mnk,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Whether a block computes tile after tile, as many clusters as the device holds at once.
-    pub persistent: bool,
+    /// How units of work are divided among clusters.
+    pub work: WorkKind,
     /// Threads of a block.
     pub threads: u32,
     /// Shared memory that is asked for at the launch, in bytes.

@@ -3,11 +3,11 @@
 use super::WarpSpecializedProgram;
 use crate::{
     desc::GemmDesc,
-    epilogue::tile_store::{AccumulatorMap, DepositMap},
+    epilogue::tile_store::{AccumulatorMap, PartialsMap},
     index::{IndexMap, Map, Tabled},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{MmaBase, TileOrder},
+    threadblock::{MmaBase, Units, Work},
     warp::mma_simt::{DepthMap, FragmentMap},
 };
 use std::sync::Arc;
@@ -21,14 +21,12 @@ pub struct Maps {
     pub smem: [Map; 2],
     /// (thread, fragment element) to mn.
     pub fragment: [Map; 2],
-    /// (thread, k-group) to k.
+    /// (thread, k-block) to k.
     pub depth: Map,
     /// (thread, accumulator) to `row * tile_n + column`.
     pub accumulator: Map,
-    /// (thread, accumulator) to where a slice deposits it.
-    pub deposit: Map,
-    /// From (rows, columns) of tiles, the map (0, block) to the number of a tile.
-    pub order: Arc<dyn Fn(u32, u32) -> Map + Send + Sync>,
+    /// (thread, accumulator) to where a slice of K stores it.
+    pub partials: Map,
 }
 
 /// What the host executor runs: a description, the components of its block, its maps, its schedule. Tests change one of them and watch.
@@ -42,6 +40,8 @@ pub struct Program {
     pub maps: Maps,
     /// Its schedule.
     pub schedule: Schedule,
+    /// Which units of work a block takes.
+    pub units: Units,
 }
 
 /// What the host runs of a kernel, whichever its family.
@@ -49,7 +49,7 @@ pub struct Program {
 pub enum HostProgram {
     /// Of blocks whose threads all follow one schedule.
     OneSchedule(Box<Program>),
-    /// Of clusters whose warpgroups have roles.
+    /// Of the clusters of warp-specialized kernels.
     Roles(Box<WarpSpecializedProgram>),
 }
 
@@ -58,17 +58,15 @@ impl Program {
     pub(crate) fn of(desc: GemmDesc, base: MmaBase) -> Self {
         // Threads ask for each point many times: every map is evaluated once.
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
-        let kind = desc.swizzle();
         let maps = Maps {
             copy: base.operands.map(|operand| tabled(&operand.thread_map())),
             smem: base.operands.map(|operand| tabled(&operand.smem)),
             fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(base.tiles, operand))),
             depth: tabled(&DepthMap(base.tiles)),
             accumulator: tabled(&AccumulatorMap(base.tiles)),
-            deposit: tabled(&DepositMap(base.tiles)),
-            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind, rows, columns })),
+            partials: tabled(&PartialsMap(base.tiles)),
         };
-        Self { desc, base, maps, schedule: base.schedule() }
+        Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit) }
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.
@@ -84,7 +82,7 @@ impl Program {
             ("fragment_a", fragment_a),
             ("fragment_b", fragment_b),
             ("depth", self.maps.depth.clone()),
-            ("deposit", self.maps.deposit.clone()),
+            ("partials", self.maps.partials.clone()),
         ]
     }
 }

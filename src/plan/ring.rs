@@ -40,8 +40,8 @@ pub struct RingProgram {
     pub promoted_parts: u32,
     /// Sets of registers to which a warp brings A in turn; 0 where products read A in shared memory.
     pub fragment_sets: u32,
-    /// Slices in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
-    pub slices: u32,
+    /// Subtiles in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
+    pub subtiles: u32,
     /// Whether threads multiply and store.
     pub by_threads: bool,
     /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
@@ -74,7 +74,7 @@ impl RingProgram {
             share: ranks(1),
             promoted_parts: options.promoted_parts.map_or(0, u32::from),
             fragment_sets: options.fragment_sets(),
-            slices: if options.by_threads { WARPS } else { u32::from(options.slices) },
+            subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             by_threads: options.by_threads,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         })

@@ -6,12 +6,12 @@ use crate::{
     epilogue::{tensor_store::StagingMap, tile_store::AccumulatorMap as ThreadAccumulators},
     index::{IndexMap, Map, Tabled, at},
     numeric::{
-        SplitKind,
-        split::{SplitBlocks, shift_of, unscaled},
+        EmulationKind,
+        emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
     refusal::Refusal,
-    threadblock::{StageTile, TensorSwizzle, TileScheduler, WarpSpecialized},
+    threadblock::{StageTile, TensorSwizzle, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
@@ -19,33 +19,39 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How operands are split, and how their products are put together. Tests change one thing and watch.
+/// How operands are decomposed, and how their products are put together. Tests change one thing and watch.
 #[derive(Clone, Copy)]
-pub struct SplitProgram {
+pub struct EmulationProgram {
     /// The bits of a number's parts, whose row has such a shift.
-    pub parts: fn(SplitKind, f32, i32) -> [u16; 3],
+    pub parts: fn(EmulationKind, f32, i32) -> [u16; 3],
     /// The bits of what lies behind the end of K in each part.
     pub padding: u16,
     /// By which power of two rows of such a largest magnitude are scaled.
     pub shift: fn(u32) -> i32,
     /// Whether rows that cannot be scaled are refused.
     pub windowed: bool,
-    /// Which block of an operand a tile along K reads.
-    pub block: fn(&SplitBlocks, OperandKind, u32) -> u32,
+    /// Which block of an operand a k-tile reads.
+    pub block: fn(&EmulationBlocks, OperandKind, u32) -> u32,
     /// What becomes of a sum whose row and column have shifts that add up to so much.
     pub unscaled: fn(f32, i32) -> f32,
 }
 
-impl SplitProgram {
-    /// As [`numeric::split`](crate::numeric::split) has it.
-    pub const RIGHT: Self =
-        Self { parts: SplitKind::parts_of, padding: 0, shift: shift_of, windowed: true, block: SplitBlocks::block, unscaled };
+impl EmulationProgram {
+    /// As [`numeric::emulation`](crate::numeric::emulation) has it.
+    pub const RIGHT: Self = Self {
+        parts: EmulationKind::parts_of,
+        padding: 0,
+        shift: shift_of,
+        windowed: true,
+        block: EmulationBlocks::block,
+        unscaled,
+    };
 }
 
 /// How an operand's tile comes into a stage, and how products read it.
 #[derive(Clone)]
 pub struct OperandMaps {
-    /// Rows of A, or columns of B, in one box of the copy engine.
+    /// Rows of A, or columns of B, in one TMA box.
     pub box_mn: u32,
     /// The swizzle under which it writes.
     pub copy_swizzle: TensorSwizzle,
@@ -68,29 +74,26 @@ pub struct OperandMaps {
     pub swizzle: Swizzle,
 }
 
-/// How a slice of C comes into its staging buffer, and one of D leaves it.
+/// How a subtile of C comes into its staging buffer, and one of D leaves it.
 #[derive(Clone)]
-pub struct SliceMaps {
-    /// (0, slice) to `row * warp N + column` of the consumer's tile: where in C or D it belongs.
-    pub slice: Map,
-    /// (row, column) of the slice to a byte of the buffer: where threads find it.
+pub struct SubtileMaps {
+    /// (0, subtile) to `row * warp N + column` of the consumer's tile: where in C or D it belongs.
+    pub subtile: Map,
+    /// (row, column) of the subtile to a byte of the buffer: where threads find it.
     pub staging: Map,
-    /// The swizzle under which the copy engine writes and reads the buffer.
+    /// The swizzle under which TMA writes and reads the buffer.
     pub swizzle: TensorSwizzle,
 }
 
-/// (scheduler, cluster, rank, i) to the (row, column) of the tile that a block takes as its number `i`.
-pub type TakenTiles = Arc<dyn Fn(&TileScheduler, u32, u32, u32) -> Option<(u32, u32)> + Send + Sync>;
-
-/// What the host executor runs of a description whose warpgroups have roles. Tests change one thing and watch.
+/// What the host executor runs of a warp-specialized description. Tests change one thing and watch.
 #[derive(Clone)]
 pub struct WarpSpecializedProgram {
     /// The description.
     pub desc: WarpSpecializedDesc,
-    /// The same of what is multiplied: of its parts, where factors are split.
+    /// The same of what is multiplied: of its parts, where f32 is emulated.
     pub multiplied: WarpSpecializedDesc,
-    /// How factors are split, where they are, and which block of K a tile reads.
-    pub split: SplitProgram,
+    /// How f32 is emulated, where it is, and which block of K a tile reads.
+    pub emulation: EmulationProgram,
     /// Its components.
     pub components: WarpSpecialized,
     /// The ring: counts, phases, ranks and schedules.
@@ -101,19 +104,19 @@ pub struct WarpSpecializedProgram {
     pub part: Map,
     /// (thread, accumulator) to `row * instruction N + column`.
     pub accumulator: Map,
-    /// (0, slice) to `row * warp N + column` of the consumer's tile: which accumulators a slice is made of.
-    pub slice: Map,
-    /// (row, column) of a slice to a byte of the staging buffer: where it is deposited.
+    /// (0, subtile) to `row * warp N + column` of the consumer's tile: which accumulators a subtile is made of.
+    pub subtile: Map,
+    /// (row, column) of a subtile to a byte of the staging buffer: where it is staged.
     pub staging: Map,
     /// From C to there, where C comes through the staging buffers.
-    pub fetch: SliceMaps,
+    pub fetch: SubtileMaps,
     /// From there to D.
-    pub store: SliceMaps,
+    pub store: SubtileMaps,
     /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps above belong but for those of boxes.
     pub threads: Option<ThreadMaps>,
-    /// Which tiles of D a block takes.
-    pub tiles: TakenTiles,
-    /// Clusters that stay, where there are tiles for so many.
+    /// Which units of work a block takes.
+    pub units: Units,
+    /// Persistent clusters, where there are tiles for so many.
     pub clusters: u32,
 }
 
@@ -141,15 +144,15 @@ impl WarpSpecializedProgram {
         let consumers = components.consumers;
         let threads = ThreadMaps::of(&desc, &components);
         let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
-        let across = warp.n.checked_div(components.slice_columns).unwrap_or(1);
-        let slice = table(1, u32::from(components.options.slices), warp.m * warp.n, |_, slice| {
-            Some(slice / across * ROWS * warp.n + slice % across * components.slice_columns)
+        let across = warp.n.checked_div(components.subtile_columns).unwrap_or(1);
+        let subtile = table(1, u32::from(components.options.subtiles), warp.m * warp.n, |_, subtile| {
+            Some(subtile / across * ROWS * warp.n + subtile % across * components.subtile_columns)
         });
-        let slices = SliceMaps { slice: slice.clone(), staging: staging.clone(), swizzle: components.slice_swizzle };
+        let subtiles = SubtileMaps { subtile: subtile.clone(), staging: staging.clone(), swizzle: components.subtile_swizzle };
         Ok(Self {
             desc,
             multiplied,
-            split: SplitProgram::RIGHT,
+            emulation: EmulationProgram::RIGHT,
             ring: RingProgram::of(components.ring, &components.options)?,
             operands: OperandKind::BOTH.map(|operand| OperandMaps::of(&multiplied, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
@@ -158,11 +161,11 @@ impl WarpSpecializedProgram {
             accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
                 Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows())))
             }),
-            slice,
+            subtile,
             staging,
-            fetch: slices.clone(),
-            store: slices,
-            tiles: Arc::new(TileScheduler::tile),
+            fetch: subtiles.clone(),
+            store: subtiles,
+            units: Arc::new(Work::unit),
             clusters: CLUSTERS,
             components,
             threads,
@@ -216,7 +219,7 @@ pub struct ThreadMaps {
     pub fragment: [Map; 2],
     /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a stage.
     pub stage: [Map; 2],
-    /// (thread, k-group) to k.
+    /// (thread, k-block) to k.
     pub depth: Map,
     /// (thread, accumulator) to `row * threadblock N + column`: where it belongs.
     pub accumulator: Map,

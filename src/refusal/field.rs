@@ -48,13 +48,13 @@ fields! {
     BlocksPerSm "blocks per multiprocessor";
     ClusterShape "cluster";
     Schedule "schedule";
-    Split "emulation";
+    Emulation "emulation";
     Promotion "promotion";
     PromotionOfOtherSums "promotion of other sums than those of fp8 in f32, and of parts of f32,";
-    SourceUndecided "a_operand = auto of a description that was not made of knobs";
+    AOperandUndecided "a_operand = auto of a description that was not made of knobs";
     ColumnMajorDFromShared "layout_c = col beside a_operand = shared";
     FromRegisters "a_operand = registers";
-    FromRegistersOfParts "a_operand = registers of parts, which lie along K,";
+    FromRegistersOfParts "a_operand = registers of parts, which are K-major,";
     FromRegistersPromoted "a_operand = registers beside promotion";
     FromRegistersOf16Bits "a_operand = registers of 16-bit elements, which tensor cores read in either order,";
     // Tiles.
@@ -85,9 +85,9 @@ fields! {
     PartsFromRegisters "parts of a stage where A comes from registers";
     PartsOfThreads "parts of a stage where threads multiply";
     FragmentSetsOfThreads "sets of fragments where threads multiply";
-    Slices "slices";
-    SlicesOfThreads "slices where threads store";
-    StagingBuffersOfSlices "staging buffers of slices";
+    Subtiles "subtiles";
+    SubtilesOfThreads "subtiles where threads store";
+    StagingBuffersOfSubtiles "staging buffers of subtiles";
     ProducerRegisters "registers of the producer";
     ConsumerRegisters "registers of a consumer";
     // Tensor maps and their copies.
@@ -109,7 +109,7 @@ fields! {
     GatheredTurn "turn of what is gathered";
     TileRows "rows of a tile";
     TileColumns "columns of a tile";
-    TilesAbreast "tiles abreast";
+    GroupSize "group size";
     PaddingOfTile "padding";
     SwizzleBitsOfTile "swizzle bits";
     SwizzleBaseOfTile "swizzle base";
@@ -128,8 +128,8 @@ fields! {
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];
     Cluster(axis: Axis) ["cluster ", axis.name(),];
-    InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is contiguous along ", along.operand.axis().name(),];
-    FromRegistersAlongK(operand: OperandKind) ["a_operand = registers where ", operand.name(), " is contiguous along K",];
+    InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is ", along.operand.axis().name(), "-major",];
+    FromRegistersAlongK(operand: OperandKind) ["a_operand = registers where ", operand.name(), " is K-major",];
     Alignment(operand: Operand) ["alignment of ", operand.name(),];
     Run(operand: Operand) ["run of ", operand.name(),];
     Padding(operand: OperandKind) ["padding of ", operand.name(),];
@@ -269,7 +269,7 @@ impl Legal {
                 s
             }
             Self::Scalar => s.say("1, on the CUDA cores"),
-            Self::Vector(elements) => s.number(elements as u64).say(", which are the 16 bytes of the copy engine"),
+            Self::Vector(elements) => s.number(elements as u64).say(", which are the 16 bytes of TMA"),
             Self::LanesTimesInstruction => s.say("2, 4, 8 and 16 times instruction M"),
         }
     }

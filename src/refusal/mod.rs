@@ -3,16 +3,16 @@
 //! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence is read in the compiler's
 //! output (a `const` that does not check), on the terminal (exit code 2), and in [`Error::Refused`](crate::Error::Refused).
 
+mod emulation;
 mod field;
 mod operand;
 pub(crate) mod rules;
-mod split;
 mod unresolved;
 mod words;
 
+pub use emulation::EmulationRefusal;
 pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
 pub use operand::{Operand, Route};
-pub use split::SplitRefusal;
 pub use unresolved::Unresolved;
 
 use crate::{
@@ -54,7 +54,7 @@ pub enum Refusal {
     OtherMainloop { mainloop: Word, op: OpKind, arch: ArchKind, nearest: Word },
     HopperAlone { mainloop: Word, arch: ArchKind },
     OnTensorCores { mainloop: Word, op: OpKind },
-    HasRoles { mainloop: Word },
+    IsWarpSpecialized { mainloop: Word },
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },
@@ -65,9 +65,9 @@ pub enum Refusal {
     SwizzleBeyondRow { operand: Operand, chunk: u32, row: u32 },
     Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
     UnevenBoxes { axis: Axis, blocks: u32, boxes: u32, nearest: u32 },
-    SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, deposit: u32, blocks: u32, arch: u32 },
+    SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, partials: u32, blocks: u32, arch: u32 },
     Epilogue { why: Malformed },
-    Split(SplitRefusal),
+    Emulation(EmulationRefusal),
     Compute { compute: ComputeKind, accumulator: ElementKind, c: ElementKind, nearest: ComputeKind },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
@@ -102,10 +102,10 @@ pub enum Refusal {
 impl Refusal {
     /// The most stages that shared memory holds, where there are too many and two fit.
     pub(crate) const fn stages_that_fit(&self) -> Option<u32> {
-        let Self::SharedMemory { needed, available, stages, stage, deposit, .. } = *self else { return None };
-        let fit = available.saturating_sub(beside_stages(needed, stages, stage, deposit)).checked_div(stage);
+        let Self::SharedMemory { needed, available, stages, stage, partials, .. } = *self else { return None };
+        let fit = available.saturating_sub(beside_stages(needed, stages, stage, partials)).checked_div(stage);
         match fit {
-            Some(fit @ 2..) if deposit <= available => Some(fit),
+            Some(fit @ 2..) if partials <= available => Some(fit),
             _ => None,
         }
     }
@@ -143,18 +143,18 @@ impl Refusal {
                 };
             }
             Self::Workspace { a, b, .. } => (*a, *b) = (*b, *a),
-            Self::Split(refusal) => *refusal = refusal.exchange(),
+            Self::Emulation(refusal) => *refusal = refusal.exchange(),
             _ => {}
         }
         self
     }
 }
 
-framed!(Refusal, Operand, Field, SplitRefusal);
+framed!(Refusal, Operand, Field, EmulationRefusal);
 
-/// Bytes of shared memory that lie beside the stages; a deposit that they share with it does not.
-const fn beside_stages(needed: u32, stages: u32, stage: u32, deposit: u32) -> u32 {
-    if deposit == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) }
+/// Bytes of shared memory that lie beside the stages; partial accumulators that share their memory do not.
+const fn beside_stages(needed: u32, stages: u32, stage: u32, partials: u32) -> u32 {
+    if partials == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) }
 }
 
 impl fmt::Display for Refusal {

@@ -18,7 +18,7 @@ impl Refusal {
         let s = Sentence::new();
         match *self {
             Self::NoSuchCombination { types, nearest } => {
-                say!(s, "no kernel multiplies ", of types, "; the nearest combination is ", of nearest)
+                say!(s, "no kernel multiplies ", of types, "; try ", of nearest)
             }
             Self::OfOtherUnits { types, op, other } => {
                 let s = say!(s, "no kernel multiplies ", of types);
@@ -29,50 +29,50 @@ impl Refusal {
                 .say(other.name())
             }
             Self::NoSuchOperation { op, arch, nearest } => {
-                say!(s, "op ", word op.name(), " on ", word arch.name(), " has no kernel; the nearest architecture is ", word nearest.name())
+                say!(s, "op ", word op.name(), " on ", word arch.name(), " is unsupported; try ", word nearest.name())
             }
             Self::OtherFamilysKnob { flag, mainloop, other } => {
-                say!(s, word flag.0, " is no knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
+                say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
             }
             Self::OtherMainloop { mainloop, op, arch, nearest } => {
-                say!(s, "with op ", word op.name(), " on ", word arch.name(), " no kernel of these types has mainloop = ", word mainloop.0, "; the nearest is ", word nearest.0)
+                say!(s, "with op ", word op.name(), " on ", word arch.name(), " no kernel of these types has mainloop = ", word mainloop.0, "; try ", word nearest.0)
             }
             Self::DoesNotNest { field, inner, value, of, nearest } => {
-                say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; the nearest is ", number nearest)
+                say!(s, of field, " = ", number value, " is not a whole number of ", word inner.name(), " of ", number of, "; try ", number nearest)
             }
             Self::OutOfRange { field, value, least, most } => {
-                let s = say!(s, of field, " = ", number value, " is not from ", number least, " to ", number most, "; the nearest is ", number if value < least { least } else { most });
+                let s = say!(s, of field, " = ", number value, " is out of range (", number least, " to ", number most, "); try ", number if value < least { least } else { most });
                 match field {
                     Field::PingpongWarpgroups | Field::PingpongWarps => s.say(", or take --schedule cooperative"),
                     _ => s,
                 }
             }
             Self::NotOneOf { field, value, legal, nearest } => {
-                say!(s, of field, " = ", number value, " is not one of ", of legal, "; the nearest is ", number nearest)
+                say!(s, of field, " = ", number value, " is not one of ", of legal, "; try ", number nearest)
             }
             Self::NotEven { field, value } => {
-                say!(s, of field, " = ", number value, " is odd, and fragments alternate between two buffers; the nearest is ", number value as u64 + 1)
+                say!(s, of field, " = ", number value, " is odd, and fragments alternate between two buffers; try ", number value as u64 + 1)
             }
             Self::NotMultiple { field, value, of, nearest } => {
-                say!(s, of field, " = ", number value, " is no multiple of ", number of, "; the nearest is ", number nearest)
+                say!(s, of field, " = ", number value, " is not a multiple of ", number of, "; try ", number nearest)
             }
             Self::PipelinedStages { stages } => {
                 say!(s, "stages = ", number stages, ", and the pipelined main loop has 2; the multistage one, on sm80 and newer, takes 2 to 16")
             }
             Self::NoChoice { field, mainloop, nearest } => {
-                say!(s, of field, " is no choice of the ", word mainloop.0, " main loop; the nearest is ", word nearest.0)
+                say!(s, of field, " is unsupported by the ", word mainloop.0, " main loop; try ", word nearest.0)
             }
             Self::HopperAlone { mainloop, arch } => {
-                say!(s, "the ", word mainloop.0, " main loop is made of instructions that sm90 alone has; arch = ", word arch.name(), ", the nearest is sm90")
+                say!(s, "the ", word mainloop.0, " main loop is made of instructions that sm90 alone has, and arch = ", word arch.name(), "; try sm90")
             }
             Self::OnTensorCores { mainloop, op } => {
-                say!(s, "the ", word mainloop.0, " main loop multiplies all but f32 on tensor cores; op = ", word op.name(), ", the nearest is tensorop")
+                say!(s, "the ", word mainloop.0, " main loop multiplies all but f32 on tensor cores, and op = ", word op.name(), "; try tensorop")
             }
-            Self::HasRoles { mainloop } => {
-                say!(s, "mainloop = ", word mainloop.0, " is run as a program of threads that follow one schedule, and its warpgroups have roles; the nearest is multistage")
+            Self::IsWarpSpecialized { mainloop } => {
+                say!(s, "mainloop = ", word mainloop.0, " is warp-specialized, and a program of one schedule is not; try multistage")
             }
             Self::NoLoopToUnroll { groups, mainloop } => {
-                say!(s, "unroll = ", number groups, ", and the ", word mainloop.0, " main loop schedules every k-group; unroll is full, or take the single-stage main loop")
+                say!(s, "unroll = ", number groups, ", and the ", word mainloop.0, " main loop schedules every k-block; unroll is full, or take the single-stage main loop")
             }
             Self::NoAsynchronousCopy { arch } => {
                 say!(s, "the multistage main loop copies asynchronously, which ", word arch.name(), " cannot; sm80 and newer can, or take the pipelined one with 2 stages")
@@ -89,7 +89,7 @@ impl Refusal {
                 if nearest == 0 {
                     s.say("; no alignment helps this tile, take the pipelined main loop")
                 } else {
-                    s.say("; the nearest alignment is ").number(nearest as u64).say(", or take the pipelined main loop")
+                    s.say("; try alignment ").number(nearest as u64).say(", or take the pipelined main loop")
                 }
             }
             Self::CopyNotWhole { operand, access, run, nearest } => {
@@ -104,14 +104,14 @@ impl Refusal {
                 if nearest == 0 {
                     s.say("; no alignment helps it, take another layout or the pipelined main loop")
                 } else {
-                    s.say("; the nearest alignment is ").number(nearest as u64)
+                    s.say("; try alignment ").number(nearest as u64)
                 }
             }
             Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => {
-                say!(s, "alignment of ", word operand.name(), " = ", number access, " does not divide the ", number extent, " contiguous elements of its tile; the nearest is ", number nearest)
+                say!(s, "alignment of ", word operand.name(), " = ", number access, " does not divide the ", number extent, " contiguous elements of its tile; try ", number nearest)
             }
             Self::AccessApart { field, access, run } => {
-                say!(s, of field, " = ", number access, ", and only ", number run, " elements lie side by side in this layout of shared memory; the nearest is ", number run)
+                say!(s, of field, " = ", number access, ", and only ", number run, " elements lie side by side in this layout of shared memory; try ", number run)
             }
             Self::NotGathered { why } => {
                 say!(s, "what is written cannot be gathered: ", word why.name(), "; take staging by padding, or swizzled")
@@ -122,11 +122,11 @@ impl Refusal {
             Self::Registers { needed, available, threads, blocks } => {
                 say!(s, "a thread needs about ", number needed, " registers; with ", number threads, " threads a block and ", number blocks, word if blocks == 1 { " block" } else { " blocks" }, " a multiprocessor it can have ", number available, "; take a smaller warp tile", word if blocks == 1 { "" } else { ", fewer --blocks-per-sm" }, ", or --spills allowed")
             }
-            Self::SharedMemory { needed, available, stages, stage, deposit, blocks, arch } => {
+            Self::SharedMemory { needed, available, stages, stage, partials, blocks, arch } => {
                 let s = s.say("a block needs ").number(needed as u64).say(" bytes of shared memory (");
-                let beside = beside_stages(needed, stages, stage, deposit);
-                let s = if deposit == needed {
-                    s.say("the slices of K hand over ").number(deposit as u64).say(" bytes")
+                let beside = beside_stages(needed, stages, stage, partials);
+                let s = if partials == needed {
+                    s.say("the slices of K reduce ").number(partials as u64).say(" bytes")
                 } else {
                     s.number(stages as u64).say(" stages of ").number(stage as u64)
                 };
@@ -140,14 +140,14 @@ impl Refusal {
                     .number(blocks as u64)
                     .say(if blocks == 1 { " block" } else { " blocks" });
                 match self.stages_that_fit() {
-                    Some(fit) => s.say("; the nearest number of stages is ").number(fit as u64),
+                    Some(fit) => s.say("; try stages = ").number(fit as u64),
                     None => s.say("; take a smaller threadblock tile"),
                 }
             }
-            Self::Split(refusal) => refusal.sentence(),
+            Self::Emulation(refusal) => refusal.sentence(),
             Self::Epilogue { why } => say!(s, "the epilogue is not an expression: ", word why.name()),
             Self::Compute { compute, accumulator, c, nearest } => {
-                say!(s, "an epilogue from ", word accumulator.name(), " to ", word c.name(), " cannot compute in ", word compute.name(), "; the nearest is ", word nearest.name())
+                say!(s, "an epilogue from ", word accumulator.name(), " to ", word c.name(), " cannot compute in ", word compute.name(), "; try ", word nearest.name())
             }
             Self::OtherMachine { mainloop, arch, sm } => {
                 say!(s, "the ", word mainloop.0, " main loop is made of instructions that ", word arch.name(), " alone has; this machine has sm", number sm, ", where op simt has kernels")
@@ -156,16 +156,16 @@ impl Refusal {
                 let s = say!(s, "the kernel uses instructions of ", word arch.name(), ", and the device is sm_", number sm);
                 match sm {
                     0..70 => s.say("; no tag is as old"),
-                    70..75 => s.say("; the nearest tag is sm70"),
-                    75..80 => s.say("; the nearest tag is sm75"),
-                    80..86 => s.say("; the nearest tag is sm80"),
-                    86..89 => s.say("; the nearest tag is sm86"),
-                    89 => s.say("; the nearest tag is sm89"),
-                    _ => s.say("; the nearest tag is sm90"),
+                    70..75 => s.say("; try arch sm70"),
+                    75..80 => s.say("; try arch sm75"),
+                    80..86 => s.say("; try arch sm80"),
+                    86..89 => s.say("; try arch sm86"),
+                    89 => s.say("; try arch sm89"),
+                    _ => s.say("; try arch sm90"),
                 }
             }
             Self::UnevenBoxes { axis, blocks, boxes, nearest } => {
-                say!(s, of Field::Cluster(axis), " = ", number blocks, " blocks do not share the ", number boxes, " boxes of a tile evenly; the nearest is ", number nearest)
+                say!(s, of Field::Cluster(axis), " = ", number blocks, " blocks do not share the ", number boxes, " boxes of a tile evenly; try ", number nearest)
             }
             Self::ExtentTooLarge { field, value, most } => {
                 say!(s, of field, " = ", number value, " is beyond the largest extent, ", number most)
@@ -174,7 +174,7 @@ impl Refusal {
                 say!(s, "the problem has ", number tiles, " tiles, and a grid has at most ", number most, " blocks; take a larger tile")
             }
             Self::LeadingDimension { operand, value, least, order } => {
-                say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; the nearest is ", number least)
+                say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; try ", number least)
             }
             Self::TooShort { operand, length, needed, rows, columns, leading } => {
                 say!(s, word operand.name(), " has ", number length, " elements, and ", number rows, " x ", number columns, " with a leading dimension of ", number leading, " takes ", number if needed > u64::MAX as u128 { u64::MAX } else { needed as u64 })
@@ -189,7 +189,7 @@ impl Refusal {
                 say!(s, "D overlaps ", word operand.name(), ", which is read while D is written; give D memory of its own")
             }
             Self::BatchOverlaps { value, nearest } => {
-                say!(s, "the stride of D = ", number value, " makes matrices of the batch overlap; the nearest is ", number nearest)
+                say!(s, "the batch stride of D = ", number value, " makes matrices of the batch overlap; try ", number nearest)
             }
             Self::NotScaled { scalar } => {
                 say!(s, "the kernel moves elements as they are, and the scalar ", word scalar.name(), " would change them; take one that combines in f32 or f64")
@@ -209,9 +209,9 @@ impl Refusal {
             ),
             Self::OtherDevice { operand } => say!(s, word operand.name(), " lies on another device than D"),
             Self::Workspace { given, a, b, needed } => {
-                let s = detour(s.say("workspace = ").number(given).say(" bytes; this call"), a, "A");
+                let s = routed(s.say("workspace = ").number(given).say(" bytes; this call"), a, "A");
                 let both = !matches!(a, Route::Direct) && !matches!(b, Route::Direct);
-                detour(if both { s.say(",") } else { s }, b, "B").say(" and takes ").number(needed)
+                routed(if both { s.say(",") } else { s }, b, "B").say(" and takes ").number(needed)
             }
             Self::NotOnStream { operand } => {
                 say!(s, word operand.name(), " lies on another device than the stream, or the kernel does; take a stream of the device of both")
@@ -237,12 +237,13 @@ impl Refusal {
                 }
             }
             Self::TensorStride { operand, field, value, of, nearest } => {
-                say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is no multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which the copy engine's strides are multiples; the nearest is ", number nearest)
+                say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is not a multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which TMA's strides are multiples; try ", number nearest)
             }
             Self::TensorCorner { value, of, nearest } => signed(
-                signed(s.say("corner along dimension 0 = "), value).say(" is no multiple of ").number(of as u64).say(
-                    " elements, which are the 16 bytes at a multiple of which the copy engine begins a row; the nearest is ",
-                ),
+                signed(s.say("corner along dimension 0 = "), value)
+                    .say(" is not a multiple of ")
+                    .number(of as u64)
+                    .say(" elements, which are the 16 bytes at a multiple of which TMA begins a row; try "),
                 nearest,
             ),
             Self::PartlyShared { operand } => {
@@ -253,12 +254,12 @@ impl Refusal {
 }
 
 /// What becomes of an operand before the kernel; nothing of one that it reads where it lies.
-const fn detour(s: Sentence, route: Route, operand: &'static str) -> Sentence {
+const fn routed(s: Sentence, route: Route, operand: &'static str) -> Sentence {
     match route {
         Route::Direct => s,
-        Route::Relaid => s.say(" lays ").say(operand).say(" out again"),
+        Route::Repacked => s.say(" repacks ").say(operand),
         Route::Transposed => s.say(" transposes ").say(operand),
-        Route::Split => s.say(" splits ").say(operand),
+        Route::Decomposed => s.say(" decomposes ").say(operand),
     }
 }
 

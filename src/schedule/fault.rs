@@ -1,6 +1,6 @@
 //! What the checked executor finds.
 
-use super::{RoleStep, ShareName, SliceName, Who};
+use super::{RoleStep, ShareName, SubtileName, Who};
 use crate::{operand::OperandKind, refusal::Refusal};
 
 /// Something that a kernel of this description would do wrong on a GPU, in one order of events that the GPU may choose.
@@ -22,16 +22,16 @@ pub enum Fault {
     WriteOverWrite { thread: u32, byte: u64, by: u32 },
     #[error("thread {thread} wants tile {wanted} of {operand} and finds tile {found} in its stage")]
     Stale { thread: u32, operand: OperandKind, wanted: u32, found: u32 },
-    #[error("thread {thread} multiplies k-group {group} of tile {tile}, and its fragment of {operand} holds another")]
-    StaleFragment { thread: u32, operand: OperandKind, tile: u32, group: u32 },
-    #[error("thread {thread} multiplies k-group {group} of tile {tile} after {found} others")]
-    OutOfOrder { thread: u32, tile: u32, group: u32, found: u64 },
-    #[error("thread {thread} has multiplied {multiplied} k-groups of {wanted}")]
+    #[error("thread {thread} multiplies k-block {k_block} of tile {tile}, and its fragment of {operand} holds another")]
+    StaleFragment { thread: u32, operand: OperandKind, tile: u32, k_block: u32 },
+    #[error("thread {thread} multiplies k-block {k_block} of tile {tile} after {found} others")]
+    OutOfOrder { thread: u32, tile: u32, k_block: u32, found: u64 },
+    #[error("thread {thread} has multiplied {multiplied} k-blocks of {wanted}")]
     Unfinished { thread: u32, multiplied: u64, wanted: u64 },
-    #[error("thread {thread} collects slice {slice}, and finds another's sums")]
-    NotDeposited { thread: u32, slice: u32 },
-    #[error("{collected} of {slices} slices of K were added up")]
-    Uncollected { slices: u32, collected: u32 },
+    #[error("thread {thread} reduces slice {slice}, and finds another's partial accumulators")]
+    PartialsNotStored { thread: u32, slice: u32 },
+    #[error("{reduced} of {slices} slices of K were reduced")]
+    Unreduced { slices: u32, reduced: u32 },
     #[error("who performs it has no step {step}")]
     ForeignStep { step: &'static str },
     #[error("the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece")]
@@ -44,8 +44,8 @@ pub enum Fault {
     Beyond { who: Who, map: &'static str, found: u32, most: u32 },
     #[error("the lanes of warp {warp} hold no outer product")]
     NotAnOuterProduct { warp: u32 },
-    #[error("accumulator {accumulator} of thread {thread} is deposited where another one is")]
-    DepositedTwice { thread: u32, accumulator: u32 },
+    #[error("partial accumulator {accumulator} of thread {thread} is stored where another one is")]
+    PartialStoredTwice { thread: u32, accumulator: u32 },
     #[error("element ({row}, {column}) of a tile is stored twice")]
     StoredTwice { row: u32, column: u32 },
     #[error("element ({row}, {column}) of a tile is never stored")]
@@ -60,10 +60,10 @@ pub enum Fault {
     CopiedBytes { operand: OperandKind, told: u32, counted: u32 },
     #[error("consumer {consumer} touches byte {byte} of a staging buffer of {size}")]
     BeyondStaging { consumer: u32, byte: u32, size: u32 },
-    #[error("consumer {consumer} deposits byte {byte} of slice {slice} twice")]
-    StagedTwice { consumer: u32, slice: u32, byte: u32 },
-    #[error("consumer {consumer} stores byte {byte} of slice {slice}, which no one deposited")]
-    NotStaged { consumer: u32, slice: u32, byte: u32 },
+    #[error("consumer {consumer} stages byte {byte} of subtile {subtile} twice")]
+    StagedTwice { consumer: u32, subtile: u32, byte: u32 },
+    #[error("consumer {consumer} stores byte {byte} of subtile {subtile}, which no one staged")]
+    NotStaged { consumer: u32, subtile: u32, byte: u32 },
     #[error("element ({row}, {column}) lies outside of D and is written")]
     OutsideOfD { row: u64, column: u64 },
     #[error("element ({row}, {column}) of D is written twice")]
@@ -94,11 +94,11 @@ pub enum Fault {
     StaleShare { who: Who, wanted: ShareName, found: ShareName },
     #[error("{who} multiplies into accumulators that are not in order with its products")]
     OperandsNotFenced { who: Who },
-    #[error("{who} multiplies tile {k} along K after {after} others")]
+    #[error("{who} multiplies k-tile {k} after {after} others")]
     StageOutOfOrder { who: Who, k: u32, after: u32 },
-    #[error("{who} multiplies tile {k} along K, whose fragments it does not hold")]
+    #[error("{who} multiplies k-tile {k}, whose fragments it does not hold")]
     NotLoaded { who: Who, k: u32 },
-    #[error("{who} loads A of tile {k} along K to set {set} of its registers while products read it")]
+    #[error("{who} loads A of k-tile {k} to set {set} of its registers while products read it")]
     FragmentsOverwritten { who: Who, k: u32, set: u32 },
     #[error("{who} multiplies the last k of a tile that it has not begun")]
     NothingBegun { who: Who },
@@ -110,24 +110,24 @@ pub enum Fault {
     PartUnderWay { who: Who, part: u8 },
     #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
-    #[error("{who} deposits slice {slice} while products that were not waited for write its accumulators")]
-    ProductsUnderWay { who: Who, slice: u8 },
-    #[error("{who} takes sums to the epilogue of {multiplied} tiles along K, of {wanted}")]
+    #[error("{who} stages subtile {subtile} while products that were not waited for write its accumulators")]
+    ProductsUnderWay { who: Who, subtile: u8 },
+    #[error("{who} takes sums to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
-    #[error("{who} copies {slice} of C over {what}")]
-    SourceOverwrites { who: Who, slice: SliceName, what: &'static str },
-    #[error("{who} deposits {slice} and finds of C {}", or(found, "nothing that has landed"))]
-    SourceNotThere { who: Who, slice: SliceName, found: Option<SliceName> },
-    #[error("{who} deposits slice {slice} where a store still reads")]
-    StagingRead { who: Who, slice: u8 },
+    #[error("{who} copies {subtile} of C over {what}")]
+    SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },
+    #[error("{who} stages {subtile} and finds of C {}", or(found, "nothing that has landed"))]
+    SourceNotThere { who: Who, subtile: SubtileName, found: Option<SubtileName> },
+    #[error("{who} stages subtile {subtile} where a store still reads")]
+    StagingRead { who: Who, subtile: u8 },
     #[error("{who} stores {wanted} and finds {}", or(found, "nothing"))]
-    SliceNotDeposited { who: Who, wanted: SliceName, found: Option<SliceName> },
-    #[error("{who} stores {slice}, which asynchronous copies do not see yet")]
-    NotVisible { who: Who, slice: SliceName },
-    #[error("{who} stores {slice} again")]
-    SliceStoredTwice { who: Who, slice: SliceName },
-    #[error("{slice} of consumer {warpgroup} of block {block} is never stored")]
-    SliceNeverStored { block: u32, warpgroup: u32, slice: SliceName },
+    SubtileNotStaged { who: Who, wanted: SubtileName, found: Option<SubtileName> },
+    #[error("{who} stores {subtile}, which asynchronous copies do not see yet")]
+    NotVisible { who: Who, subtile: SubtileName },
+    #[error("{who} stores {subtile} again")]
+    SubtileStoredTwice { who: Who, subtile: SubtileName },
+    #[error("{subtile} of consumer {warpgroup} of block {block} is never stored")]
+    SubtileNeverStored { block: u32, warpgroup: u32, subtile: SubtileName },
     #[error("{} at block {block}, which has left", if *arriving { "a warp arrives" } else { "bytes land" })]
     BlockLeft { block: u32, arriving: bool },
     #[error("{who} is the last to leave, and {what}")]
@@ -139,6 +139,6 @@ pub enum Fault {
 }
 
 /// The name of something, or of nothing.
-fn or(found: &Option<SliceName>, nothing: &str) -> String {
+fn or(found: &Option<SubtileName>, nothing: &str) -> String {
     found.map_or(nothing.to_owned(), |found| found.to_string())
 }

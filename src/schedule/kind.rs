@@ -6,7 +6,7 @@ words! {
     pub enum ScheduleKind {
         /// All multiply one tile, each its part of it.
         Cooperative = "cooperative",
-        /// Two multiply whole tiles in turns: while one multiplies, the other stores.
+        /// Two consumers multiply whole tiles, ping-pong: while one multiplies, the other stores.
         Pingpong = "pingpong",
     }
 }

@@ -17,7 +17,7 @@ pub use fault::Fault;
 pub use kind::ScheduleKind;
 pub use roles::{Role, RoleStep, Roles};
 pub use step::Step;
-pub use who::{ShareName, SliceName, WarpName, Who};
+pub use who::{ShareName, SubtileName, WarpName, Who};
 
 use crate::words::words;
 use core::fmt;
@@ -29,7 +29,7 @@ words! {
         Opening = "opening",
         /// Once for each tile of D, before its main loop.
         Prologue = "prologue",
-        /// Once for each tile along K.
+        /// Once for each k-tile.
         Body = "body",
         /// Once for each tile of D, after its main loop.
         Epilogue = "epilogue",
@@ -102,7 +102,7 @@ pub struct Schedule<S = Step> {
     pub opening: Vec<S>,
     /// Fills the pipeline.
     pub prologue: Vec<S>,
-    /// One tile along K.
+    /// One k-tile.
     pub body: Vec<S>,
     /// Brings what was summed up together, and to where D is.
     pub epilogue: Vec<S>,

@@ -1,9 +1,9 @@
-//! Steps of kernels whose warpgroups have roles: a producer moves tiles into a ring of stages, consumers multiply them.
+//! Steps of warp-specialized kernels: a producer moves tiles into a ring of stages, consumers multiply them.
 //!
-//! Tiles along K are numbered through all tiles of D that a block computes: number `t` lives in a stage, in a phase, as
+//! K-tiles are numbered through all tiles of D that a block computes: number `t` lives in a stage, in a phase, as
 //! [`Pipeline::position`](crate::threadblock::Pipeline::position) says. Each stage has two barriers in shared memory: *full*,
 //! whose phase completes when every byte has landed, and *empty*, whose phase completes when every warp that reads the stage has
-//! let it go. A producer and each warp of a consumer count for themselves: `t`, and `k`, how many tiles along K of the current
+//! released it. A producer and each warp of a consumer count for themselves: `t`, and `k`, how many k-tiles of the current
 //! tile of D they are past.
 //!
 //! Source: PTX ISA, "mbarrier", "Asynchronous warpgroup level matrix instructions", "Async proxy".
@@ -60,7 +60,7 @@ steps! {
         PassTurn,
         /// Waits until tile `t` is full.
         AwaitFull,
-        /// The same, where the tile of D has a tile along K that is not multiplied yet; else nothing.
+        /// The same, where the tile of D has a k-tile that is not multiplied yet; else nothing.
         AwaitNext,
         /// Each lane reads its fragments of tile `t`'s first k, where there is such a tile; else nothing.
         LoadFirst,
@@ -68,7 +68,7 @@ steps! {
         LoadFragments,
         /// Registers written before are in order with the products that begin after: accumulators may be multiplied into.
         FenceOperands,
-        /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first tile along K overwrites them. Where threads multiply,
+        /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first k-tile overwrites them. Where threads multiply,
         /// all of it but its last k, whose fragments each lane holds when it goes on.
         MultiplyStage,
         /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
@@ -77,7 +77,7 @@ steps! {
             /// Which part of the consumer's tile: along M first.
             part: u8,
         },
-        /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first tile along K.
+        /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first k-tile.
         Promote {
             /// Which part.
             part: u8,
@@ -94,7 +94,7 @@ steps! {
         /// Multiplies the last k of the tile that was begun, from registers: what is read meanwhile is the next tile's.
         MultiplyLast,
         /// Arrives at the empty barriers of tile `t - behind`, in every block whose producer fills this block's stages. Does nothing
-        /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been let go.
+        /// where `behind` exceeds `k`: that tile belongs to an earlier tile of D, and has been released.
         Release {
             /// How many tiles before.
             behind: u8,
@@ -104,12 +104,12 @@ steps! {
         /// The storing thread waits until none of its stores reads the staging buffers, and arrives at the warpgroup's source barrier,
         /// which from then on waits for the bytes of C that fill all of them. Nothing where C is not read, as in the next two.
         ExpectSource,
-        /// The storing thread begins to copy slice `slice` of the warpgroup's part of C to the staging buffer `slice mod buffers`.
+        /// The storing thread begins to copy subtile `subtile` of the warpgroup's part of C to the staging buffer `subtile mod buffers`.
         FetchSource {
-            /// Which slice.
-            slice: u8,
+            /// Which subtile.
+            subtile: u8,
         },
-        /// Waits until the slices of C that were fetched last have landed.
+        /// Waits until the subtiles of C that were fetched last have landed.
         AwaitSource,
         /// The storing thread waits until at most `pending` of its groups of stores still read shared memory.
         AwaitStores {
@@ -118,18 +118,18 @@ steps! {
         },
         /// The four warps of the warpgroup meet.
         Meet,
-        /// Slice `slice` of the warp's part of D: from accumulators through the epilogue to the staging buffer `slice mod buffers`, in
+        /// Subtile `subtile` of the warp's part of D: from accumulators through the epilogue to the staging buffer `subtile mod buffers`, in
         /// place of the elements of C that lie there.
-        Deposit {
-            /// Which slice.
-            slice: u8,
+        StoreStaging {
+            /// Which subtile.
+            subtile: u8,
         },
         /// What the thread wrote to shared memory is visible to asynchronous copies.
         FenceProxy,
-        /// The storing thread begins to copy slice `slice` of the warpgroup's part from its staging buffer to D.
+        /// The storing thread begins to copy subtile `subtile` of the warpgroup's part from its staging buffer to D.
         StoreTensor {
-            /// Which slice.
-            slice: u8,
+            /// Which subtile.
+            subtile: u8,
         },
         /// The stores begun since the last commit become one group.
         CommitStores,

@@ -1,6 +1,6 @@
 //! Steps of kernels whose threads all do the same.
 //!
-//! Two counters belong to each thread: `written`, the tiles along K put into shared memory so far, and `read`, the tile being
+//! Two counters belong to each thread: `written`, the k-tiles put into shared memory so far, and `read`, the tile being
 //! multiplied. Tile `t` lives in stage `t mod stages`. Steps that would touch a tile beyond the last do nothing.
 //!
 //! Twin: `kernels/schedule.cuh`.
@@ -32,27 +32,27 @@ steps! {
         },
         /// All threads of the block meet; what they wrote to shared memory is visible to all.
         Barrier,
-        /// K-group `group` of tile `read`: shared memory to fragment `group mod 2`.
+        /// K-block `group` of tile `read`: shared memory to fragment `group mod 2`.
         Load {
             /// Which k of the warp's tile.
-            group: u8,
+            k_block: u8,
         },
-        /// Accumulators += the outer product of the fragments of k-group `group`.
+        /// Accumulators += the outer product of the fragments of k-block `group`.
         Multiply {
             /// Which k of the warp's tile.
-            group: u8,
+            k_block: u8,
         },
-        /// Every k-group of tile `read`, one after the other: both fragments are loaded, then multiplied.
+        /// Every k-block of tile `read`, one after the other: both fragments are loaded, then multiplied.
         MultiplyTile,
         /// `read` is one more.
         Advance,
-        /// Slice `slice` of K puts its accumulators into shared memory.
-        Deposit {
+        /// Slice `slice` of K stores its partial accumulators to shared memory.
+        StorePartials {
             /// Which slice, from 1.
             slice: u8,
         },
-        /// Slice 0 adds what slice `slice` deposited.
-        Collect {
+        /// Slice 0 adds the partial accumulators of slice `slice`.
+        ReducePartials {
             /// Which slice, from 1.
             slice: u8,
         },

@@ -29,7 +29,7 @@ pub struct Who {
 pub struct ShareName {
     /// Which of the block's tiles of D it is for.
     pub tile: u32,
-    /// Which tile along K.
+    /// Which k-tile.
     pub k: u32,
     /// Of which operand.
     pub operand: OperandKind,
@@ -39,13 +39,13 @@ pub struct ShareName {
     pub share: u32,
 }
 
-/// A slice of a consumer's part of a tile of D.
+/// A subtile of a consumer's part of a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct SliceName {
+pub struct SubtileName {
     /// Which of the block's tiles of D.
     pub tile: u32,
-    /// Which slice.
-    pub slice: u32,
+    /// Which subtile.
+    pub subtile: u32,
 }
 
 impl fmt::Display for Who {
@@ -65,8 +65,8 @@ impl fmt::Display for ShareName {
     }
 }
 
-impl fmt::Display for SliceName {
+impl fmt::Display for SubtileName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "slice {} of tile {}", self.slice, self.tile)
+        write!(f, "subtile {} of tile {}", self.subtile, self.tile)
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
         library: "libcuda",
         tried: vec![call.to_owned()],
         because: error.to_string(),
-        remedy: "the driver is older than CUDA 12, which brought Hopper's copy engine and clusters; install a newer one",
+        remedy: "the driver is older than CUDA 12, which brought TMA and clusters; install a newer one",
     })
 }
 

@@ -168,7 +168,7 @@ impl Nvrtc {
         let options = options.iter().map(|text| terminated("an option", text)).collect::<Result<Vec<_>, _>>()?;
         let options = pointers(&options);
 
-        let unit = Unit::new(&self.functions, program)?;
+        let unit = Compilation::new(&self.functions, program)?;
         // SAFETY: the handle is live, and `options` holds `options.len()` pointers to strings that outlive the call.
         let code = unsafe { (self.functions.compile)(unit.handle, count(options.len())?, options.as_ptr()) };
         let log = unit.log()?;
@@ -219,12 +219,12 @@ impl Functions {
 }
 
 /// A program that NVRTC holds, destroyed on every way out.
-struct Unit<'a> {
+struct Compilation<'a> {
     functions: &'a Functions,
     handle: Handle,
 }
 
-impl<'a> Unit<'a> {
+impl<'a> Compilation<'a> {
     fn new(functions: &'a Functions, program: &Program) -> Result<Self, Error> {
         let name = terminated("the program's name", &program.name)?;
         let source = terminated("the source", &program.source)?;
@@ -272,7 +272,7 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Drop for Unit<'_> {
+impl Drop for Compilation<'_> {
     fn drop(&mut self) {
         if !self.handle.is_null() {
             // SAFETY: a live handle, destroyed once; NVRTC sets it to null. What it answers changes nothing here.

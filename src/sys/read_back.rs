@@ -7,7 +7,7 @@ use cudarc::driver::{CudaStream, sys};
 
 /// Copies a value from each device address to the host, and waits for `stream` once.
 ///
-/// Called from one place, `cuda::split::check_window`, with addresses of such values within a workspace that `CudaKernel::run` has
+/// Called from one place, `cuda::pass::check_window`, with addresses of such values within a workspace that `CudaKernel::run` has
 /// found large enough, which is borrowed for the call.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     Ok(TensorMap { word: unsafe { map.assume_init() }.opaque })
 }
 
-/// The engine's word for a type. It computes with none but tf32, for which it rounds binary32.
+/// TMA's word for a type. It computes with none but tf32, for which it rounds binary32.
 const fn data_type(element: ElementKind) -> sys::CUtensorMapDataType {
     match element {
         ElementKind::F64 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,

@@ -60,7 +60,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of the launch that one instruction needs: without them there is no kernel, with spills or without. Threads need none.
+    /// Registers of the launch that one instruction needs: without them a configuration is invalid, with spills or without. Threads need none.
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,

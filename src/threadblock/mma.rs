@@ -89,7 +89,7 @@ impl MainloopKind {
         matches!(self, Self::Multistage | Self::WarpSpecialized)
     }
 
-    /// What it does; `None` where warpgroups have roles.
+    /// What it does; `None` of warp-specialized kernels.
     pub fn behaviour(self) -> Option<&'static dyn Mainloop> {
         match self {
             Self::SingleStage => Some(&SingleStage),

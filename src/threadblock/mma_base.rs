@@ -39,28 +39,28 @@ impl MmaBase {
         self.operands[0].stage_bytes().saturating_add(self.operands[1].stage_bytes())
     }
 
-    /// Bytes in which slices of K hand over their accumulators.
-    pub const fn deposit_bytes(&self) -> u32 {
+    /// Bytes of the partial accumulators of slices of K.
+    pub const fn partials_bytes(&self) -> u32 {
         if self.tiles.warps().k <= 1 {
             return 0;
         }
         self.accumulator.bytes_of(self.tiles.block.m.saturating_mul(self.tiles.block.n))
     }
 
-    /// Shared memory of a block, in bytes. Deposits lie where the stages were.
+    /// Shared memory of a block, in bytes. Partial accumulators lie where the stages were.
     pub const fn smem_bytes(&self) -> u32 {
-        let (stages, deposit) = (self.stages.saturating_mul(self.stage_bytes()), self.deposit_bytes());
-        if stages > deposit { stages } else { deposit }
+        let (stages, partials) = (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
+        if stages > partials { stages } else { partials }
     }
 
-    /// The order of steps; none of a main loop whose warpgroups have roles.
+    /// The order of steps; none of a warp-specialized main loop.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.behaviour().map_or_else(Schedule::default, |mainloop| mainloop.schedule(self));
         let slices = self.tiles.warps().k;
         for slice in 1..slices as u8 {
-            schedule.epilogue.extend([Step::Deposit { slice }, Step::Barrier, Step::Collect { slice }]);
+            schedule.epilogue.extend([Step::StorePartials { slice }, Step::Barrier, Step::ReducePartials { slice }]);
             if u32::from(slice) + 1 < slices {
-                // The next slice deposits where this one was read.
+                // The next slice stores where this one was read.
                 schedule.epilogue.push(Step::Barrier);
             }
         }

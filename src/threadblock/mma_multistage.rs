@@ -1,6 +1,6 @@
 //! The main loop with any number of stages, filled by asynchronous copies.
 //!
-//! `stages - 1` tiles are under way while one is multiplied. Each tile is one group of copies; before the last k-group a
+//! `stages - 1` tiles are under way while one is multiplied. Each tile is one group of copies; before the last k-block a
 //! thread waits until the group of the next tile has landed, and a barrier makes all threads' copies visible. The copies of a
 //! tile are made in `COPY_PARTS` bunches.
 //! Sm80 and newer; accesses of 4, 8 or 16 bytes.
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::schedule::{Schedule, Step};
 
-/// Over how many k-groups, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
+/// Over how many k-blocks, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
 /// waiting, and each bunch costs instructions of its own; see `docs/performance/learned.md`.
 const COPY_PARTS: u8 = 2;
 
@@ -26,23 +26,23 @@ impl Mainloop for Multistage {
     }
 
     fn schedule(&self, base: &MmaBase) -> Schedule {
-        let groups = base.tiles.warp.k as u8;
+        let k_blocks = base.tiles.warp.k as u8;
         let parts = COPY_PARTS;
         let landed = Step::Wait { pending: base.stages as u8 - 2 };
         let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
-        prologue.extend([landed, Step::Barrier, Step::Load { group: 0 }]);
+        prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);
         let counts = base.operands.map(|operand| operand.thread_map().accesses());
         let mut body = Vec::new();
-        for group in 0..groups {
-            if group + 1 == groups {
+        for k_block in 0..k_blocks {
+            if k_block + 1 == k_blocks {
                 body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
             }
-            body.push(Step::Load { group: (group + 1) % groups });
+            body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
             // A part without accesses is no step.
-            if group < parts && accesses(counts, u32::from(group), u32::from(parts)).next().is_some() {
-                body.push(Step::Copy { part: group, of: parts });
+            if k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some() {
+                body.push(Step::Copy { part: k_block, of: parts });
             }
-            body.push(Step::Multiply { group });
+            body.push(Step::Multiply { k_block });
         }
         Schedule { prologue, body, ..Schedule::default() }
     }

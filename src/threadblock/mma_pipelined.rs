@@ -1,7 +1,7 @@
 //! The main loop with two stages, through registers.
 //!
 //! While the warps multiply tile `t`, each thread holds its part of tile `t + 1` in registers, and stores it to the other
-//! stage before the last k-group: one barrier a tile. Fragments are double-buffered: k-group `g + 1` loads while `g` multiplies.
+//! stage before the last k-block: one barrier a tile. Fragments are double-buffered: k-block `g + 1` loads while `g` multiplies.
 //! Any architecture, any alignment, any element type.
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
@@ -18,18 +18,19 @@ impl Mainloop for Pipelined {
     }
 
     fn schedule(&self, base: &MmaBase) -> Schedule {
-        let groups = base.tiles.warp.k as u8;
+        let k_blocks = base.tiles.warp.k as u8;
         let mut body = Vec::new();
-        for group in 0..groups {
-            if group + 1 == groups {
+        for k_block in 0..k_blocks {
+            if k_block + 1 == k_blocks {
                 body.extend([Step::Store, Step::Barrier, Step::Advance]);
             }
-            body.push(Step::Load { group: (group + 1) % groups });
-            if group == 0 {
+            body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
+            if k_block == 0 {
                 body.push(Step::Fetch);
             }
-            body.push(Step::Multiply { group });
+            body.push(Step::Multiply { k_block });
         }
-        Schedule { prologue: vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { group: 0 }], body, ..Schedule::default() }
+        let prologue = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { k_block: 0 }];
+        Schedule { prologue, body, ..Schedule::default() }
     }
 }

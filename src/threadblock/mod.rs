@@ -1,8 +1,8 @@
 //! What the threads of a block do together.
 //!
-//! A block computes one tile of C. Its main loop ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B
+//! A block computes a tile of D, or one tile after another: [`work`] says which. Its main loop ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B
 //! make up a tile, a [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in shared
-//! memory. [`swizzle`] says which block computes which tile. On Hopper the copy engine moves tiles: a [`TensorMapDesc`] says which, and
+//! memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
 mod consumer_registers;
@@ -27,7 +27,7 @@ pub mod thread_map;
 #[doc(hidden)]
 pub mod tile_iterator;
 #[doc(hidden)]
-pub mod tile_scheduler;
+pub mod work;
 
 pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
 #[doc(hidden)]
@@ -53,4 +53,4 @@ pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
 #[doc(hidden)]
 pub use thread_map::ThreadMap;
 #[doc(hidden)]
-pub use tile_scheduler::{ClusterTiles, TileScheduler};
+pub use work::{ClusterTiles, Unit, Units, Work, WorkKind};

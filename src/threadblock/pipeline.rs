@@ -65,15 +65,15 @@ pub struct Pipeline {
     pub stage_bytes: [u32; 2],
     /// Warpgroups that multiply.
     pub consumers: u32,
-    /// Whether consumers take tiles of D in turns, each its own; else all read each stage.
-    pub in_turns: bool,
+    /// Whether consumers take tiles of D under ping-pong, each its own; else all read each stage.
+    pub pingpong: bool,
     /// What a cluster shares; `None` without clusters.
     pub multicast: Option<SharedOperand>,
     /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it from registers.
     pub staging_buffers: u32,
     /// Bytes of one of them.
     pub staging_bytes: u32,
-    /// Whether C comes to the consumers through the same buffers, each slice before that of D takes its place.
+    /// Whether C comes to the consumers through the same buffers, each subtile before that of D takes its place.
     pub source: bool,
 }
 
@@ -90,7 +90,7 @@ pub enum Region {
     Empty,
     /// The barrier at which a consumer waits for its turn to multiply, where consumers take turns.
     Turn,
-    /// The barrier at which a consumer waits for slices of C, where those come through the staging buffers.
+    /// The barrier at which a consumer waits for subtiles of C, where those come through the staging buffers.
     Source,
 }
 
@@ -182,7 +182,7 @@ impl Pipeline {
 
     /// Warpgroups that read each stage.
     pub const fn readers(&self) -> u32 {
-        if self.in_turns { 1 } else { self.consumers }
+        if self.pingpong { 1 } else { self.consumers }
     }
 
     /// Bytes that a full barrier waits for: the whole stage, whoever copies it.
@@ -221,7 +221,7 @@ impl Pipeline {
             Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
             Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
-            Region::Turn => (if self.in_turns { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Turn => (if self.pingpong { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
             Region::Source => (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
         }
     }

@@ -8,7 +8,7 @@ const WIDE: Pipeline = Pipeline {
     stages: 4,
     stage_bytes: [16 << 10, 32 << 10],
     consumers: 2,
-    in_turns: false,
+    pingpong: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
     staging_buffers: 1,
     staging_bytes: 8 << 10,
@@ -65,25 +65,22 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
     let multicast = |blocks| Some(SharedOperand { operand: OperandKind::B, blocks });
     assert_eq!(WIDE.check(), Ok(()));
     for (ring, sentence) in [
-        (Pipeline { stages: 1, ..WIDE }, "stages = 1 is not from 2 to 16; the nearest is 2"),
-        (Pipeline { stages: 17, ..WIDE }, "stages = 17 is not from 2 to 16; the nearest is 16"),
-        (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is not from 1 to 3; the nearest is 1"),
-        (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is not from 2 to 8; the nearest is 2"),
-        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is not from 0 to 8; the nearest is 8"),
-        (Pipeline { staging_buffers: 0, ..WIDE }, "bytes of a staging buffer = 8192 is not from 0 to 0; the nearest is 0"),
-        (Pipeline { staging_bytes: 0, ..WIDE }, "bytes of a staging buffer = 0 is not from 1024 to 262144; the nearest is 1024"),
+        (Pipeline { stages: 1, ..WIDE }, "stages = 1 is out of range (2 to 16); try 2"),
+        (Pipeline { stages: 17, ..WIDE }, "stages = 17 is out of range (2 to 16); try 16"),
+        (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is out of range (1 to 3); try 1"),
+        (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is out of range (2 to 8); try 2"),
+        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is out of range (0 to 8); try 8"),
+        (Pipeline { staging_buffers: 0, ..WIDE }, "bytes of a staging buffer = 8192 is out of range (0 to 0); try 0"),
+        (Pipeline { staging_bytes: 0, ..WIDE }, "bytes of a staging buffer = 0 is out of range (1024 to 262144); try 1024"),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
-            "bytes of A in a stage = 4294967295 is not from 1024 to 262144; the nearest is 262144",
+            "bytes of A in a stage = 4294967295 is out of range (1024 to 262144); try 262144",
         ),
         (
             Pipeline { stage_bytes: [1 << 10, 3 << 10], ..WIDE },
-            "bytes of B in a stage = 3072 is no multiple of 2048; the nearest is 4096",
+            "bytes of B in a stage = 3072 is not a multiple of 2048; try 4096",
         ),
-        (
-            Pipeline { staging_bytes: 1040, ..WIDE },
-            "bytes of a staging buffer = 1040 is no multiple of 1024; the nearest is 2048",
-        ),
+        (Pipeline { staging_bytes: 1040, ..WIDE }, "bytes of a staging buffer = 1040 is not a multiple of 1024; try 2048"),
     ] {
         assert_eq!(says(ring), sentence);
         // Sizes of what is refused are numbers all the same.

@@ -1,5 +1,5 @@
 //! The schedules of a producer and its consumers over a ring, and what they leave open. The ring says whether all consumers multiply
-//! one tile of D, each its own part, or take whole tiles in turns.
+//! one tile of D, each its own part, or take whole tiles under ping-pong.
 
 use super::{
     Pipeline,
@@ -14,7 +14,7 @@ use crate::{
 /// What the schedules of a ring leave open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RoleOptions {
-    /// Groups of products that a warp leaves under way when it goes on to the next tile along K. A stage is let go that many tiles
+    /// Groups of products that a warp leaves under way when it goes on to the next k-tile. A stage is released that many tiles
     /// later.
     pub pending: u8,
     /// In how many parts, an instruction's tile each, a consumer multiplies a stage where each stage is promoted; `None` where products
@@ -23,8 +23,8 @@ pub struct RoleOptions {
     /// Whether a consumer brings A to registers before it multiplies: to one of `pending + 1` sets in turn, so that no products under way
     /// read the one that is written.
     pub fragments: bool,
-    /// In how many slices a warpgroup stores its part of a tile of D; 0 where threads store.
-    pub slices: u8,
+    /// In how many subtiles a warpgroup stores its part of a tile of D; 0 where threads store.
+    pub subtiles: u8,
     /// Whether each thread multiplies and stores a tile of its own: products are done when they are performed, and nothing is staged.
     pub by_threads: bool,
     /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
@@ -46,12 +46,12 @@ impl RoleOptions {
     ///
     /// # Errors
     /// `pending` not below the number of stages: the producer would wait for a stage that its reader keeps; or not 0 where stages
-    /// are promoted. No part of a stage. `slices` no multiple of the staging buffers: a slice would not find its buffer at the same
+    /// are promoted. No part of a stage. `subtiles` no multiple of the staging buffers: a subtile would not find its buffer at the same
     /// place in each tile. Where threads multiply: anything pending, promoted or sliced. Registers that a thread cannot be left with, or more
     /// than the block has.
     pub fn check(&self, ring: &Pipeline) -> Result<(), Refusal> {
-        let (pending, slices, buffers) =
-            (u64::from(self.pending), u64::from(self.slices), u64::from(ring.staging_buffers.max(1)));
+        let (pending, subtiles, buffers) =
+            (u64::from(self.pending), u64::from(self.subtiles), u64::from(ring.staging_buffers.max(1)));
         for fragments in [false, self.fragments] {
             let (field, most) = Self::most_pending(ring.stages, fragments);
             within(field, pending, 0, most.into())?;
@@ -73,7 +73,7 @@ impl RoleOptions {
                 (Field::FragmentSetsOfThreads, u64::from(self.fragments)),
                 (Field::PendingOfThreads, pending),
                 (Field::PartsOfThreads, parts),
-                (Field::SlicesOfThreads, slices),
+                (Field::SubtilesOfThreads, subtiles),
             ] {
                 if value != 0 {
                     return Err(Refusal::OutOfRange { field, value, least: 0, most: 0 });
@@ -81,18 +81,18 @@ impl RoleOptions {
             }
         } else if ring.staging_buffers == 0 {
             let most = u64::from(MOST_STAGING);
-            return Err(Refusal::OutOfRange { field: Field::StagingBuffersOfSlices, value: 0, least: 1, most });
-        } else if slices == 0 {
-            return Err(Refusal::OutOfRange { field: Field::Slices, value: 0, least: 1, most: u64::from(u8::MAX) });
+            return Err(Refusal::OutOfRange { field: Field::StagingBuffersOfSubtiles, value: 0, least: 1, most });
+        } else if subtiles == 0 {
+            return Err(Refusal::OutOfRange { field: Field::Subtiles, value: 0, least: 1, most: u64::from(u8::MAX) });
         }
-        if !slices.is_multiple_of(buffers) {
+        if !subtiles.is_multiple_of(buffers) {
             return Err(Refusal::NotMultiple {
-                field: Field::Slices,
-                value: slices,
+                field: Field::Subtiles,
+                value: subtiles,
                 of: buffers,
-                nearest: Some(slices.next_multiple_of(buffers))
+                nearest: Some(subtiles.next_multiple_of(buffers))
                     .filter(|up| *up <= u64::from(u8::MAX))
-                    .unwrap_or(slices / buffers * buffers),
+                    .unwrap_or(subtiles / buffers * buffers),
             });
         }
         self.registers.map_or(Ok(()), |counts| Self::check_registers(ring, counts.map(u32::from)))
@@ -155,8 +155,8 @@ impl RoleOptions {
     /// Where threads multiply: while the last k of a stage is multiplied, the first of the next is read.
     fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
-        let in_turns = ring.in_turns;
-        let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| in_turns);
+        let pingpong = ring.pingpong;
+        let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| pingpong);
         let rest = [RoleStep::MultiplyStage, RoleStep::MeetWarp, RoleStep::Release { behind: 0 }, RoleStep::Advance];
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
@@ -194,35 +194,35 @@ impl RoleOptions {
             })),
         }
         body.extend([RoleStep::Release { behind: pending }, RoleStep::Advance]);
-        let in_turns = ring.in_turns;
+        let pingpong = ring.pingpong;
         let mut epilogue = Vec::new();
-        if in_turns {
+        if pingpong {
             epilogue.push(RoleStep::PassTurn);
         }
         for behind in (1..=pending).rev() {
             epilogue.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
         }
-        if in_turns {
+        if pingpong {
             epilogue.push(RoleStep::SkipLater);
         }
-        // As many slices as there are buffers share their barriers and their fence. The buffers were last read by the group before.
-        let slices: Vec<_> = (0..self.slices).collect();
-        let mut prologue = if in_turns { vec![RoleStep::SkipEarlier] } else { Vec::new() };
-        for (number, batch) in slices.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
+        // As many subtiles as there are buffers share their barriers and their fence. The buffers were last read by the group before.
+        let subtiles: Vec<_> = (0..self.subtiles).collect();
+        let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };
+        for (number, batch) in subtiles.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
             if ring.source {
-                // The first slices of C arrive while the tile is multiplied.
+                // The first subtiles of C arrive while the tile is multiplied.
                 let early = if number == 0 { &mut prologue } else { &mut epilogue };
                 early.push(RoleStep::ExpectSource);
-                early.extend(batch.iter().map(|&slice| RoleStep::FetchSource { slice }));
+                early.extend(batch.iter().map(|&subtile| RoleStep::FetchSource { subtile }));
                 epilogue.push(RoleStep::AwaitSource);
             }
-            epilogue.extend(batch.iter().map(|&slice| RoleStep::Deposit { slice }));
+            epilogue.extend(batch.iter().map(|&subtile| RoleStep::StoreStaging { subtile }));
             epilogue.extend([RoleStep::FenceProxy, RoleStep::Meet]);
-            epilogue.extend(batch.iter().map(|&slice| RoleStep::StoreTensor { slice }));
+            epilogue.extend(batch.iter().map(|&subtile| RoleStep::StoreTensor { subtile }));
             epilogue.push(RoleStep::CommitStores);
         }
-        if in_turns {
+        if pingpong {
             prologue.push(RoleStep::AwaitTurn);
         }
         Schedule {
@@ -244,7 +244,7 @@ mod tests {
         stages: 4,
         stage_bytes: [16 << 10, 32 << 10],
         consumers: 2,
-        in_turns: false,
+        pingpong: false,
         multicast: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
@@ -254,7 +254,7 @@ mod tests {
         pending: 1,
         promoted_parts: None,
         fragments: false,
-        slices: 4,
+        subtiles: 4,
         by_threads: false,
         registers: Some([24, 240]),
     };
@@ -264,15 +264,11 @@ mod tests {
         assert_eq!(RING.launch_registers(), 168);
         assert_eq!(LEGAL.check(&RING), Ok(()));
         for (ring, registers, sentence) in [
-            (RING, [16, 240], "registers of the producer = 16 is not from 24 to 168; the nearest is 24"),
-            (RING, [40, 240], "registers of a consumer = 240 is not from 168 to 232; the nearest is 232"),
-            (RING, [24, 244], "registers of a consumer = 244 is not from 168 to 240; the nearest is 240"),
-            (RING, [28, 168], "registers of the producer = 28 is no multiple of 8; the nearest is 24"),
-            (
-                Pipeline { consumers: 3, ..RING },
-                [32, 168],
-                "registers of a consumer = 168 is not from 128 to 160; the nearest is 160",
-            ),
+            (RING, [16, 240], "registers of the producer = 16 is out of range (24 to 168); try 24"),
+            (RING, [40, 240], "registers of a consumer = 240 is out of range (168 to 232); try 232"),
+            (RING, [24, 244], "registers of a consumer = 244 is out of range (168 to 240); try 240"),
+            (RING, [28, 168], "registers of the producer = 28 is not a multiple of 8; try 24"),
+            (Pipeline { consumers: 3, ..RING }, [32, 168], "registers of a consumer = 168 is out of range (128 to 160); try 160"),
         ] {
             let refusal = RoleOptions { registers: Some(registers), ..LEGAL }.check(&ring).expect_err(sentence);
             assert_eq!(refusal.sentence().as_str(), sentence);
@@ -282,35 +278,32 @@ mod tests {
     #[test]
     fn schedules_that_are_none_are_refused_in_a_sentence() {
         for (options, sentence) in [
-            (RoleOptions { pending: 4, ..LEGAL }, "pending = 4 is not from 0 to 3; the nearest is 3"),
+            (RoleOptions { pending: 4, ..LEGAL }, "pending = 4 is out of range (0 to 3); try 3"),
             (
                 RoleOptions { promoted_parts: Some(2), ..LEGAL },
-                "pending where stages are promoted = 1 is not from 0 to 0; the nearest is 0",
+                "pending where stages are promoted = 1 is out of range (0 to 0); try 0",
             ),
             (
                 RoleOptions { promoted_parts: Some(0), pending: 0, ..LEGAL },
-                "parts of a stage = 0 is not from 1 to 255; the nearest is 1",
+                "parts of a stage = 0 is out of range (1 to 255); try 1",
             ),
-            (RoleOptions { slices: 0, ..LEGAL }, "slices = 0 is not from 1 to 255; the nearest is 1"),
-            (RoleOptions { slices: 3, ..LEGAL }, "slices = 3 is no multiple of 2; the nearest is 4"),
-            (
-                RoleOptions { by_threads: true, ..LEGAL },
-                "pending where threads multiply = 1 is not from 0 to 0; the nearest is 0",
-            ),
+            (RoleOptions { subtiles: 0, ..LEGAL }, "subtiles = 0 is out of range (1 to 255); try 1"),
+            (RoleOptions { subtiles: 3, ..LEGAL }, "subtiles = 3 is not a multiple of 2; try 4"),
+            (RoleOptions { by_threads: true, ..LEGAL }, "pending where threads multiply = 1 is out of range (0 to 0); try 0"),
             (
                 RoleOptions { by_threads: true, pending: 0, promoted_parts: Some(2), ..LEGAL },
-                "parts of a stage where threads multiply = 2 is not from 0 to 0; the nearest is 0",
+                "parts of a stage where threads multiply = 2 is out of range (0 to 0); try 0",
             ),
             (
                 RoleOptions { by_threads: true, pending: 0, ..LEGAL },
-                "slices where threads store = 4 is not from 0 to 0; the nearest is 0",
+                "subtiles where threads store = 4 is out of range (0 to 0); try 0",
             ),
         ] {
             assert_eq!(options.roles(&RING).expect_err(sentence).sentence().as_str(), sentence);
         }
         let bare = Pipeline { staging_buffers: 0, staging_bytes: 0, ..RING };
         let says = LEGAL.roles(&bare).expect_err("no buffer").sentence();
-        assert_eq!(says.as_str(), "staging buffers of slices = 0 is not from 1 to 8; the nearest is 1");
+        assert_eq!(says.as_str(), "staging buffers of subtiles = 0 is out of range (1 to 8); try 1");
         assert!(LEGAL.roles(&Pipeline { stages: 0, ..RING }).is_err());
     }
 }

@@ -1,8 +1,8 @@
 //! Which block computes which tile of C.
 //!
 //! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in the L2 cache together.
-//! [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, `T` columns abreast; [`Horizontal`](SwizzleKind::Horizontal) walks along
-//! rows, and [`Grouped(T)`](SwizzleKind::Grouped) along `T` rows abreast; [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that
+//! [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, in groups of `T` columns; [`Horizontal`](SwizzleKind::Horizontal) walks along
+//! rows, and [`Grouped(T)`](SwizzleKind::Grouped) along rows, in groups of `T`; [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that
 //! tiles which are near in time are near along both axes. The last group is as wide as is left, so no block is idle.
 //!
 //! ```text
@@ -24,11 +24,11 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum SwizzleKind {
-    /// Down columns of tiles, so many columns abreast.
+    /// Down columns of tiles, in groups of so many columns.
     Identity(u32),
     /// Along rows of tiles.
     Horizontal,
-    /// Along rows of tiles, so many rows abreast.
+    /// Along rows of tiles, in groups of so many rows.
     Grouped(u32),
     /// Hilbert's curve in squares, the squares in rows of them; what no square covers comes last, by rows.
     Hilbert,
@@ -39,7 +39,7 @@ pub enum SwizzleKind {
 pub const HILBERT_SIDE: u32 = 16;
 
 impl SwizzleKind {
-    /// The name and the number in the generated header: columns or rows abreast, the side of Hilbert's squares.
+    /// The name and the number in the generated header: the group size, the side of Hilbert's squares.
     pub const fn spelled(self) -> (&'static str, u32) {
         match self {
             Self::Identity(tile) => ("Identity", tile),
@@ -49,8 +49,8 @@ impl SwizzleKind {
         }
     }
 
-    /// Columns or rows abreast, where the order has a number.
-    pub(crate) const fn abreast(self) -> Option<u32> {
+    /// The group size, where the order has one.
+    pub(crate) const fn group_size(self) -> Option<u32> {
         match self {
             Self::Identity(tile) | Self::Grouped(tile) => Some(tile),
             Self::Horizontal | Self::Hilbert => None,
@@ -59,7 +59,7 @@ impl SwizzleKind {
 }
 
 impl fmt::Display for SwizzleKind {
-    /// A word of a configuration: the columns abreast, 0 for rows, `r4` for four rows abreast, `h`.
+    /// A word of a configuration: the group size in columns, 0 for rows, `r4` for groups of four rows, `h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Identity(tile) => write!(f, "{tile}"),
@@ -87,9 +87,9 @@ impl TileOrder {
     pub const fn tile(&self, block: u32) -> (u32, u32) {
         match self.kind {
             SwizzleKind::Horizontal => (block / self.columns, block % self.columns),
-            SwizzleKind::Identity(abreast) => grouped(block, abreast, self.rows, self.columns),
-            SwizzleKind::Grouped(abreast) => {
-                let (along, across) = grouped(block, abreast, self.columns, self.rows);
+            SwizzleKind::Identity(group_size) => grouped(block, group_size, self.rows, self.columns),
+            SwizzleKind::Grouped(group_size) => {
+                let (along, across) = grouped(block, group_size, self.columns, self.rows);
                 (across, along)
             }
             SwizzleKind::Hilbert => self.hilbert(block),
@@ -99,15 +99,15 @@ impl TileOrder {
     /// Blocks as modes (extent, stride) of the tile, of such strides down and across; `None` where the last group is narrower than others,
     /// and of curves.
     pub(crate) fn modes(&self, [down, across]: [u32; 2]) -> Option<[(u32, u32); 3]> {
-        let grouped = |abreast: u32, places, lines: u32, [place, line]: [u32; 2]| {
-            let abreast = abreast.min(lines);
-            let modes = [(abreast, line), (places, place), (lines.checked_div(abreast)?, abreast * line)];
-            lines.is_multiple_of(abreast).then_some(modes)
+        let grouped = |group_size: u32, places, lines: u32, [place, line]: [u32; 2]| {
+            let group_size = group_size.min(lines);
+            let modes = [(group_size, line), (places, place), (lines.checked_div(group_size)?, group_size * line)];
+            lines.is_multiple_of(group_size).then_some(modes)
         };
         match self.kind {
             SwizzleKind::Horizontal => grouped(1, self.columns, self.rows, [across, down]),
-            SwizzleKind::Identity(abreast) => grouped(abreast, self.rows, self.columns, [down, across]),
-            SwizzleKind::Grouped(abreast) => grouped(abreast, self.columns, self.rows, [across, down]),
+            SwizzleKind::Identity(group_size) => grouped(group_size, self.rows, self.columns, [down, across]),
+            SwizzleKind::Grouped(group_size) => grouped(group_size, self.columns, self.rows, [across, down]),
             SwizzleKind::Hilbert => None,
         }
     }
@@ -141,13 +141,13 @@ impl TileOrder {
     }
 }
 
-/// Along groups of `abreast` lines of so many places: the place and the line. Lines of a group come before the next place.
-const fn grouped(block: u32, abreast: u32, places: u32, lines: u32) -> (u32, u32) {
-    let group = block / (places * abreast);
-    let left = lines - group * abreast;
-    let width = if left < abreast { left } else { abreast };
-    let within = block - group * places * abreast;
-    (within / width, group * abreast + within % width)
+/// Along groups of `group_size` lines of so many places: the place and the line. Lines of a group come before the next place.
+const fn grouped(block: u32, group_size: u32, places: u32, lines: u32) -> (u32, u32) {
+    let group = block / (places * group_size);
+    let left = lines - group * group_size;
+    let width = if left < group_size { left } else { group_size };
+    let within = block - group * places * group_size;
+    (within / width, group * group_size + within % width)
 }
 
 /// The (row, column) of a step of Hilbert's curve through a square, whose side is a power of two.

@@ -1,4 +1,4 @@
-//! What one copy of Hopper's copy engine (TMA) does: a box of a tensor to shared memory, or back.
+//! What one TMA copy does: a box of a tensor to shared memory, or back.
 //!
 //! A load puts element `j` of row `r` of the box where [`SharedBox`] says, and zero where the element would lie outside of the
 //! tensor, on any side. A store writes what lies inside and leaves the rest alone. Rows are counted along dimension 1 first:
@@ -52,7 +52,7 @@ impl SharedBox {
     ///
     /// # Errors
     ///
-    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is no multiple of 128,
+    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is not a multiple of 128,
     /// [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
         hold!(map.check());
@@ -128,12 +128,12 @@ pub struct TensorCopy {
 
 impl TensorCopy {
     /// The copy whose box has its first element at `corner`, the contiguous dimension first; coordinates beyond the rank do not
-    /// count. The corner may lie outside of the tensor; [`check`](Self::check) says which corners the engine takes.
+    /// count. The corner may lie outside of the tensor; [`check`](Self::check) says which corners TMA takes.
     pub const fn new(tile: SharedBox, corner: [i32; MOST_RANK]) -> Self {
         Self { tile, corner }
     }
 
-    /// Whether the copy engine takes the copy: rows of the box begin at multiples of 16 bytes, inside of the tensor and outside.
+    /// Whether TMA takes the copy: rows of the box begin at multiples of 16 bytes, inside of the tensor and outside.
     /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl TensorCopy {
 
     /// Loads the box: from the tensor's bytes to those of the tile. Answers the bytes that the barrier is told of.
     ///
-    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which the engine rounds, numbers that are rounded.
+    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which TMA rounds, numbers that are rounded.
     ///
     /// # Errors
     ///

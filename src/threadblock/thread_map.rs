@@ -10,7 +10,7 @@
 //!                    row 1:   4  5  6  7 | 36 37 38 39 ...
 //! ```
 //!
-//! When the operand has to turn, contiguous along K in global memory and along MN in shared memory, a warp keeps to 32 bytes
+//! When the operand has to turn, K-major in global memory and along MN in shared memory, a warp keeps to 32 bytes
 //! of a row: still a whole sector, and its stores fall into as many banks as they can.
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.

@@ -10,12 +10,12 @@ pub enum InterleaveKind {
     Elements(u32),
 }
 
-/// How much of the loop over a tile's k-groups is unrolled.
+/// How much of the loop over a tile's k-blocks is unrolled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum UnrollKind {
     /// All of it.
     Full,
-    /// So many k-groups a turn. Only the single-stage main loop has this loop: the others schedule every k-group.
+    /// So many k-blocks a turn. Only the single-stage main loop has this loop: the others schedule every k-block.
     By(u32),
 }

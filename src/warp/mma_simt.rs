@@ -198,7 +198,7 @@ impl IndexMap for FragmentMap {
     }
 }
 
-/// The map (thread, k-group) to K of the block's tile: each slice of warps has its own share.
+/// The map (thread, k-block) to K of the block's tile: each slice of warps has its own share.
 #[derive(Clone, Copy, Debug)]
 pub struct DepthMap(pub ThreadTiles);
 

@@ -3,7 +3,7 @@
 use crate::harness::{
     asked_for,
     completions::conform,
-    conformance::{Cases, by_threads, conforms, distinct, with_roles},
+    conformance::{Cases, by_threads, conforms, distinct, warp_specialized_only},
     descriptions::Wanted,
     on_cuda::OnCuda,
 };
@@ -13,22 +13,22 @@ use falchion::arch::OpKind;
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_device_conforms_where_threads_multiply() {
     let cases = Cases { descriptions: 60, problems_each: 12, most_work: 24_000_000, wanted: by_threads() };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x0c0d_a0f3);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x0c0d_a0f3);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 700 && distinct(&drawn) >= 50);
+        assert!(tally.cases >= 700 && distinct(&descriptions) >= 50);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn the_device_conforms_where_warpgroups_have_roles() {
-    let cases = Cases { descriptions: 90, problems_each: 12, most_work: 24_000_000, wanted: with_roles() };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x0c0d_a090);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+fn the_device_conforms_for_warp_specialized_kernels() {
+    let cases = Cases { descriptions: 90, problems_each: 12, most_work: 24_000_000, wanted: warp_specialized_only() };
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x0c0d_a090);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 1000 && distinct(&drawn) >= 80);
+        assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
 }
@@ -38,10 +38,10 @@ fn the_device_conforms_where_warpgroups_have_roles() {
 fn the_device_conforms() {
     let wanted = Wanted::default();
     let cases = Cases { descriptions: 160, problems_each: 15, most_work: 3_000_000, wanted };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x0c0d_a001);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x0c0d_a001);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 2000 && distinct(&drawn) >= 100);
+        assert!(tally.cases >= 2000 && distinct(&descriptions) >= 100);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
 }
@@ -62,27 +62,27 @@ fn completions_of_single_knobs_conform() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_few_cases_for_a_sanitizer() {
     let cases = Cases { descriptions: 60, problems_each: 1, most_work: 300_000, wanted: Wanted::default() };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x5a41_712e);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_712e);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 60);
 }
 
-/// The same where warpgroups have roles.
+/// The same of warp-specialized kernels.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn a_few_cases_with_roles_for_a_sanitizer() {
-    let cases = Cases { descriptions: 40, problems_each: 1, most_work: 6_000_000, wanted: with_roles() };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x5a41_7290);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+fn a_few_warp_specialized_cases_for_a_sanitizer() {
+    let cases = Cases { descriptions: 40, problems_each: 1, most_work: 6_000_000, wanted: warp_specialized_only() };
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7290);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 40);
 }
 
-/// The same where threads multiply what the copy engine brings.
+/// The same where threads multiply what TMA brings.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_cases_by_threads_for_a_sanitizer() {
     let cases = Cases { descriptions: 20, problems_each: 1, most_work: 6_000_000, wanted: by_threads() };
-    let (tally, drawn) = conforms(&OnCuda::new(), cases, 0x5a41_7291);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7291);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 20);
 }

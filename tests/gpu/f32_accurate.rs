@@ -12,8 +12,8 @@ use falchion::{
     desc::GemmDesc,
     internals::{call::Source, host::Mode},
     layout::Order,
-    numeric::{ElementKind, SplitKind},
-    refusal::SplitRefusal,
+    numeric::{ElementKind, EmulationKind},
+    refusal::EmulationRefusal,
 };
 use std::sync::Arc;
 
@@ -81,9 +81,9 @@ fn bits(d: &[f32]) -> Vec<u32> {
 fn the_device_gives_the_hosts_bits() {
     let stream = stream();
     let mut compared = 0;
-    for split in SplitKind::MODES {
+    for emulation in EmulationKind::MODES {
         for orders in ORDERS {
-            let desc = desc(split, orders);
+            let desc = desc(emulation, orders);
             for (seed, sizes) in [[1, 1, 1], [64, 64, 64], [257, 129, 65], [130, 70, 200], [300, 260, 1000], [512, 384, 640]]
                 .into_iter()
                 .enumerate()
@@ -104,14 +104,14 @@ fn the_device_gives_the_hosts_bits() {
                                 .collect();
                             assert!(
                                 apart.is_empty(),
-                                "{split:?} {orders:?} {sizes:?} {data:?}: {} apart: {first:?}",
+                                "{emulation:?} {orders:?} {sizes:?} {data:?}: {} apart: {first:?}",
                                 apart.len()
                             );
                             compared += 1;
                         }
                         (Err(host), Err(device)) => assert_eq!(host.to_string(), device.to_string()),
                         (host, device) => {
-                            panic!("{split:?} {orders:?} {sizes:?} {data:?}: {:?} and {device:?}", host.map(|d| d.len()))
+                            panic!("{emulation:?} {orders:?} {sizes:?} {data:?}: {:?} and {device:?}", host.map(|d| d.len()))
                         }
                     }
                 }
@@ -129,7 +129,7 @@ fn what_is_not_finite_is_the_hosts() {
     let (stream, [m, n, k]) = (stream(), [70, 66, 130]);
     let (mut a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     (a[5], a[3 * k + 7], a[9 * k]) = (f32::INFINITY, f32::NAN, f32::MAX);
-    let desc = desc(SplitKind::Bf16x6, ORDERS[0]);
+    let desc = desc(EmulationKind::Bf16x6, ORDERS[0]);
     let host = computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
     let (d, answer) = on_device(&stream, &desc, [m, n, k], (&a, &b), 0, 0);
     answer.expect("it takes all");
@@ -144,17 +144,17 @@ fn refusals_leave_d_alone() {
     let (a, mut b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     b[77 * k..77 * k + 9].fill(1e-12);
     for orders in ORDERS {
-        let desc = desc(SplitKind::F16x3, orders);
+        let desc = desc(EmulationKind::F16x3, orders);
         let host = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect_err("refused").to_string();
         let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), 1, 0);
         assert_eq!(answer.expect_err("refused").to_string(), host);
         assert!(host.starts_with("column 77 of B has 9 of 192 numbers"), "{host}");
         assert!(d.iter().all(|x| x.is_nan()), "D was written");
     }
-    for split in SplitKind::MODES {
-        let (d, answer) = on_device(&stream, &desc(split, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
+    for emulation in EmulationKind::MODES {
+        let (d, answer) = on_device(&stream, &desc(emulation, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
         let error = answer.expect_err("a byte short").to_string();
-        assert!(error.contains("splits A, splits B and takes"), "{error}");
+        assert!(error.contains("decomposes A, decomposes B and takes"), "{error}");
         assert!(d.iter().all(|x| x.is_nan()), "D was written");
     }
 }
@@ -179,8 +179,8 @@ fn one_mode_can_be_captured() {
     let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
     let upload = |x: &[f32]| untracked(&stream, bytemuck::cast_slice(x));
     let (a_device, b_device) = (upload(&a), upload(&b));
-    for split in SplitKind::MODES {
-        let desc = desc(split, ORDERS[0]);
+    for emulation in EmulationKind::MODES {
+        let desc = desc(emulation, ORDERS[0]);
         let problem = problem(ORDERS[0], [m, n, k]);
         let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
         let mut d = upload(&vec![f32::NAN; m * n]);
@@ -200,8 +200,8 @@ fn one_mode_can_be_captured() {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
         let answer = run();
         let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
-        if split.scales() {
-            assert!(matches!(answer, Err(Error::Refused(Refusal::Split(SplitRefusal::Captured)))), "{answer:?}");
+        if emulation.scales() {
+            assert!(matches!(answer, Err(Error::Refused(Refusal::Emulation(EmulationRefusal::Captured)))), "{answer:?}");
             run().expect("outside of a capture");
         } else {
             answer.expect("captured");
@@ -210,6 +210,6 @@ fn one_mode_can_be_captured() {
         stream.synchronize().expect("the device is well");
         let found = stream.clone_dtoh(&d).expect("D comes back");
         let found: Vec<f32> = found.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        assert!(bits(&found) == bits(&computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it fits")), "{split:?}");
+        assert!(bits(&found) == bits(&computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it fits")), "{emulation:?}");
     }
 }

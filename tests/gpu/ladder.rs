@@ -22,7 +22,7 @@ fn every_rung_has_the_hosts_bits() {
         for extents in [(1, 1, 1), (300, 200, 100), (257, 129, 65), (64, 64, 64), (130, 300, 7), (33, 31, 0)] {
             let problem = Problem::of(&desc, extents, [None; 3], [1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
             let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
-            let [operands, _] = product.drawn_from(&desc);
+            let [operands, _] = product.distributions(&desc);
             product.a.draw(operands, 1).unwrap();
             product.b.draw(operands, 2).unwrap();
             let mut on_host = product.clone();

@@ -1,5 +1,5 @@
-//! Detours on a device: what lays matrices out again copies every byte and no other, at the speed of a copy; products whose operands
-//! the copy engine cannot read are right in every layout; and what a workspace is held to.
+//! Passes on a device: what repacks matrices copies every byte and no other, at the speed of a copy; products whose operands
+//! TMA cannot read are right in every layout; and what a workspace is held to.
 
 use crate::harness::{
     case::{Tally, judge_one},
@@ -14,7 +14,7 @@ use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpClass, OpKind},
     cuda::{Cuda, DeviceMatrix, open, repack},
-    internals::{family::default_gemm_configuration::default_description, pass::RelayShapes},
+    internals::{family::default_gemm_configuration::default_description, pass::RepackShapes},
     layout::Order,
     numeric::{Combined, ElementKind, F16},
     prelude::*,
@@ -41,7 +41,7 @@ fn check(stream: &Arc<CudaStream>, (rows, row_bytes, gap): (usize, usize, usize)
     let on_device = stream.clone_htod(&source).expect("room");
     let before = vec![POISON; 2 * GUARD + rows * pitch];
     let mut copy = stream.clone_htod(&before).expect("room");
-    let shapes = RelayShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64).expect("something to copy");
+    let shapes = RepackShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64).expect("something to copy");
     {
         let from = on_device.slice(offset..);
         let mut to = copy.slice_mut(GUARD..GUARD + rows * pitch);
@@ -75,7 +75,7 @@ fn what_is_laid_out_again_is_the_matrix() {
             }
         }
     }
-    println!("{cases} matrices laid out again");
+    println!("{cases} matrices repacked");
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn a_few_cases_for_a_sanitizer() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn what_no_relay_does_is_refused() {
+fn what_no_repack_does_is_refused() {
     let stream = stream();
     let mut bytes = stream.alloc_zeros::<u8>(4096).expect("room");
-    let shapes = RelayShapes::new(10, 100, 101, 112).expect("something to copy");
+    let shapes = RepackShapes::new(10, 100, 101, 112).expect("something to copy");
     let mut run = |from: usize, to: usize, length: usize| {
         let other = stream.alloc_zeros::<u8>(length).expect("room");
         let address = DeviceMatrix::read_bytes(ElementKind::U8, &other, &stream).from(from);
@@ -220,17 +220,17 @@ fn a_run_takes_what_workspace_size_says() {
         other => panic!("{other:?}"),
     };
     let none = refused(gemm.run(odd.arguments()));
-    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call lays A out again, lays B out again and takes {size}"));
+    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call repacks A, repacks B and takes {size}"));
     let mut short = Odd::workspace(&stream, size - 1);
     assert!(matches!(refused(gemm.run(odd.arguments().workspace(&mut short))), Refusal::Workspace { .. }));
     // Nothing was enqueued: D is what it was.
     assert!(stream.clone_dtoh(&odd.d).expect("D comes back").iter().all(|&x| x == -1));
 }
 
-/// A prepared kernel has prepared what its detours need: the first run is captured, and replays.
+/// A prepared kernel has prepared what its passes need: the first run is captured, and replays.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_captured_run_with_detours_replays() {
+fn a_captured_run_with_passes_replays() {
     let stream = stream();
     let mut odd = Odd::new(&stream);
     let kernel = Bytes::new().prepare(stream.context()).expect("a kernel");
@@ -297,10 +297,10 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
         let pitch = (row_bytes as usize).next_multiple_of(128);
         let source = stream.alloc_zeros::<u8>(rows * row_bytes as usize).expect("room");
         let mut copy = stream.alloc_zeros::<u8>(rows * pitch).expect("room");
-        let shapes = RelayShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64).expect("something to copy");
+        let shapes = RepackShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64).expect("something to copy");
         let mut best = [f64::INFINITY; 2];
         for _ in 0..5 {
-            let relaid = watch.time(|| {
+            let repacked = watch.time(|| {
                 (0..rounds).try_for_each(|_| {
                     let from = DeviceMatrix::read_bytes(ElementKind::U8, &source, &stream);
                     let to = DeviceMatrix::write_bytes(ElementKind::U8, &mut copy, &stream);
@@ -314,18 +314,18 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
                     stream.memcpy_dtod(&source, &mut part).map_err(failed)
                 })
             });
-            for (best, time) in best.iter_mut().zip([relaid, copied]) {
+            for (best, time) in best.iter_mut().zip([repacked, copied]) {
                 *best = best.min(time.expect("the device") / f64::from(rounds));
             }
         }
-        let [relaid, copied] = best;
+        let [repacked, copied] = best;
         let rate = |time: f64| 2.0 * (rows as f64) * row_bytes as f64 / time / 1e6;
         println!(
-            "{rows} rows of {row_bytes} bytes: {relaid:.1} us, {:.2} TB/s; a copy {copied:.1} us, {:.2} TB/s: {:.3} of it",
-            rate(relaid),
+            "{rows} rows of {row_bytes} bytes: {repacked:.1} us, {:.2} TB/s; a copy {copied:.1} us, {:.2} TB/s: {:.3} of it",
+            rate(repacked),
             rate(copied),
-            copied / relaid
+            copied / repacked
         );
-        assert!(relaid * 0.8 <= copied, "{relaid} us, and a copy takes {copied}");
+        assert!(repacked * 0.8 <= copied, "{repacked} us, and a copy takes {copied}");
     }
 }

@@ -1,4 +1,4 @@
-//! The ring and its roles on a device: every stage, phase, rank and slice in its place, for many tiles one after the other.
+//! The ring and its roles on a device: every stage, phase, rank and subtile in its place, for many tiles one after the other.
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
@@ -30,7 +30,7 @@ struct Arguments {
 unsafe impl DeviceRepr for Arguments {}
 
 const BLOCKS: u32 = 132;
-/// Accumulators of a slice: 128 threads, 8 each.
+/// Accumulators of a subtile: 128 threads, 8 each.
 const SLICE: usize = 1024;
 /// Products along K of one tile.
 const DEPTH: f32 = 64.0;
@@ -75,7 +75,7 @@ fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, 
                 block_dim: (ring.threads(), 1, 1),
                 shared_mem_bytes: ring.shared_bytes(),
             };
-            // SAFETY: the kernel reads the constants, and writes each slice of D once; both are as long as it takes them to be.
+            // SAFETY: the kernel reads the constants, and writes each subtile of D once; both are as long as it takes them to be.
             unsafe { stream.launch_builder(&function).arg(&arguments).launch(launch) }.expect("a launch");
         }
         let found = stream.clone_dtoh(&d).expect("a copy");

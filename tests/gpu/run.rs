@@ -1,6 +1,6 @@
 //! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See `docs/what-run-promises.md`.
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys::CUstreamCaptureMode};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode};
 use falchion::{Error, Refusal, cuda::open, prelude::*};
 use std::{
     sync::Arc,
@@ -242,19 +242,39 @@ fn a_device_too_old_or_another_device_is_refused() {
     drop(stream);
 }
 
-/// The cost of `run` on the host, in microseconds: the median of many, the stream kept from filling up.
-fn cost_of_run(kernel: &falchion::device::Kernel<Sgemm>, problem: &mut Problem, stream: &CudaStream) -> f64 {
-    let mut costs = Vec::new();
+/// What enqueueing costs on the host, in microseconds: the medians of many rounds, in which all take turns, the stream kept from filling up.
+fn host_costs<const N: usize>(stream: &CudaStream, mut enqueue: [&mut dyn FnMut(); N]) -> [f64; N] {
+    let mut costs = [const { Vec::new() }; N];
     for _ in 0..200 {
-        let began = Instant::now();
-        for _ in 0..50 {
-            kernel.run(problem.arguments()).unwrap();
+        for (enqueue, costs) in enqueue.iter_mut().zip(&mut costs) {
+            let began = Instant::now();
+            (0..50).for_each(|_| enqueue());
+            costs.push(began.elapsed().as_secs_f64() * 1e6 / 50.0);
+            stream.synchronize().unwrap();
         }
-        costs.push(began.elapsed().as_secs_f64() * 1e6 / 50.0);
-        stream.synchronize().unwrap();
     }
-    costs.sort_by(f64::total_cmp);
-    costs[costs.len() / 2]
+    costs.map(|mut costs| {
+        costs.sort_by(f64::total_cmp);
+        costs[costs.len() / 2]
+    })
+}
+
+/// Enqueues a kernel that does nothing with `N` bytes of parameters.
+#[allow(unsafe_code, reason = "a kernel of the test's own")]
+fn bare_launch<const N: usize>(context: &Arc<CudaContext>, stream: &Arc<CudaStream>) -> impl FnMut() {
+    #[derive(Clone, Copy)]
+    #[repr(align(64))]
+    struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
+    // SAFETY: bytes mean nothing.
+    unsafe impl<const N: usize> cudarc::driver::DeviceRepr for Params<N> {}
+    let text = format!(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
+    );
+    let module = context.load_module(cudarc::nvrtc::Ptx::from_src(text)).expect("PTX that every driver takes");
+    let (kernel, params, stream) = (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
+    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
+    // SAFETY: the kernel touches nothing.
+    move || drop(unsafe { stream.launch_builder(&kernel).arg(&params).launch(config) }.unwrap())
 }
 
 #[test]
@@ -262,12 +282,34 @@ fn cost_of_run(kernel: &falchion::device::Kernel<Sgemm>, problem: &mut Problem, 
 fn the_host_cost_of_a_run() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    let mut problem = Problem::untracked(&context, &stream, (64, 64, 16));
-    let off = cost_of_run(&kernel, &mut problem, &stream);
-    let mut problem = Problem::new(&stream, (64, 64, 16));
-    let on = cost_of_run(&kernel, &mut problem, &stream);
-    println!("host cost of run: {off:.2} us with event tracking off, {on:.2} us with it on");
-    assert!(off < 5.0, "{off:.2} us");
+    let [mut untracked, mut tracked] = [Problem::untracked(&context, &stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
+    let mut bare = bare_launch::<208>(&context, &stream);
+    let mut run = || kernel.run(untracked.arguments()).unwrap();
+    let mut run_tracked = || kernel.run(tracked.arguments()).unwrap();
+    let [bare, off, on] = host_costs(&stream, [&mut bare, &mut run, &mut run_tracked]);
+    println!("host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on");
+    assert!(off < bare + 2.0, "{off:.2} us, and {bare:.2} us of a bare launch");
+}
+
+/// The same of a kernel that takes tensor maps: they are made anew at each run.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_host_cost_of_a_run_with_tensor_maps() {
+    let (context, stream) = device();
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    let kernel = Hopper::new().prepare(&context).unwrap();
+    // SAFETY: the slices are used on one stream.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    unsafe {
+        context.disable_event_tracking();
+    }
+    let (a, b) = (stream.alloc_zeros(64 * 64).unwrap(), stream.alloc_zeros(64 * 64).unwrap());
+    let mut d = stream.alloc_zeros(64 * 64).unwrap();
+    let mut bare = bare_launch::<768>(&context, &stream);
+    let mut run = || kernel.run(Arguments::new((64, 64, 64), &a, &b, &mut d)).unwrap();
+    let [bare, off] = host_costs(&stream, [&mut bare, &mut run]);
+    println!("host cost of run with tensor maps: {bare:.2} us of a bare launch, {off:.2} us with event tracking off");
+    assert!(off < bare + 3.0, "{off:.2} us, and {bare:.2} us of a bare launch");
 }
 
 #[test]

@@ -14,9 +14,9 @@ use rayon::prelude::*;
 /// The fast mode and the device on problems of descriptions drawn from a seed.
 fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (usize, Vec<GemmDesc>) {
     let device = OnCuda::new();
-    let drawn: Vec<(u64, GemmDesc)> =
+    let descriptions: Vec<(u64, GemmDesc)> =
         (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted))).collect();
-    let pairs = drawn
+    let pairs = descriptions
         .par_iter()
         .map(|(seed, desc)| {
             let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
@@ -31,41 +31,41 @@ fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (
             8
         })
         .sum();
-    (pairs, drawn.into_iter().map(|(_, desc)| desc).collect())
+    (pairs, descriptions.into_iter().map(|(_, desc)| desc).collect())
 }
 
-fn distinct(drawn: &[GemmDesc]) -> usize {
-    drawn.iter().collect::<std::collections::HashSet<_>>().len()
+fn distinct(descriptions: &[GemmDesc]) -> usize {
+    descriptions.iter().collect::<std::collections::HashSet<_>>().len()
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_device_gives_the_hosts_bits() {
     let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
-    let (pairs, drawn) = device_pairs(0xb175_0fd5, 150, wanted);
-    let of = |kind| drawn.iter().filter(|desc| desc.class.a.element == kind).count();
+    let (pairs, descriptions) = device_pairs(0xb175_0fd5, 150, wanted);
+    let of = |kind| descriptions.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
-    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&drawn));
-    assert!(pairs >= 500 && distinct(&drawn) >= 100 && kinds.iter().all(|&count| count >= 5));
+    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&descriptions));
+    assert!(pairs >= 500 && distinct(&descriptions) >= 100 && kinds.iter().all(|&count| count >= 5));
 }
 
-/// Whether the CUDA cores that the copy engine feeds add as the host does: bit by bit.
+/// Whether the CUDA cores that TMA feeds add as the host does: bit by bit.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn threads_that_the_copy_engine_feeds_give_the_hosts_bits() {
-    let (pairs, drawn) = device_pairs(0xb175_0ff3, 60, threads());
-    let missing = Coverage::missing_threads(&drawn);
-    println!("{pairs} pairs from {} descriptions, which lack {missing:?}", distinct(&drawn));
-    assert!(pairs >= 400 && distinct(&drawn) >= 50 && missing.len() <= 2);
+fn threads_that_tma_feeds_give_the_hosts_bits() {
+    let (pairs, descriptions) = device_pairs(0xb175_0ff3, 60, threads());
+    let missing = Coverage::missing_threads(&descriptions);
+    println!("{pairs} pairs from {} descriptions, which lack {missing:?}", distinct(&descriptions));
+    assert!(pairs >= 400 && distinct(&descriptions) >= 50 && missing.len() <= 2);
 }
 
 /// Whether the host adds as the tensor cores of Hopper do: bit by bit.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_tensor_cores_give_the_hosts_bits() {
-    let (pairs, drawn) = device_pairs(0xb175_0f90, 90, roles());
-    let of = |kind| drawn.iter().filter(|desc| desc.class.a.element == kind).count();
+    let (pairs, descriptions) = device_pairs(0xb175_0f90, 90, roles());
+    let of = |kind| descriptions.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8].map(of);
-    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&drawn));
-    assert!(pairs >= 500 && distinct(&drawn) >= 80 && kinds.iter().all(|&count| count >= 3));
+    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&descriptions));
+    assert!(pairs >= 500 && distinct(&descriptions) >= 80 && kinds.iter().all(|&count| count >= 3));
 }

@@ -1,4 +1,4 @@
-//! What the copy engine does with a box, byte for byte, held against the host's model: loads, stores, multicasts in clusters.
+//! What TMA does with a box, byte for byte, held against the host's model: loads, stores, multicasts in clusters.
 //! Shared memory is poisoned before each copy and compared whole; so are the tensors that are stored to.
 
 use crate::harness::{
@@ -30,7 +30,7 @@ fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
         let (extent, length) = (desc.dims[d] as i32, desc.box_dims[d] as i32);
         [0, 3, -1, -length + 1, -length, extent - length, extent - 1, extent, i32::MIN, i32::MAX - length]
     };
-    // The engine begins rows at multiples of 16 bytes.
+    // TMA begins rows at multiples of 16 bytes.
     let chunk = desc.element.elements_in(16) as i32;
     let (columns, rows) = (along(0).map(|c| c.div_euclid(chunk) * chunk), along(1));
     let mut corners: Vec<_> = columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [chunk, r, 0])).collect();
@@ -64,7 +64,7 @@ fn whole(desc: &TensorMapDesc) -> TensorMapDesc {
 }
 
 /// Every drawn copy of two or three dimensions.
-fn drawn(count: usize) -> Vec<TensorCopy> {
+fn random_copies(count: usize) -> Vec<TensorCopy> {
     let (mut runner, strategy) = (TestRunner::deterministic(), copies());
     let draw = || strategy.new_tree(&mut runner).expect("a copy").current();
     std::iter::repeat_with(draw).filter(|copy| copy.tile().map().rank >= 2).take(count).collect()
@@ -82,7 +82,7 @@ fn loads_put_every_byte_where_the_model_does() {
             count += 1;
         }
     }
-    for (number, load) in (0..).zip(drawn(400)) {
+    for (number, load) in (0..).zip(random_copies(400)) {
         check_load(&device, &load, number);
         count += 1;
     }
@@ -103,7 +103,7 @@ fn stores_write_what_lies_inside_and_nothing_else() {
             }
         }
     }
-    for (number, store) in (0..).zip(drawn(600)).filter(|(_, store)| tensors::stores(store)) {
+    for (number, store) in (0..).zip(random_copies(600)).filter(|(_, store)| tensors::stores(store)) {
         check_store(&device, &store, number);
         count += 1;
     }
@@ -132,14 +132,14 @@ fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_box_goes_round_through_shared_memory() {
     let device = Device::new();
-    let drawn = drawn(200);
-    for (number, load) in (0..).zip(&drawn) {
+    let random_copies = random_copies(200);
+    for (number, load) in (0..).zip(&random_copies) {
         let (corner, chunk) = (load.corner(), load.tile().map().element.elements_in(16) as i32);
         let tile = SharedBox::new(&whole(load.tile().map()), load.tile().address()).expect("a box");
         let store = TensorCopy::new(tile, [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0]);
         check_round(&device, load, &store, number);
     }
-    println!("{} round trips", drawn.len());
+    println!("{} round trips", random_copies.len());
 }
 
 /// Each block whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it was.

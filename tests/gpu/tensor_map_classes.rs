@@ -1,4 +1,4 @@
-//! Which copies the copy engine takes at all: each class in a process of its own, for one that it does not take ends with
+//! Which copies TMA takes at all: each class in a process of its own, for one that it does not take ends with
 //! `CUDA_ERROR_ILLEGAL_INSTRUCTION`, after which the process has no device.
 //!
 //! The first class is taken by every rule; each other differs from it in one respect, or in what its name says.
@@ -231,7 +231,7 @@ fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
 /// Runs one class in a process of its own.
 fn outcome(class: &Class) -> Outcome {
     let mut child = Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "--ignored", "--nocapture", "tensor_map_classes::the_engine_takes_what_the_rules_take"])
+        .args(["--exact", "--ignored", "--nocapture", "tensor_map_classes::tma_takes_what_the_rules_take"])
         .env(CLASS, &class.name)
         .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::null())
@@ -257,10 +257,10 @@ fn outcome(class: &Class) -> Outcome {
     }
 }
 
-/// The engine takes exactly what [`TensorCopy::check`] takes, and does with it what the model does.
+/// TMA takes exactly what [`TensorCopy::check`] takes, and does with it what the model does.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_engine_takes_what_the_rules_take() {
+fn tma_takes_what_the_rules_take() {
     let classes = classes();
     if let Ok(name) = env::var(CLASS) {
         return run(classes.iter().find(|class| class.name == name).expect("a class"));

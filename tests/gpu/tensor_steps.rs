@@ -109,7 +109,7 @@ fn what_was_recorded_is_answered_again() {
 }
 
 /// Rows of `depth` numbers of `binades` binades from `2^top` down, rounded to the type; now and then 0.
-fn drawn(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) -> Vec<Vec<f32>> {
+fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) -> Vec<Vec<f32>> {
     let one = |index: u64| {
         let bits = draw(seed, index);
         let significand = 1.0 + (bits >> 40) as f64 / f64::from(1 << 24);
@@ -123,7 +123,7 @@ fn drawn(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) -> Vec
 /// For each type, ranges of exponents and step `s`: with the device's own sum of the steps before, the host's step has the device's bits.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
-fn steps_of_drawn_numbers_are_the_hosts() {
+fn steps_of_random_numbers_are_the_hosts() {
     let (mut compared, mut least, mut wrong) = (0, 0, Vec::new());
     for kind in KINDS {
         let stage = Stage::of(kind);
@@ -144,8 +144,8 @@ fn steps_of_drawn_numbers_are_the_hosts() {
         for (number, &[of_a, of_b]) in ranges.iter().enumerate() {
             for round in 0..4 {
                 let seed = 1000 + 100 * number as u64 + 2 * round;
-                let a = drawn(seed, STEPS * depth, of_a, kind);
-                let b = drawn(seed + 1, STEPS * depth, of_b, kind);
+                let a = random_rows(seed, STEPS * depth, of_a, kind);
+                let b = random_rows(seed + 1, STEPS * depth, of_b, kind);
                 let mut before = vec![0f32; MN * MN];
                 for step in 0..STEPS {
                     let first = |rows: &[Vec<f32>]| rows.iter().map(|row| row[..(step + 1) * depth].to_vec()).collect::<Vec<_>>();

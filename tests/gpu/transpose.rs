@@ -1,17 +1,17 @@
 //! Transposes on a device equal their definition in every bit and nowhere else: the cases of `tests/host/transpose.rs`, for more
 //! descriptions.
 
-use crate::harness::transposes::{TransposeCase, Transposer, any_extents, drawn, named};
+use crate::harness::transposes::{TransposeCase, Transposer, any_extents, named, random_descriptions};
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     cuda::open,
-    internals::pass::transpose::{Choice, Combine, Configuration, Rung, TransposeDesc, TransposeMatrices, TransposeShapes},
+    internals::pass::transpose::{Choice, Combine, Configuration, HostTransposeCall, Rung, TransposeDesc, TransposeProblem},
     prelude::*,
     refusal::{Operand, Refusal},
     threadblock::SwizzleKind,
 };
-use falchion_lab::owned::resident::ResidentTranspose;
+use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;
 
 struct OnDevice(Arc<CudaStream>);
@@ -28,13 +28,13 @@ impl Transposer for OnDevice {
         &self,
         choice: Choice,
         combine: Combine,
-        shapes: &TransposeShapes,
-        whole: TransposeMatrices<'_>,
+        problem: &TransposeProblem,
+        whole: HostTransposeCall<'_>,
         first: [usize; 3],
     ) -> Result<(), Error> {
-        let mut resident = ResidentTranspose::new(&self.0, &whole)?;
-        resident.run(choice, combine, shapes, first)?;
-        resident.download(whole.d)
+        let mut resident = Resident::of_transpose(&self.0, &whole)?;
+        resident.transpose(choice, combine, problem, first)?;
+        resident.download(whole.d.memory)
     }
 }
 
@@ -42,7 +42,7 @@ fn check(device: &OnDevice, descs: &[TransposeDesc], problems: u64, choice: impl
     let mut cases = 0;
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {
-            let case = TransposeCase::drawn(desc, number * 1000 + problem);
+            let case = TransposeCase::random(desc, number * 1000 + problem);
             if let Err(why) = case.check(device, choice(*desc), desc.combine) {
                 panic!("{desc} {:?}: {why}\n{desc:?}\n{case:?}", desc.combine);
             }
@@ -54,8 +54,8 @@ fn check(device: &OnDevice, descs: &[TransposeDesc], problems: u64, choice: impl
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn drawn_descriptions_are_the_definition_on_the_device() {
-    check(&OnDevice::new(), &drawn(100, 1), 6, any_extents);
+fn random_descriptions_are_the_definition_on_the_device() {
+    check(&OnDevice::new(), &random_descriptions(100, 1), 6, any_extents);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn the_resolvers_and_the_ladders_descriptions_are_the_definition_on_the_device()
 fn a_few_cases_for_a_sanitizer() {
     let device = OnDevice::new();
     check(&device, &named(), 3, any_extents);
-    check(&device, &drawn(20, 2), 3, any_extents);
+    check(&device, &random_descriptions(20, 2), 3, any_extents);
 }
 
 /// What a user writes: typed arguments, a prepared kernel, in place, and memory that overlaps.

@@ -111,7 +111,7 @@ fn operands_of_another_size_are_refused() {
     for (a, b, rounds, says) in [
         (&a[1..], &b[..], 1, "A has 8191 bytes, and the stage reads 8192"),
         (&a, &b[1..], 1, "B has 8191 bytes, and the stage reads 8192"),
-        (&a, &b, 0, "rounds = 0: the nearest is 1"),
+        (&a, &b, 0, "rounds = 0; try 1"),
     ] {
         let error = probe.run(a, b, rounds).expect_err("refused");
         assert!(matches!(error, Error::Measurement { .. }) && error.to_string().contains(says), "{error}");

@@ -23,9 +23,9 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::DoesNotNest { field, nearest, .. } => set(&mut d, field, nearest),
         Refusal::UnevenBoxes { axis, nearest, .. } => set(&mut d, Field::Cluster(axis), nearest),
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
-        Refusal::SharedMemory { available, stage, deposit, .. } if deposit <= available => {
+        Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
             // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
-            let left = if d.family.mainloop().behaviour().is_none() { available - deposit } else { available };
+            let left = if d.family.mainloop().behaviour().is_none() { available - partials } else { available };
             left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
         }
         Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),

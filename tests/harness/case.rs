@@ -68,13 +68,8 @@ impl Buffers {
     /// Has a runner write D.
     pub fn run(&mut self, runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded) -> Result<(), Error> {
         let Self { a, b, c, d } = self;
-        let (whole_c, length) = (c.slice(0..c.length())?, d.length());
-        let matrices = HostMatrices {
-            a: a.slice(0..a.length())?,
-            b: b.slice(0..b.length())?,
-            c: guarded.problem.c.map(|_| whole_c),
-            d: d.slice_mut(0..length)?,
-        };
+        let c = guarded.problem.c.try_map(|_| c.whole())?;
+        let matrices = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()? };
         runner.run(desc, &guarded.problem, matrices, guarded.first)
     }
 

@@ -9,7 +9,7 @@ use falchion::{
 pub trait OfFamily {
     /// That of a kernel whose threads all follow one schedule.
     fn one(&self) -> SimtDesc;
-    /// That of one whose warpgroups have roles.
+    /// That of a warp-specialized one.
     fn roles(&self) -> WarpSpecializedDesc;
 }
 
@@ -19,7 +19,7 @@ impl OfFamily for GemmDesc {
     }
 
     fn roles(&self) -> WarpSpecializedDesc {
-        self.warp_specialized().expect("a kernel whose warpgroups have roles")
+        self.warp_specialized().expect("a warp-specialized kernel")
     }
 }
 

@@ -35,29 +35,29 @@ pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<Gem
         println!("{desc:#?}\n{:#?}", guarded(seeds.1, &desc, wanted));
         return (both(&desc, seeds), vec![desc]);
     }
-    let drawn: Vec<(u64, GemmDesc)> = (0..cases.descriptions)
+    let descriptions: Vec<(u64, GemmDesc)> = (0..cases.descriptions)
         .map(|i| draw(seed, i as u64))
         .map(|seed| (seed, descriptions::description(seed, cases.wanted)))
         .collect();
-    let tally = drawn
+    let tally = descriptions
         .par_iter()
         .map(|(seed, desc)| {
             (0..cases.problems_each).map(|i| both(desc, (*seed, draw(*seed, i as u64)))).fold(Tally::default(), Tally::and)
         })
         .reduce(Tally::default, Tally::and);
-    (tally, drawn.into_iter().map(|(_, desc)| desc).collect())
+    (tally, descriptions.into_iter().map(|(_, desc)| desc).collect())
 }
 
 pub fn distinct(descriptions: &[GemmDesc]) -> usize {
     descriptions.iter().collect::<std::collections::HashSet<_>>().len()
 }
 
-/// Kernels whose warpgroups have roles.
-pub fn with_roles() -> descriptions::Wanted {
+/// Warp-specialized kernels.
+pub fn warp_specialized_only() -> descriptions::Wanted {
     descriptions::Wanted { family: descriptions::Family::WarpSpecialized, ..descriptions::Wanted::default() }
 }
 
-/// Kernels whose threads multiply what the copy engine brings.
+/// Kernels whose threads multiply what TMA brings.
 pub fn by_threads() -> descriptions::Wanted {
     descriptions::Wanted { family: descriptions::Family::Threads, ..descriptions::Wanted::default() }
 }

@@ -108,7 +108,7 @@ pub fn hold(kind: &str, anew: &[Line], record: &[Line]) {
 }
 
 /// Drawn descriptions: a family, the first seed, how many are compiled and how many are run on the host.
-pub const DRAWN: [(Family, u64, u64, u64); 3] =
+pub const RANDOM_CASES: [(Family, u64, u64, u64); 3] =
     [(Family::Simt, 61_000, 150, 250), (Family::WarpSpecialized, 62_000, 110, 170), (Family::Threads, 63_000, 40, 80)];
 
 /// Does something to every line, on all cores.

@@ -1,12 +1,12 @@
-//! Maps that tests bend.
+//! Maps that tests mutate.
 
 use falchion::internals::index::{Coord, IndexMap, Map};
 use std::sync::Arc;
 
 /// A map whose points go elsewhere.
-struct Bent<F>(Map, F);
+struct Mutant<F>(Map, F);
 
-impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent<F> {
+impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Mutant<F> {
     fn domain(&self) -> Coord {
         self.0.domain()
     }
@@ -19,11 +19,11 @@ impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Bent
 }
 
 /// A map with its formula changed; domain and codomain stay.
-pub fn bent(map: &Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) -> Map {
-    Arc::new(Bent(map.clone(), f))
+pub fn mutant(map: &Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) -> Map {
+    Arc::new(Mutant(map.clone(), f))
 }
 
 /// Changes a map's formula.
-pub fn bend(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
-    *map = bent(map, f);
+pub fn mutate(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+    *map = mutant(map, f);
 }

@@ -4,7 +4,7 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
-    device::{run_on_host, run_warp_specialized},
+    device::run_on_host,
     internals::{
         call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::default_gemm_configuration::default_description,
@@ -12,7 +12,7 @@ use falchion::{
         plan::WarpSpecializedProgram,
     },
     layout::Order,
-    numeric::{Combined, ElementKind, SplitKind},
+    numeric::{Combined, ElementKind, EmulationKind},
 };
 use falchion_lab::verify::draw;
 
@@ -29,9 +29,9 @@ pub const ORDERS: [[Order; 3]; 5] = [
 ];
 
 /// The default of a mode.
-pub fn desc(split: SplitKind, orders: [Order; 3]) -> GemmDesc {
+pub fn desc(emulation: EmulationKind, orders: [Order; 3]) -> GemmDesc {
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
-    but!(default, emulation: split)
+    but!(default, emulation: emulation)
 }
 
 /// Kinds of data.
@@ -81,7 +81,7 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem { m, n, k, a, b, c: Source::None, d, scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
 }
 
 /// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
@@ -113,5 +113,5 @@ pub fn computed(desc: &GemmDesc, mode: Mode, sizes: [usize; 3], operands: (&[f32
 /// What a program computes.
 pub fn ran(program: &WarpSpecializedProgram, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
     let orders = program.desc.sum().orders();
-    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_warp_specialized(program, 3, call))
+    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(program, Mode::Checked { seed: 3 }, call))
 }

@@ -2,27 +2,27 @@
 
 use falchion::{
     internals::{
-        call::{DEPTH, SplitLayout},
+        call::{DEPTH, DecomposedLayout},
         index::{Map, at},
-        pass::{PIECE, PIECES, Realignment, RelayDesc, RelayMap, RelayShapes, SplitPassDesc, TILE, relay},
+        pass::{DecomposeDesc, PIECE, PIECES, Realignment, RepackDesc, RepackMap, RepackShapes, TILE, repack},
     },
-    numeric::split::{LineFacts, shift_of},
+    numeric::emulation::{LineFacts, shift_of},
 };
 use std::sync::Arc;
 
-/// An access of a relay, of the source or of the copy, to bytes that are not there: of a row, and a piece of it.
+/// An access of a repack pass, of the source or of the copy, to bytes that are not there: of a row, and a piece of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RelayFault {
+pub struct RepackFault {
     pub row: u64,
     pub piece: u64,
 }
 
-/// What a relay's kernel does, on the host: its map, and what it does at the matrix's ends.
+/// What a repack pass's kernel does, on the host: its map, and what it does at the matrix's ends.
 #[derive(Clone)]
-pub struct RelayProgram {
-    desc: RelayDesc,
-    shapes: RelayShapes,
-    /// (thread, step) to a piece of the tile: that of [`RelayMap`], whose pitch is a tile's row.
+pub struct RepackProgram {
+    desc: RepackDesc,
+    shapes: RepackShapes,
+    /// (thread, step) to a piece of the tile: that of [`RepackMap`], whose pitch is a tile's row.
     pub map: Map,
     /// Whether the access behind a piece's first one is made.
     pub second: bool,
@@ -30,11 +30,11 @@ pub struct RelayProgram {
     pub guarded: bool,
 }
 
-impl RelayProgram {
+impl RepackProgram {
     /// That of a kernel and a problem.
-    pub fn of(desc: RelayDesc, shapes: RelayShapes) -> Self {
+    pub fn of(desc: RepackDesc, shapes: RepackShapes) -> Self {
         let log_pieces = desc.log_pieces(shapes.pieces());
-        let map = Arc::new(RelayMap::new(desc, log_pieces, 0));
+        let map = Arc::new(RepackMap::new(desc, log_pieces, 0));
         Self { desc, shapes, map, second: true, guarded: true }
     }
 
@@ -42,8 +42,8 @@ impl RelayProgram {
     ///
     /// # Errors
     ///
-    /// A [`RelayFault`], for an access to bytes that are not there.
-    pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RelayFault> {
+    /// A [`RepackFault`], for an access to bytes that are not there.
+    pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RepackFault> {
         let (log, (down, across)) = (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
         for (tile_row, tile_column) in (0..down).flat_map(|row| (0..across).map(move |column| (row, column))) {
             let first = (tile_row * u64::from(self.desc.tile() >> log), tile_column << log);
@@ -60,11 +60,11 @@ impl RelayProgram {
 
     /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
     fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
-        let RelayShapes { rows, row_bytes, stride, .. } = self.shapes;
+        let RepackShapes { rows, row_bytes, stride, .. } = self.shapes;
         let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
-        let end = row_bytes.min((piece + (1 << log)) * relay::PIECE);
-        row * stride + piece * relay::PIECE >= relay::PIECE - 1
-            && last * stride + end + relay::PIECE - 1 <= self.shapes.source_bytes()
+        let end = row_bytes.min((piece + (1 << log)) * repack::PIECE);
+        row * stride + piece * repack::PIECE >= repack::PIECE - 1
+            && last * stride + end + repack::PIECE - 1 <= self.shapes.source_bytes()
     }
 
     fn copy(
@@ -73,19 +73,19 @@ impl RelayProgram {
         inside: bool,
         (source, address): (&[u8], u64),
         copy: &mut [u8],
-    ) -> Result<(), RelayFault> {
-        let fault = RelayFault { row, piece };
-        let first = row * self.shapes.stride + piece * relay::PIECE;
-        let beyond = (address % relay::PIECE + first) % relay::PIECE;
-        let needed = relay::PIECE.min(self.shapes.row_bytes - piece * relay::PIECE);
+    ) -> Result<(), RepackFault> {
+        let fault = RepackFault { row, piece };
+        let first = row * self.shapes.stride + piece * repack::PIECE;
+        let beyond = (address % repack::PIECE + first) % repack::PIECE;
+        let needed = repack::PIECE.min(self.shapes.row_bytes - piece * repack::PIECE);
         let end = self.shapes.source_bytes() as i64;
         let mut words = [0; 8];
         for (access, words) in (0..).zip(words.chunks_exact_mut(4)) {
-            if access == 1 && !(self.second && beyond + needed > relay::PIECE) {
+            if access == 1 && !(self.second && beyond + needed > repack::PIECE) {
                 continue;
             }
-            let begin = first as i64 - beyond as i64 + access * relay::PIECE as i64;
-            let whole = begin >= 0 && begin + relay::PIECE as i64 <= end;
+            let begin = first as i64 - beyond as i64 + access * repack::PIECE as i64;
+            let whole = begin >= 0 && begin + repack::PIECE as i64 <= end;
             if !whole && (inside || !self.guarded) {
                 return Err(fault);
             }
@@ -94,8 +94,8 @@ impl RelayProgram {
                 *word = u32::from_le_bytes([byte(begin)?, byte(begin + 1)?, byte(begin + 2)?, byte(begin + 3)?]);
             }
         }
-        let place = (row * self.shapes.pitch + piece * relay::PIECE) as usize;
-        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..relay::PIECE as usize)).ok_or(fault)?;
+        let place = (row * self.shapes.pitch + piece * repack::PIECE) as usize;
+        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..repack::PIECE as usize)).ok_or(fault)?;
         written.copy_from_slice(Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened());
         Ok(())
     }
@@ -103,32 +103,32 @@ impl RelayProgram {
 
 /// The kernel's maps and numbers for one operand. Tests change one thing and watch.
 #[derive(Clone)]
-pub struct SplitPassProgram {
-    desc: SplitPassDesc,
-    layout: SplitLayout,
+pub struct DecomposeProgram {
+    desc: DecomposeDesc,
+    layout: DecomposedLayout,
     /// (thread, step) to `row * pieces + piece` of a tile.
     pub map: Map,
     /// Whether elements behind the end of K are zeros, and not what lies in memory there.
     pub padded: bool,
 }
 
-impl SplitPassProgram {
-    /// That of a kernel and an operand, contiguous along K or not.
-    pub fn of(desc: SplitPassDesc, layout: SplitLayout, along_k: bool) -> Self {
+impl DecomposeProgram {
+    /// That of a kernel and an operand, K-major or not.
+    pub fn of(desc: DecomposeDesc, layout: DecomposedLayout, along_k: bool) -> Self {
         Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
     }
 
     /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is `source[mn * along_mn + k * along_k]`, and
     /// 0 where there is none.
     pub fn run(&self, source: &[f32], (along_mn, along_k): (usize, usize)) -> (Vec<u16>, Vec<LineFacts>) {
-        let (split, rows, depth) = (self.desc.split(), self.layout.mn, DEPTH as usize);
+        let (emulation, rows, depth) = (self.desc.emulation(), self.layout.mn, DEPTH as usize);
         let across = self.layout.padded() as usize / depth;
         let element = |mn: usize, k: usize| match source.get(mn * along_mn + k * along_k) {
             Some(&x) if k < self.layout.k || !self.padded => x,
             _ => 0.0,
         };
         let line = |mn: usize| LineFacts::of((0..self.layout.k).map(move |k| element(mn, k)));
-        let facts: Vec<LineFacts> = if split.scales() { (0..rows).map(line).collect() } else { Vec::new() };
+        let facts: Vec<LineFacts> = if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
         let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);
         // What the workspace holds before: no number.
         let mut parts = vec![u16::MAX; rows * leading];
@@ -145,8 +145,8 @@ impl SplitPassProgram {
                 let first = along * depth + (place % PIECES * PIECE) as usize;
                 let shift = facts.get(mn).map_or(0, |facts| shift_of(facts.largest));
                 for k in first..first + PIECE as usize {
-                    let each = split.parts_of(element(mn, k), shift);
-                    for (part, bits) in each.into_iter().enumerate().take(split.parts() as usize) {
+                    let each = emulation.parts_of(element(mn, k), shift);
+                    for (part, bits) in each.into_iter().enumerate().take(emulation.parts() as usize) {
                         parts[mn * leading + part * padded + k] = bits;
                     }
                 }

@@ -72,6 +72,15 @@ fn depth(random: &mut Random, d: &GemmDesc) -> usize {
     }
 }
 
+/// A packed problem of row-major matrices as long as they need to be, scaled by 1, without C.
+pub fn packed([m, n, k]: [usize; 3]) -> Problem {
+    let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
+    let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
+    let mut scalars = [0.0; 8];
+    scalars[0] = 1.0;
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
+}
+
 /// A problem for a description. D is column-major where the description is of exchanged operands.
 pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
@@ -79,7 +88,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
     let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
-    // The copy engine takes any extents; addresses and rows of A and of B begin where it can read.
+    // TMA takes any extents; addresses and rows of A and of B begin where it can read.
     let roles = d.family.mainloop().behaviour().is_none();
     let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };
     if wanted.aligned && !roles {
@@ -114,7 +123,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
-    let mut problem = Problem { m, n, k, a, b, c: Source::None, d: d_shape, scalars, workspace: None };
+    let mut problem = Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, scalars, workspace: None };
     let reads = d.class.output.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,

@@ -12,7 +12,7 @@ use falchion::{
     threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
 
-/// Slices of a warpgroup's part; 8 accumulators a thread each.
+/// Subtiles of a warpgroup's part; 8 accumulators a thread each.
 pub const SLICES: u32 = 4;
 
 /// Stages' worth of different constants in global memory.
@@ -87,23 +87,23 @@ struct Consumer : Tiles {
     for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(sums[i])::"memory");
   }
 
-  template <RoleStepKind Kind, int Slice, int>
+  template <RoleStepKind Kind, int Subtile, int>
   __device__ __forceinline__ void step() {
     if constexpr (Kind == RoleStepKind::MultiplyStage) {
 #pragma unroll
       for (int i = 0; i < 4; ++i) multiply(stage_a() + consumer * 8192 + i * 2048, stage_b() + i * 2048, k != 0 || i != 0);
-    } else if constexpr (Kind == RoleStepKind::Deposit) {
-      unsigned const to = staging(Slice) + thread * 32;
+    } else if constexpr (Kind == RoleStepKind::StoreStaging) {
+      unsigned const to = staging(Subtile) + thread * 32;
       float const zero = 0;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        float const sum = arguments.k_tiles == 0 ? zero : sums[Slice * 8 + i];
+        float const sum = arguments.k_tiles == 0 ? zero : sums[Subtile * 8 + i];
         asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 4 * i), "f"(sum) : "memory");
       }
     } else if (leads()) {
-      unsigned long long const slice = ((blockIdx.x * arguments.tiles + tile) * Ring::kConsumers + consumer) * 4ull + Slice;
+      unsigned long long const subtile = ((blockIdx.x * arguments.tiles + tile) * Ring::kConsumers + consumer) * 4ull + Subtile;
       asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
-                   ::"l"(arguments.d + slice * 4096), "r"(staging(Slice)), "r"(4096) : "memory");
+                   ::"l"(arguments.d + subtile * 4096), "r"(staging(Subtile)), "r"(4096) : "memory");
     }
   }
 
@@ -148,7 +148,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
         stages,
         stage_bytes: [consumers * 8192, 8192],
         consumers,
-        in_turns: false,
+        pingpong: false,
         multicast,
         staging_buffers: 2,
         staging_bytes: 4096,
@@ -202,7 +202,7 @@ pub fn options(pending: u8) -> RoleOptions {
         pending,
         promoted_parts: None,
         fragments: false,
-        slices: SLICES as u8,
+        subtiles: SLICES as u8,
         by_threads: false,
         registers: Some([24, 240]),
     }

@@ -23,7 +23,7 @@ use falchion_lab::verify::{Fill, HostBuffer};
 /// Products that the checked mode makes for one problem, at most.
 pub const MOST_WORK: u64 = 400_000;
 /// The same where the least tile of a warpgroup has 64 x 8 x 32.
-pub const MOST_WORK_OF_ROLES: u64 = 6_000_000;
+pub const MOST_WARP_SPECIALIZED_WORK: u64 = 6_000_000;
 
 /// Numbers that two implementations are likely to treat differently.
 pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
@@ -97,7 +97,7 @@ pub type Other<'o> = &'o (dyn Fn(&Guarded, &Buffers, u64) -> Result<HostBuffer, 
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let most_work = if desc.family.mainloop().behaviour().is_none() { MOST_WORK_OF_ROLES } else { MOST_WORK };
+    let most_work = if desc.family.mainloop().behaviour().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
@@ -129,12 +129,12 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
 }
 
 /// The fast mode and the checked one on a problem.
-/// Small tiles whose warpgroups have roles.
+/// Small warp-specialized tiles.
 pub fn roles() -> descriptions::Wanted {
     descriptions::Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..descriptions::Wanted::default() }
 }
 
-/// Small tiles whose warpgroups have roles, and whose threads multiply.
+/// Small warp-specialized tiles, and whose threads multiply.
 pub fn threads() -> descriptions::Wanted {
     descriptions::Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..descriptions::Wanted::default() }
 }

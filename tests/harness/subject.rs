@@ -1,10 +1,10 @@
-//! Programs of kernels whose warpgroups have roles, changed in one thing and run, checked, beside the fast mode.
+//! Programs of warp-specialized kernels, changed in one thing and run, checked, beside the fast mode.
 
 use super::{case::Buffers, problems::Guarded};
 use crate::harness::OfFamily;
 use falchion::{
     desc::GemmDesc,
-    device::{run_on_host, run_warp_specialized},
+    device::run_on_host,
     internals::{
         call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
@@ -86,7 +86,7 @@ fn guarded(d: &GemmDesc) -> Guarded {
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
-    let problem = Problem { m, n, k, a, b, c: Source::Matrix(c), d: c, scalars, workspace: None };
+    let problem = Problem { m, n, k, batch: 1, a, b, c: Source::Matrix(c), d: c, scalars, workspace: None };
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
@@ -116,7 +116,11 @@ impl Subject {
     /// What is wrong in one order of events.
     pub fn wrong(&self, program: &WarpSpecializedProgram, seed: u64) -> Option<String> {
         let mut d = self.buffers.d.clone();
-        match run_warp_specialized(program, seed, self.guarded.problem.with(matrices(&self.guarded, &self.buffers, &mut d))) {
+        match run_on_host(
+            program,
+            Mode::Checked { seed },
+            self.guarded.problem.with(matrices(&self.guarded, &self.buffers, &mut d)),
+        ) {
             Err(error) => Some(error.to_string()),
             Ok(()) if d != self.wanted => Some("D has other bits".to_owned()),
             Ok(()) => None,

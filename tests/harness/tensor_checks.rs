@@ -18,7 +18,7 @@ pub fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {
     &mut memory[start..start + copy.tile().footprint_bytes() as usize]
 }
 
-/// Bytes for elements of a copy. The engine rounds tf32: there, numbers that are rounded, of exponents that every mode keeps.
+/// Bytes for elements of a copy. TMA rounds tf32: there, numbers that are rounded, of exponents that every mode keeps.
 fn elements(copy: &TensorCopy, seed: u64, count: usize) -> Vec<u8> {
     let mut drawn = bytes(seed, count);
     if copy.tile().map().element == ElementKind::Tf32 {

@@ -1,4 +1,4 @@
-//! One copy of the copy engine on a device.
+//! One TMA copy on a device.
 
 use super::tensor_kernels::{ENTRIES, MEMORY_BYTES, THREADS, TensorCopyParams, program};
 use cudarc::{

@@ -77,8 +77,8 @@ __device__ __forceinline__ void wait(unsigned full) {
     asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(full) : "memory");
 }
 
-// What was written by ordinary stores is seen by the copy engine.
-__device__ __forceinline__ void to_engine() { asm volatile("fence.proxy.async;" ::: "memory"); }
+// What was written by ordinary stores is seen by TMA.
+__device__ __forceinline__ void to_tma() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 __device__ __forceinline__ void drain() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -114,7 +114,7 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
     threadblock::prefetch(p.load);
     open(full);
   }
-  to_engine();
+  to_tma();
   __syncthreads();
   if constexpr (W != Way::Store) {
     if (threadIdx.x == 0) {
@@ -128,7 +128,7 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
   }
   if constexpr (W != Way::Load) {
     if (threadIdx.x == 0) {
-      to_engine();
+      to_tma();
       if constexpr (W == Way::Store)
         threadblock::store(p.store, corner_of<Rank>(p.store_corner), tile);
       else
@@ -150,7 +150,7 @@ __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned ch
     open(full);
     if (receives) expect(full, p.box_bytes);
   }
-  to_engine();
+  to_tma();
   __syncthreads();
   meet();
   if (rank() == 0 && threadIdx.x == 0) {

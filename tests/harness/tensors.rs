@@ -64,7 +64,7 @@ pub fn copies() -> impl Strategy<Value = TensorCopy> {
         };
         let extents = (chunks, proptest::array::uniform2(1u32..20));
         let tensor = proptest::array::uniform3(1u64..40);
-        // In chunks along the first dimension, so that the engine takes it.
+        // In chunks along the first dimension, so that TMA takes it.
         let chunks_of = 45 / chunk as i32;
         let corner = (-chunks_of..=chunks_of, proptest::array::uniform2(-45i32..45));
         (extents, tensor, corner).prop_map(move |((chunks, outer), dims, (first, rest))| {

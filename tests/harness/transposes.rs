@@ -3,12 +3,13 @@
 use super::Random;
 use falchion::{
     Error,
-    device::transpose::run_transpose_on_host,
+    device::run_on_host,
     internals::{
-        call::{HostSlice, Source},
+        call::{Elements, HostSlice, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
+        pass::transpose::{Choice, Combine, HostTransposeCall, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
     },
+    layout::Order,
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
@@ -22,8 +23,8 @@ pub fn named() -> Vec<TransposeDesc> {
     {
         for rows in [1usize, 2, 4, 8, 16] {
             for columns in [1usize, 2, 4, 8, 16] {
-                let shapes = TransposeShapes::packed(rows * 240 + rows, columns * 240 + columns);
-                descs.push(Choice::Auto.desc(combine, bytes, &shapes, [0; 3]));
+                let problem = TransposeProblem::packed(rows * 240 + rows, columns * 240 + columns);
+                descs.push(Choice::Auto.desc(combine, bytes, &problem));
             }
         }
         descs.extend(Rung::ALL.into_iter().map(|rung| rung.desc(combine, bytes)));
@@ -38,13 +39,13 @@ pub fn named() -> Vec<TransposeDesc> {
     descs
 }
 
-/// A description for problems of any extents: itself, or the resolver's choice where its narrowest form is no kernel.
+/// A description for problems of any extents: itself, or the resolver's choice where its narrowest form is invalid.
 pub fn any_extents(desc: TransposeDesc) -> Choice {
     if desc.narrowed(1, 1).check().is_ok() { Choice::Desc(desc) } else { Choice::Auto }
 }
 
 /// Descriptions drawn from all that `check` accepts.
-pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
+pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     let mut draw = Random::new(seed);
     let mut descs = Vec::new();
     while descs.len() < count {
@@ -99,14 +100,14 @@ pub fn drawn(count: usize, seed: u64) -> Vec<TransposeDesc> {
 
 /// Something that runs a transpose on matrices in host memory, with whatever copying it takes.
 pub trait Transposer: Sync {
-    /// Runs it. The slices are whole buffers, guard zones included; A, B and D begin at their elements `first`. What it writes to
-    /// D's buffer, wherever that is, has to be there afterwards.
+    /// Runs it. The slices of the call are whole buffers, guard zones included; A, B and D begin at their elements `first`. What it writes
+    /// to D's buffer, wherever that is, has to be there afterwards.
     fn run(
         &self,
         choice: Choice,
         combine: Combine,
-        shapes: &TransposeShapes,
-        whole: TransposeMatrices<'_>,
+        problem: &TransposeProblem,
+        whole: HostTransposeCall<'_>,
         first: [usize; 3],
     ) -> Result<(), Error>;
 }
@@ -119,23 +120,18 @@ impl Transposer for OnHost {
         &self,
         choice: Choice,
         combine: Combine,
-        shapes: &TransposeShapes,
-        whole: TransposeMatrices<'_>,
+        problem: &TransposeProblem,
+        whole: HostTransposeCall<'_>,
         first: [usize; 3],
     ) -> Result<(), Error> {
-        let TransposeMatrices { a, b, d } = whole;
-        let length = d.length();
+        let HostTransposeCall { a, b, d, .. } = whole;
         fn from(slice: HostSlice<'_>, first: usize) -> HostSlice<'_> {
             slice.get(first..slice.length()).expect("the buffer reaches as far")
         }
-        let b = match b {
-            Source::Matrix(b) => Source::Matrix(from(b, first[1])),
-            Source::InPlace => Source::InPlace,
-            Source::None => Source::None,
-        };
-        let matrices =
-            TransposeMatrices { a: from(a, first[0]), b, d: d.get(first[2]..length).expect("the buffer reaches as far") };
-        run_transpose_on_host(choice, combine, self.0, shapes, matrices)
+        let (bytes, length) = (d.memory.kind().bytes_of(1), d.memory.length());
+        let d = d.memory.get(first[2]..length).expect("the buffer reaches as far");
+        let call = problem.with(from(a.memory, first[0]), b.map(|b| from(b.memory, first[1])), d);
+        run_on_host(&choice.desc(combine, bytes, problem), self.0, call)
     }
 }
 
@@ -143,7 +139,7 @@ impl Transposer for OnHost {
 #[derive(Clone, Copy, Debug)]
 pub struct TransposeCase {
     pub kind: ElementKind,
-    pub shapes: TransposeShapes,
+    pub problem: TransposeProblem,
     /// First elements of A, B and D in their buffers.
     pub first: [usize; 3],
     pub seed: u64,
@@ -155,7 +151,7 @@ pub const KINDS: [ElementKind; 6] =
 
 impl TransposeCase {
     /// A problem around a description's own edges: one tile and a few elements, gaps between rows and matrices, an offset.
-    pub fn drawn(desc: &TransposeDesc, seed: u64) -> Self {
+    pub fn random(desc: &TransposeDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let kind = match desc.combine.kind() {
             Some(kind) => kind,
@@ -174,66 +170,53 @@ impl TransposeCase {
         let batch = random.pick(&[0, 1, 1, 1, 2, 3]);
         let gap = |random: &mut Random| random.pick(&[0, 0, 1, 3, 16, 32]);
         let mut strided = |rows: usize, columns: usize| {
-            let leading = columns + gap(&mut random);
-            let stride = rows * leading + gap(&mut random);
-            Strided { leading, stride, length: 0 }
+            let packed = View::packed(Elements::ALL, Order::Row, (rows, columns), Some(columns + gap(&mut random)));
+            packed.batched(packed.batch_stride + gap(&mut random))
         };
         let (mut a, mut b, mut d) = (strided(rows, columns), strided(columns, rows), strided(columns, rows));
         if batch > 1 && random.once_in(4) {
             // Matrices of D interleaved row by row, and one A for all.
-            d = Strided { leading: batch * rows + 1, stride: rows, length: 0 };
-            a.stride = 0;
+            d = View::new(Elements::ALL, Order::Row, batch * rows + 1).batched(rows);
+            a.batch_stride = 0;
         }
         for matrix in [&mut a, &mut b, &mut d] {
-            matrix.length = batch * matrix.stride + (rows + columns + 2) * matrix.leading;
+            matrix.memory = Elements::of(batch * matrix.batch_stride + (rows + columns + 2) * matrix.leading(Order::Row));
         }
         let scalar = |random: &mut Random| random.pick(&[0.0, 1.0, -0.5, 2.75]);
-        let (alpha, beta) = if desc.combine == Combine::Move { (1.0, 0.0) } else { (scalar(&mut random), scalar(&mut random)) };
+        let scalars @ [_, beta] = if desc.combine == Combine::Move { [1.0, 0.0] } else { [(); 2].map(|()| scalar(&mut random)) };
         let b = match random.below(3) {
             0 if beta == 0.0 => Source::None,
             1 => Source::InPlace,
             _ => Source::Matrix(b),
         };
         let first = [(); 3].map(|()| random.pick(&[0, 0, 16, 1, 3, 8]));
-        Self { kind, shapes: TransposeShapes { rows, columns, batch, a, b, d, alpha, beta }, first, seed }
+        Self { kind, problem: TransposeProblem { rows, columns, batch, a, b, d, scalars }, first, seed }
     }
 
     /// Runs the case, and compares every element of D's buffer, those around and between the matrices too.
     ///
     /// What is not read is NaN, or the end of the type's range; so is D.
     pub fn check(&self, by: &dyn Transposer, choice: Choice, combine: Combine) -> Result<(), String> {
-        let Self { kind, shapes, first, seed } = *self;
+        let Self { kind, problem, first, seed } = *self;
         let say = |error: Error| error.to_string();
         let mut random = Random::new(seed ^ 0xb0f);
         let mut buffer = |length: usize, first: usize, filled: bool| -> Result<HostBuffer, String> {
             let mut buffer = HostBuffer::poisoned(kind, first + length + 19).map_err(say)?;
-            let length = buffer.length();
             if filled {
-                let mut slice = buffer.slice_mut(0..length).map_err(say)?;
-                fill(combine, slice.bytes_mut(), &mut random);
+                fill(combine, buffer.whole_mut().map_err(say)?.bytes_mut(), &mut random);
             }
             Ok(buffer)
         };
-        let a = buffer(shapes.a.length, first[0], shapes.alpha != 0.0)?;
-        let b = match shapes.b {
-            Source::Matrix(b) => Some(buffer(b.length, first[1], shapes.beta != 0.0)?),
-            _ => None,
-        };
-        let mut d = buffer(shapes.d.length, first[2], shapes.beta != 0.0 && shapes.b == Source::InPlace)?;
-        let whole = |buffer: &HostBuffer| buffer.slice(0..buffer.length()).map(|slice| slice.bytes().to_vec()).map_err(say);
+        let a = buffer(problem.a.memory.length, first[0], problem.reads_a())?;
+        let b = problem.b.try_map(|b| buffer(b.memory.length, first[1], problem.reads_b()))?;
+        let mut d = buffer(problem.d.memory.length, first[2], problem.reads_b() && problem.b == Source::InPlace)?;
+        let whole = |buffer: &HostBuffer| buffer.whole().map(|slice| slice.bytes().to_vec()).map_err(say);
         let before = whole(&d)?;
-        let expected = self.expected(combine, &whole(&a)?, b.as_ref().map(&whole).transpose()?.as_deref(), &before);
+        let expected = self.expected(combine, &whole(&a)?, b.matrix().map(whole).transpose()?.as_deref(), &before);
         let length = d.length();
-        let matrices = TransposeMatrices {
-            a: a.slice(0..a.length()).map_err(say)?,
-            b: match (&b, shapes.b) {
-                (Some(b), _) => Source::Matrix(b.slice(0..b.length()).map_err(say)?),
-                (None, Source::InPlace) => Source::InPlace,
-                _ => Source::None,
-            },
-            d: d.slice_mut(0..length).map_err(say)?,
-        };
-        by.run(choice, combine, &shapes, matrices, first).map_err(say)?;
+        let of_b = b.as_ref().try_map(HostBuffer::whole).map_err(say)?;
+        let call = problem.with(a.whole().map_err(say)?, of_b, d.whole_mut().map_err(say)?);
+        by.run(choice, combine, &problem, call, first).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
         let wrong = (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
         wrong.map_or(Ok(()), |i| {
@@ -244,19 +227,19 @@ impl TransposeCase {
 
     /// The definition, element by element.
     fn expected(&self, combine: Combine, a: &[u8], b: Option<&[u8]>, d: &[u8]) -> Vec<u8> {
-        let Self { kind, shapes, first, .. } = self;
+        let Self { kind, problem, first, .. } = self;
         let width = kind.bytes_of(1) as usize;
-        let mut expected = d.to_vec();
-        for matrix in 0..shapes.batch {
-            for i in 0..shapes.columns {
-                for j in 0..shapes.rows {
-                    let at = |m: &Strided, first: usize, row: usize, column: usize| {
-                        let element = first + matrix * m.stride + row * m.leading + column;
+        let (mut expected, [alpha, beta]) = (d.to_vec(), problem.scalars);
+        for matrix in 0..problem.batch {
+            for i in 0..problem.columns {
+                for j in 0..problem.rows {
+                    let at = |m: &View<Elements>, first: usize, row: usize, column: usize| {
+                        let element = first + matrix * m.batch_stride + m.offset(row, column);
                         element * width..(element + 1) * width
                     };
-                    let x = &a[at(&shapes.a, first[0], j, i)];
-                    let place = at(&shapes.d, first[2], i, j);
-                    let y = match (&shapes.b, b) {
+                    let x = &a[at(&problem.a, first[0], j, i)];
+                    let place = at(&problem.d, first[2], i, j);
+                    let y = match (&problem.b, b) {
                         (Source::Matrix(at_b), Some(b)) => &b[at(at_b, first[1], i, j)],
                         _ => &d[place.clone()],
                     };
@@ -264,11 +247,11 @@ impl TransposeCase {
                         Combine::Move => x.to_vec(),
                         Combine::F32 => {
                             let read = |bytes: &[u8]| f32::from_ne_bytes(bytes.try_into().expect("four bytes"));
-                            sum(shapes.alpha as f32, read(x), shapes.beta as f32, read(y)).to_ne_bytes().to_vec()
+                            sum(alpha as f32, read(x), beta as f32, read(y)).to_ne_bytes().to_vec()
                         }
                         Combine::F64 => {
                             let read = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
-                            sum(shapes.alpha, read(x), shapes.beta, read(y)).to_ne_bytes().to_vec()
+                            sum(alpha, read(x), beta, read(y)).to_ne_bytes().to_vec()
                         }
                     };
                     expected[place].copy_from_slice(&sum);

@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, PromotionKind, SourceKind},
+    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
     device::run_on_host,
     internals::{
         call::HostMatrices,
@@ -28,7 +28,7 @@ fn types() -> [Combined; 4] {
     [of(I8, I8, I32, I32), of(E4m3, E4m3, F32, Bf16), of(E5m2, E4m3, F32, F16), of(Tf32, Tf32, F32, F32)]
 }
 
-/// A default's description with a smaller tile, and A from registers where the kernel's A is contiguous along M.
+/// A default's description with a smaller tile, and A from registers where the kernel's A is M-major.
 fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), (u32, u32)), schedule: ScheduleKind) -> GemmDesc {
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
     let k = d.threadblock().k;
@@ -36,7 +36,7 @@ fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), 
     let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
     let (threadblock, warp) = (mnk(block), mnk(warp));
     let pins = but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }).pins();
-    d.with(Pins { a_operand: Some(SourceKind::Registers), ..pins })
+    d.with(Pins { a_operand: Some(AOperandKind::Registers), ..pins })
 }
 
 /// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
@@ -61,7 +61,7 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
 }
 
 /// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every order, at drawn edges, with C and
-/// without, stored by the copy engine and by threads.
+/// without, stored by TMA and by threads.
 #[test]
 fn registers_give_the_bits_of_shared_memory() {
     let tiles = [((128, 64), (64, 64)), ((128, 32), (128, 32)), ((256, 32), (128, 32))];
@@ -89,8 +89,8 @@ fn registers_give_the_bits_of_shared_memory() {
         .map(|(desc, seed)| {
             let guarded = guarded(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
-            let shared = desc.with(Pins { a_operand: Some(SourceKind::Shared), ..Pins::NONE });
-            assert_eq!((shared.roles().knobs.a_operand, shared.check()), (SourceKind::Shared, Ok(())));
+            let shared = desc.with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE });
+            assert_eq!((shared.roles().knobs.a_operand, shared.check()), (AOperandKind::Shared, Ok(())));
             let wanted = run(&shared, Mode::Fast, &guarded, &buffers);
             for mode in [Mode::Fast, Mode::Checked { seed }] {
                 let found = run(desc, mode, &guarded, &buffers);
@@ -110,16 +110,16 @@ fn what_cannot_come_from_registers_is_refused() {
     let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let mut all = d.user_pins();
-        for (name, words) in knobs.iter().chain(&[("source_a", "registers")]) {
+        for (name, words) in knobs.iter().chain(&[("a_operand", "registers")]) {
             all.set(name, words).expect("a value");
         }
         d.with(all).check().expect_err("refused").to_string()
     };
     let [i8, e4m3, ..] = types();
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
-    let ends = " is no choice of the warpspecialized main loop; the nearest is shared";
+    let ends = " is unsupported by the warpspecialized main loop; try shared";
     for (says, wanted) in [
-        (sentence(i8, [row, col, row], &[]), "a_operand = registers where A is contiguous along K"),
+        (sentence(i8, [row, col, row], &[]), "a_operand = registers where A is K-major"),
         (
             sentence(bf16, [col, col, row], &[]),
             "a_operand = registers of 16-bit elements, which tensor cores read in either order,",
@@ -129,13 +129,13 @@ fn what_cannot_come_from_registers_is_refused() {
         assert_eq!(says, format!("{wanted}{ends}"));
     }
     let says = sentence(e4m3, [col, col, row], &[("threadblock", "64x128x128"), ("warp", "64x128x128")]);
-    assert_eq!(says, "threadblock M where A comes from registers = 64 is no multiple of 128; the nearest is 128");
+    assert_eq!(says, "threadblock M where A comes from registers = 64 is not a multiple of 128; try 128");
     let f32s = [ElementKind::F32; 2].map(|kind| format!("{kind}:row"));
     let given = |text: &str| text.parse().ok();
-    let knobs = vec![("source_a".to_owned(), "registers".to_owned())];
+    let knobs = vec![("a_operand".to_owned(), "registers".to_owned())];
     let request = Request { a: given(&f32s[0]), b: given(&f32s[1]), c: given("f32:row"), knobs, ..Request::default() };
     let says = request.resolve(ArchKind::Sm80).expect_err("no tensor cores").to_string();
-    assert_eq!(says, "--a-operand is no knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(says, "--a-operand is not a knob of the multistage main loop; the warpspecialized one has it");
 }
 
 /// Two sets of fragments where a consumer has the registers, else one, and no products under way while it is loaded.
@@ -168,14 +168,14 @@ fn auto_is_registers_where_they_can_be() {
         let knobs =
             but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.roles().knobs.instruction }).user_pins();
         let schedule = Some(ScheduleKind::Pingpong);
-        let d = d.with(Pins { a_operand: Some(SourceKind::Auto), schedule, promotion: Some(promotion), ..knobs });
+        let d = d.with(Pins { a_operand: Some(AOperandKind::Auto), schedule, promotion: Some(promotion), ..knobs });
         assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
         (d.roles().knobs.a_operand, d.class.output.layout)
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {
         let exchanged = orders[0] == orders[1] && orders[1] == orders[2];
-        assert_eq!(made(i8, orders, never), (SourceKind::Registers, if exchanged { col } else { row }), "{orders:?}");
+        assert_eq!(made(i8, orders, never), (AOperandKind::Registers, if exchanged { col } else { row }), "{orders:?}");
     }
     for (types, orders, promotion) in [
         (i8, [row, col, row], never),
@@ -183,13 +183,13 @@ fn auto_is_registers_where_they_can_be() {
         (bf16, [col, col, row], never),
         (e4m3, [col, col, row], stage),
     ] {
-        assert_eq!(made(types, orders, promotion), (SourceKind::Shared, row), "{types:?} {orders:?}");
+        assert_eq!(made(types, orders, promotion), (AOperandKind::Shared, row), "{types:?} {orders:?}");
     }
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
-    let says = but!(d, a_operand: SourceKind::Auto).check().expect_err("not resolved").to_string();
-    assert!(says.starts_with("a_operand = auto of a description that was not made of knobs is no choice"), "{says}");
+    let says = but!(d, a_operand: AOperandKind::Auto).check().expect_err("not resolved").to_string();
+    assert!(says.starts_with("a_operand = auto of a description that was not made of knobs is unsupported"), "{says}");
     let says = but!(d, layout_c: col).check().expect_err("no such D").to_string();
-    assert!(says.starts_with("layout_c = col beside a_operand = shared is no choice"), "{says}");
+    assert!(says.starts_with("layout_c = col beside a_operand = shared is unsupported"), "{says}");
 }
 
 /// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.

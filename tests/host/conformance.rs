@@ -4,7 +4,7 @@ use crate::harness::{
     asked_for,
     case::{Runner, judge_one},
     completions::conform,
-    conformance::{Cases, by_threads, conforms, distinct, with_roles},
+    conformance::{Cases, by_threads, conforms, distinct, warp_specialized_only},
     descriptions::{self, coverage::Coverage},
     on_host::OnHost,
     problems::{self, guarded},
@@ -23,11 +23,11 @@ use falchion_lab::verify::{Fill, draw};
 #[test]
 fn the_fast_host_conforms() {
     let cases = Cases { descriptions: 360, problems_each: 15, most_work: 3_000_000, wanted: descriptions::Wanted::default() };
-    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c410);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c410);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 5000 && distinct(&drawn) >= 300);
-        assert_eq!(Coverage::of(&drawn).missing(), Vec::<String>::new());
+        assert!(tally.cases >= 5000 && distinct(&descriptions) >= 300);
+        assert_eq!(Coverage::of(&descriptions).missing(), Vec::<String>::new());
         // Something was decided in either lane, and a bound that is never nearly reached is not one to trust.
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
@@ -35,13 +35,13 @@ fn the_fast_host_conforms() {
 }
 
 #[test]
-fn the_fast_host_conforms_where_warpgroups_have_roles() {
-    let cases = Cases { descriptions: 200, problems_each: 6, most_work: 24_000_000, wanted: with_roles() };
-    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+fn the_fast_host_conforms_for_warp_specialized_kernels() {
+    let cases = Cases { descriptions: 200, problems_each: 6, most_work: 24_000_000, wanted: warp_specialized_only() };
+    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c490);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 900 && distinct(&drawn) >= 150);
-        assert_eq!(Coverage::missing_roles(&drawn), Vec::<String>::new());
+        assert!(tally.cases >= 900 && distinct(&descriptions) >= 150);
+        assert_eq!(Coverage::missing_warp_specialized(&descriptions), Vec::<String>::new());
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
@@ -60,18 +60,18 @@ fn completions_of_single_knobs_conform() {
 #[test]
 fn the_fast_host_conforms_where_threads_multiply() {
     let cases = Cases { descriptions: 100, problems_each: 6, most_work: 8_000_000, wanted: by_threads() };
-    let (tally, drawn) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4f3);
-    println!("{tally:?}, {} descriptions", distinct(&drawn));
+    let (tally, descriptions) = conforms(&OnHost(Mode::Fast), cases, 0x0fa1_c4f3);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
-        assert!(tally.cases >= 600 && distinct(&drawn) >= 90);
-        assert_eq!(Coverage::missing_threads(&drawn), Vec::<String>::new());
+        assert!(tally.cases >= 600 && distinct(&descriptions) >= 90);
+        assert_eq!(Coverage::missing_threads(&descriptions), Vec::<String>::new());
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
 }
 
 #[test]
-fn drawn_problems_keep_the_promised_alignments() {
+fn random_problems_keep_the_promised_alignments() {
     for i in 0..2000 {
         let seed = draw(0xa119, i);
         let desc = descriptions::description(seed, descriptions::Wanted::default());

@@ -2,8 +2,8 @@
 
 use crate::harness::{
     OfFamily,
-    drawn::{default_f32, shipped},
-    mutated::bent,
+    mutated::mutant,
+    random_cases::{default_f32, shipped},
 };
 use falchion::{
     arch::ArchKind,
@@ -126,7 +126,7 @@ fn a_classic_tile_by_hand() {
     assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
     // A is taken apart: four stores a thread. B is stored whole, in four wavefronts a warp.
     assert_eq!((counters.stores.accesses, counters.stores.ideal, counters.stores.wavefronts), (8 * 4 + 8, 8 * 4 + 8 * 4, 64));
-    // 8 x 8 a thread: two loads of 16 bytes of each operand, 8 k-groups, 8 warps.
+    // 8 x 8 a thread: two loads of 16 bytes of each operand, 8 k-blocks, 8 warps.
     assert_eq!(counters.loads.accesses, 8 * 8 * 4);
 }
 
@@ -146,7 +146,7 @@ fn a_changed_map_is_counted() {
     assert_eq!(counted(&knob.one(), &problem), unpadded);
     // A map that leaves points out is a fault, not a number.
     let mut broken = program;
-    broken.maps.smem[0] = bent(&broken.maps.smem[0], |_, _| None);
+    broken.maps.smem[0] = mutant(&broken.maps.smem[0], |_, _| None);
     assert!(count(&broken, &problem).is_err());
 }
 
@@ -157,7 +157,7 @@ fn what_cannot_be_scaled_is_refused() {
     let says = |extents, leading| count(&program, &Problem::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
     assert_eq!(
         says((100, 128, 64), [None; 3]),
-        "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; the nearest is 128"
+        "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; try 128"
     );
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.

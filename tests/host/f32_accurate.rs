@@ -11,16 +11,16 @@ use falchion::{
         family::{Request, default_gemm_configuration::default_description},
         host::Mode,
         operand::OperandKind,
-        plan::SplitProgram,
+        plan::EmulationProgram,
         schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
     numeric::{
-        Combined, ElementKind, Instruction, SplitKind,
-        split::{LineFacts, shift_of, unscaled},
+        Combined, ElementKind, EmulationKind, Instruction,
+        emulation::{LineFacts, shift_of, unscaled},
     },
     prelude::*,
-    refusal::SplitRefusal,
+    refusal::EmulationRefusal,
     shape::{Mn, Mnk},
 };
 use falchion_lab::verify::{self, Claim, bound::Accumulation};
@@ -35,11 +35,11 @@ fn bits(d: &[f32]) -> Vec<u32> {
 /// of what the instruction makes of `a_p[i, block] b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
 #[test]
 fn every_element_is_a_sum_of_products_of_parts() {
-    for split in SplitKind::MODES {
-        let (desc, [m, n, k]) = (desc(split, ORDERS[0]), SIZES);
+    for emulation in EmulationKind::MODES {
+        let (desc, [m, n, k]) = (desc(emulation, ORDERS[0]), SIZES);
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
-        let part = split.part().expect("a part");
+        let part = emulation.part().expect("a part");
         let types = Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
         let own = Instruction::of(types, ArchKind::Sm90).expect("Hopper multiplies it");
         let widen = |bits: u16| match part {
@@ -48,8 +48,8 @@ fn every_element_is_a_sum_of_products_of_parts() {
         };
         let line = |of: &[f32], at: usize| -> (Vec<[f32; 3]>, i32) {
             let row = &of[at * k..][..k];
-            let shift = if split.scales() { shift_of(LineFacts::of(row.iter().copied()).largest) } else { 0 };
-            let mut parts: Vec<_> = row.iter().map(|&x| split.parts_of(x, shift).map(widen)).collect();
+            let shift = if emulation.scales() { shift_of(LineFacts::of(row.iter().copied()).largest) } else { 0 };
+            let mut parts: Vec<_> = row.iter().map(|&x| emulation.parts_of(x, shift).map(widen)).collect();
             parts.resize(k.next_multiple_of(64), [0.0; 3]);
             (parts, shift)
         };
@@ -57,15 +57,15 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let ((row, of_row), (column, of_column)) = (line(&a, i), line(&b, j));
             let mut sum = 0.0f32;
             for block in (0..row.len()).step_by(64) {
-                for &[p, q] in split.products() {
+                for &[p, q] in emulation.products() {
                     let part = |of: &[[f32; 3]], part: u32| -> Vec<f32> {
                         of[block..block + 64].iter().map(|x| x[part as usize]).collect()
                     };
                     sum += own.step(0.0, &part(&row, p), &part(&column, q));
                 }
             }
-            let wanted = if split.scales() { unscaled(sum, of_row + of_column) } else { sum };
-            assert_eq!(fast[i * n + j].to_bits(), wanted.to_bits(), "{split:?} D({i}, {j})");
+            let wanted = if emulation.scales() { unscaled(sum, of_row + of_column) } else { sum };
+            assert_eq!(fast[i * n + j].to_bits(), wanted.to_bits(), "{emulation:?} D({i}, {j})");
         }
         let tile = |m, n| Mnk { m, n, k: 64 };
         let turns = but!(desc, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
@@ -83,14 +83,14 @@ fn every_element_is_a_sum_of_products_of_parts() {
 /// D is the same whatever the layouts of A, B and D: the parts are.
 #[test]
 fn layouts_change_nothing() {
-    for split in SplitKind::MODES {
+    for emulation in EmulationKind::MODES {
         let [m, n, k] = SIZES;
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        let first = computed(&desc(split, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
+        let first = computed(&desc(emulation, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
         for orders in ORDERS {
             for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
-                let other = computed(&desc(split, orders), mode, SIZES, (&a, &b)).expect("it fits");
-                assert!(bits(&other) == bits(&first), "{split:?} {orders:?} {mode:?}");
+                let other = computed(&desc(emulation, orders), mode, SIZES, (&a, &b)).expect("it fits");
+                assert!(bits(&other) == bits(&first), "{emulation:?} {orders:?} {mode:?}");
             }
         }
     }
@@ -100,9 +100,9 @@ fn layouts_change_nothing() {
 /// place of `|A||B|`, and the f16x3 that takes wide data without its window stays within its absolute term.
 #[test]
 fn results_lie_within_the_bound() {
-    let mut largest = [0.0f64; SplitKind::MODES.len()];
-    for (which, split) in SplitKind::MODES.into_iter().enumerate() {
-        let desc = desc(split, ORDERS[0]);
+    let mut largest = [0.0f64; EmulationKind::MODES.len()];
+    for (which, emulation) in EmulationKind::MODES.into_iter().enumerate() {
+        let desc = desc(emulation, ORDERS[0]);
         for data in DATA {
             for (seed, k) in [(1, 1), (2, 63), (3, 64), (4, 65), (5, 300), (6, 1000)] {
                 let [m, n] = [20, 24];
@@ -112,13 +112,13 @@ fn results_lie_within_the_bound() {
                     .program()
                     .expect("a program");
                 // Without the window the bound holds all the same.
-                program.split.windowed = false;
+                program.emulation.windowed = false;
                 let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
                 let problem = problem(ORDERS[0], [m, n, k]);
                 let of = |x| HostSlice::new::<f32>(x);
                 let verdict = verify::check(&Claim { desc: &desc, problem: &problem, a: of(&a), b: of(&b), c: None, d: of(&d) })
                     .expect("slices");
-                assert!(verdict.is_right(), "{split:?} {data:?} {k}: {verdict:?}");
+                assert!(verdict.is_right(), "{emulation:?} {data:?} {k}: {verdict:?}");
                 largest[which] = largest[which].max(verdict.error_over_bound);
             }
         }
@@ -127,30 +127,30 @@ fn results_lie_within_the_bound() {
     assert!(largest.iter().all(|&share| share > 0.02), "{largest:?}");
 }
 
-/// A named change to a program that splits.
-type Named = (&'static str, fn(SplitKind) -> bool, fn(&mut SplitProgram));
+/// A named change to a program that decomposes.
+type Named = (&'static str, fn(EmulationKind) -> bool, fn(&mut EmulationProgram));
 
-fn any(_: SplitKind) -> bool {
+fn any(_: EmulationKind) -> bool {
     true
 }
 
 const FAULTS: &[Named] = &[
     ("the first and the second part change places", any, |p| {
-        p.parts = |split, x, shift| {
-            let [first, second, third] = split.parts_of(x, shift);
+        p.parts = |emulation, x, shift| {
+            let [first, second, third] = emulation.parts_of(x, shift);
             [second, first, third]
         };
     }),
     ("the second part is of the number, not of the rest", any, |p| {
-        p.parts = |split, x, shift| {
-            let [first, _, third] = split.parts_of(x, shift);
+        p.parts = |emulation, x, shift| {
+            let [first, _, third] = emulation.parts_of(x, shift);
             [first, first, third]
         };
     }),
     ("the last part is left out", any, |p| {
-        p.parts = |split, x, shift| {
-            let mut parts = split.parts_of(x, shift);
-            parts[split.parts() as usize - 1] = 0;
+        p.parts = |emulation, x, shift| {
+            let mut parts = emulation.parts_of(x, shift);
+            parts[emulation.parts() as usize - 1] = 0;
             parts
         };
     }),
@@ -164,22 +164,22 @@ const FAULTS: &[Named] = &[
         p.block = |blocks, operand, tile| if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) };
     }),
     ("padding is not zero", any, |p| p.padding = 0x3c00),
-    ("scales are taken back twice", SplitKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, 2 * shift)),
-    ("scales are not taken back", SplitKind::scales, |p| p.unscaled = |sum, _| sum),
-    ("rows are scaled by one binade more", SplitKind::scales, |p| {
-        p.parts = |split, x, shift| split.parts_of(x, shift - 1);
+    ("scales are taken back twice", EmulationKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, 2 * shift)),
+    ("scales are not taken back", EmulationKind::scales, |p| p.unscaled = |sum, _| sum),
+    ("rows are scaled by one binade more", EmulationKind::scales, |p| {
+        p.parts = |emulation, x, shift| emulation.parts_of(x, shift - 1);
     }),
-    ("shifts are off by one", SplitKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, shift + 1)),
+    ("shifts are off by one", EmulationKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, shift + 1)),
 ];
 
-/// Each change to what a program splits and puts together shows in D; the program unchanged shows nothing. Of data that is finite, within
+/// Each change to what a program decomposes and puts together shows in D; the program unchanged shows nothing. Of data that is finite, within
 /// the window, and no whole number of blocks along K.
 #[test]
 fn every_fault_is_found() {
     let tile = |m, n| Mnk { m, n, k: 64 };
     let mut found = 0;
-    for split in SplitKind::MODES {
-        let desc = but!(desc(split, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
+    for emulation in EmulationKind::MODES {
+        let desc = but!(desc(emulation, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
         let sizes @ [m, n, k] = [70, 60, 150];
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         // Neither side's scales are 1.
@@ -187,12 +187,12 @@ fn every_fault_is_found() {
         let wanted = computed(&desc, Mode::Fast, sizes, (&a, &b)).expect("it fits");
         let right = desc.roles().program().expect("a program");
         assert!(bits(&ran(&right, sizes, (&a, &b)).expect("it fits")) == bits(&wanted));
-        for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(split)) {
+        for (name, _, change) in FAULTS.iter().filter(|fault| fault.1(emulation)) {
             let mut program = right.clone();
-            change(&mut program.split);
+            change(&mut program.emulation);
             match ran(&program, sizes, (&a, &b)) {
-                Ok(d) => assert!(bits(&d) != bits(&wanted), "{split:?}: {name} is not found"),
-                Err(error) => println!("{split:?}: {name}: {error}"),
+                Ok(d) => assert!(bits(&d) != bits(&wanted), "{emulation:?}: {name} is not found"),
+                Err(error) => println!("{emulation:?}: {name}: {error}"),
             }
             found += 1;
         }
@@ -203,7 +203,7 @@ fn every_fault_is_found() {
 
 fn refused(result: Result<Vec<f32>, Error>) -> String {
     let error = result.map(|d| d.len()).expect_err("refused");
-    assert!(matches!(error, Error::Refused(Refusal::Split(_))), "{error}");
+    assert!(matches!(error, Error::Refused(Refusal::Emulation(_))), "{error}");
     error.to_string()
 }
 
@@ -220,19 +220,20 @@ fn the_window_is_checked() {
                 emulation = bf16x6";
     for orders in ORDERS {
         for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
-            assert_eq!(refused(computed(&desc(SplitKind::F16x3, orders), mode, [m, n, k], (&a, &b))), says, "{orders:?}");
-            assert!(computed(&desc(SplitKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
+            assert_eq!(refused(computed(&desc(EmulationKind::F16x3, orders), mode, [m, n, k], (&a, &b))), says, "{orders:?}");
+            assert!(computed(&desc(EmulationKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
         }
     }
-    let mut program = desc(SplitKind::F16x3, ORDERS[0]).roles().program().expect("a program");
-    program.split.windowed = false;
+    let mut program = desc(EmulationKind::F16x3, ORDERS[0]).roles().program().expect("a program");
+    program.emulation.windowed = false;
     assert!(ran(&program, [m, n, k], (&a, &b)).is_ok());
     let zeros = vec![0.0; n * k];
     let mut infinite = a.clone();
     infinite[3 * k + 1] = f32::INFINITY;
     let says = "row 3 of A has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6";
-    assert_eq!(refused(computed(&desc(SplitKind::F16x3, ORDERS[3]), Mode::Fast, [m, n, k], (&infinite, &zeros))), says);
-    let d = computed(&desc(SplitKind::F16x3, ORDERS[0]), Mode::Checked { seed: 2 }, [m, n, k], (&a, &zeros)).expect("zeros fit");
+    assert_eq!(refused(computed(&desc(EmulationKind::F16x3, ORDERS[3]), Mode::Fast, [m, n, k], (&infinite, &zeros))), says);
+    let d =
+        computed(&desc(EmulationKind::F16x3, ORDERS[0]), Mode::Checked { seed: 2 }, [m, n, k], (&a, &zeros)).expect("zeros fit");
     assert!(d.iter().all(|&x| x == 0.0));
 }
 
@@ -244,7 +245,7 @@ fn what_is_not_finite_reaches_d() {
     a[k + 5] = f32::INFINITY;
     a[2 * k + 9] = f32::NAN;
     b[3 * k + 5] = 1.0 / 3.0;
-    let d = computed(&desc(SplitKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
+    let d = computed(&desc(EmulationKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
     assert!(d[..n].iter().all(|x| x.is_finite()) && d[3 * n..].iter().all(|x| x.is_finite()));
     assert!(d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan()));
     // Infinity times the zeros that are the second and third parts.
@@ -268,67 +269,71 @@ fn request(knobs: &[(&str, &str)]) -> Request {
 #[test]
 fn requests_types_and_files_name_the_modes() {
     let resolved = |knobs: &[(&str, &str)]| request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc);
-    assert_eq!(resolved(&[]).expect("a kernel"), desc(SplitKind::Bf16x6, ORDERS[0]));
-    assert_eq!(resolved(&[("split", "f16x3")]).expect("a kernel"), desc(SplitKind::F16x3, ORDERS[0]));
-    let facts = format!("{:?}", falchion_lab::explain::facts(&desc(SplitKind::F16x3, ORDERS[0]).explain().expect("it checks")));
+    assert_eq!(resolved(&[]).expect("a kernel"), desc(EmulationKind::Bf16x6, ORDERS[0]));
+    // By its name, and by that which it had before.
+    for name in ["emulation", "split"] {
+        assert_eq!(resolved(&[(name, "f16x3")]).expect("a kernel"), desc(EmulationKind::F16x3, ORDERS[0]));
+    }
+    let facts =
+        format!("{:?}", falchion_lab::explain::facts(&desc(EmulationKind::F16x3, ORDERS[0]).explain().expect("it checks")));
     assert!(
         facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
         "{facts}"
     );
     type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
-    assert_eq!(Product::<Auto>::new().desc(), desc(SplitKind::Bf16x6, ORDERS[0]));
-    assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(SplitKind::F16x3, ORDERS[0]));
+    assert_eq!(Product::<Auto>::new().desc(), desc(EmulationKind::Bf16x6, ORDERS[0]));
+    assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(EmulationKind::F16x3, ORDERS[0]));
     assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion, PromotionKind::Stage);
     assert_eq!(default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row").check(), Ok(()));
     {
-        let one = desc(SplitKind::F16x3, ORDERS[3]);
+        let one = desc(EmulationKind::F16x3, ORDERS[3]);
         let json = one.to_json().expect("an expression");
         assert!(json.contains("\"emulation\":\"f16x3\""), "{json}");
         assert_eq!(GemmDesc::from_json(&json).expect("its own"), one);
     }
 }
 
-/// What cannot be split, and what has to be, is refused in a sentence with a way out.
+/// What cannot be emulated, and what has to be, is refused in a sentence with a way out.
 #[test]
-fn what_cannot_be_split_is_refused() {
+fn what_cannot_be_emulated_is_refused() {
     let says = |d: GemmDesc| d.check().expect_err("refused").to_string();
-    let f32s = desc(SplitKind::Bf16x6, ORDERS[0]);
+    let f32s = desc(EmulationKind::Bf16x6, ORDERS[0]);
     assert_eq!(
-        says(but!(f32s, emulation: SplitKind::None)),
+        says(but!(f32s, emulation: EmulationKind::None)),
         "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and \
          elements of tf32 keep 10 bits of fraction"
     );
-    let error = request(&[("split", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
+    let error = request(&[("emulation", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
     assert!(error.contains("tf32") && error.contains("bf16x6") && error.contains("f16x3"), "{error}");
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
     let bf16 = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
     assert_eq!(
-        says(but!(bf16, emulation: SplitKind::F16x3)),
-        "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; the nearest is none"
+        says(but!(bf16, emulation: EmulationKind::F16x3)),
+        "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; try none"
     );
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
     let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
-    assert_eq!(says(ArchKind::Sm80), "--emulation is no knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(says(ArchKind::Sm80), "--emulation is not a knob of the multistage main loop; the warpspecialized one has it");
     assert_eq!(
         says(ArchKind::Sm90),
-        "emulation is no choice of the warpspecialized main loop; the nearest is none; no kernel was found with this --emulation"
+        "emulation is unsupported by the warpspecialized main loop; try none; no kernel was found with this --emulation"
     );
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
     let refusal = deep.seen_by(&f32s).expect_err("too deep");
-    assert!(matches!(refusal, Refusal::Split(SplitRefusal::TooDeep { most: 715_827_840, .. })), "{refusal}");
+    assert!(matches!(refusal, Refusal::Emulation(EmulationRefusal::TooDeep { most: 715_827_840, .. })), "{refusal}");
 }
 
 /// The bound says something for every K that is taken: below `K 2^-24` of a sum of products in f32 from 1000 on.
 #[test]
 fn the_bound_is_below_that_of_plain_sums() {
-    for split in SplitKind::MODES {
+    for emulation in EmulationKind::MODES {
         for k in [1000usize, 4096, 8192, 1 << 20] {
-            let relative = Accumulation::of(&desc(split, ORDERS[0]), k).relative;
-            assert!(relative > 0.0 && relative < k as f64 * 2f64.powi(-24), "{split:?} {k}: {relative:e}");
+            let relative = Accumulation::of(&desc(emulation, ORDERS[0]), k).relative;
+            assert!(relative > 0.0 && relative < k as f64 * 2f64.powi(-24), "{emulation:?} {k}: {relative:e}");
         }
     }
     // The number of docs/f32_accurate.md.
-    let units = Accumulation::of(&desc(SplitKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
+    let units = Accumulation::of(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
     assert_eq!(units.round(), 425.0, "{units}");
 }

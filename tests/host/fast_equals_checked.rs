@@ -3,7 +3,7 @@
 use crate::harness::OfFamily;
 use falchion::{
     Error,
-    device::{run_on_host, run_program},
+    device::run_on_host,
     epilogue::{Clamp, Constant, LinearCombination, Node},
     internals::plan::Program,
     internals::{
@@ -88,7 +88,7 @@ where
         let scalars = if case % 2 == 0 { [1.0, 0.0] } else { [0.75, -2.0] };
         let mut all = [0.0; 8];
         all[..2].copy_from_slice(&scalars);
-        let problem = Problem { m, n, k, a, b, c: Source::InPlace, d: c, scalars: all, workspace: None };
+        let problem = Problem { m, n, k, batch: 1, a, b, c: Source::InPlace, d: c, scalars: all, workspace: None };
         let run = |mode| {
             let mut d = c_elements.clone();
             let matrices = HostMatrices {
@@ -138,14 +138,14 @@ cases! {
     f32_narrow: f32, RowMajor, f32, ColMajor, f32, ColMajor, f32, |d| tiles(d, (128, 8, 8), (16, 8, 8));
     f32_odd_grid: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (24, 48, 8), (8, 16, 8));
     f32_sliced: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (32, 64, 16), (32, 32, 8));
-    f32_four_slices: f32, ColMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (32, 32, 32), (16, 32, 8));
-    f32_three_slices: f32, RowMajor, f32, ColMajor, f32, ColMajor, f32, |d| tiles(d, (32, 32, 24), (32, 32, 8));
+    f32_four_subtiles: f32, ColMajor, f32, RowMajor, f32, RowMajor, f32, |d| tiles(d, (32, 32, 32), (16, 32, 8));
+    f32_three_subtiles: f32, RowMajor, f32, ColMajor, f32, ColMajor, f32, |d| tiles(d, (32, 32, 24), (32, 32, 8));
     f32_stages: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(d, stages: 3);
     f32_clamped: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| {
         but!(d, epilogue: <Clamp<LinearCombination, Constant<-1>, Constant<1>> as Node>::DESC)
     };
     f32_horizontal: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(d, swizzle: SwizzleKind::Horizontal);
-    f32_abreast: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(tiles(d, (32, 32, 8), (16, 32, 8)), swizzle: SwizzleKind::Identity(4));
+    f32_grouped: f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, |d| but!(tiles(d, (32, 32, 8), (16, 32, 8)), swizzle: SwizzleKind::Identity(4));
     f32_swizzled: f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, |d| tiles(swizzled(d), (128, 128, 8), (32, 64, 8));
     f64_rows: f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, |d| d;
     f64_sliced: f64, ColMajor, f64, RowMajor, f64, ColMajor, f64, |d| tiles(d, (16, 40, 16), (16, 8, 8));
@@ -192,7 +192,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
     };
-    run_program(program, mode, problem.with(matrices)).map(|()| d)
+    run_on_host(program, mode, problem.with(matrices)).map(|()| d)
 }
 
 /// The program of 32 x 32 tiles, four warps each, two along M and two along N.

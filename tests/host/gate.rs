@@ -3,7 +3,7 @@
 use crate::harness::{
     case::Buffers,
     descriptions::{Wanted, description},
-    gate::{self, DRAWN, Line, digest, each},
+    gate::{self, Line, RANDOM_CASES, digest, each},
     problems::{self, Guarded, guarded},
     same_bits::run,
     sample,
@@ -17,12 +17,12 @@ const MOST_WORK: u64 = 1_000_000;
 
 /// Every product of the record: a description and the seed of its problem.
 fn products() -> Vec<Line> {
-    let drawn = DRAWN.into_iter().flat_map(|(family, first, _, count)| {
+    let descriptions = RANDOM_CASES.into_iter().flat_map(|(family, first, _, count)| {
         let largest_tile = 2 * MOST_WORK as u32;
         (first..first + count)
             .map(move |seed| (seed, description(seed, Wanted { largest_tile, family, of_the_record: true, ..Wanted::default() })))
     });
-    drawn.map(|(seed, d)| Line::new("product", &d).with(json!({ "seed": seed }))).collect()
+    descriptions.map(|(seed, d)| Line::new("product", &d).with(json!({ "seed": seed }))).collect()
 }
 
 /// D's buffer, guard zones included, after a product in the fast mode.

@@ -5,6 +5,7 @@
 mod harness;
 
 mod a_operand;
+mod batches;
 mod conformance;
 mod contract;
 mod counters;

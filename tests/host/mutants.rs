@@ -5,9 +5,9 @@
 
 use crate::harness::{
     OfFamily,
-    drawn::{cases, default_f32, legal, ring, shipped, types},
     integers::{ragged, wrong},
-    mutated::bent,
+    mutated::mutant,
+    random_cases::{cases, default_f32, legal, ring, shipped, types},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -22,7 +22,7 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     shape::Mnk,
-    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, TileOrder},
+    threadblock::{Along, MainloopKind, SmemLayout, SmemTile, Unit, Work},
 };
 use proptest::prelude::*;
 use std::{
@@ -104,7 +104,7 @@ fn commute(first: Step, second: Step) -> bool {
     use Step::{Advance, Barrier, Copy, Fetch, Load, Multiply, Store};
     let one_way = |x: Step, y: Step| match (x, y) {
         // The two fragment buffers take turns.
-        (Load { group: g }, Multiply { group: h }) => g % 2 != h % 2,
+        (Load { k_block: g }, Multiply { k_block: h }) => g % 2 != h % 2,
         // What is copied goes to another stage than what is read.
         (Load { .. } | Multiply { .. }, Fetch | Copy { .. }) | (Multiply { .. }, Store | Step::Commit) => true,
         // A counter of the thread's own.
@@ -180,10 +180,10 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
     let sliced = subjects()[9].1.one().program();
     let mut mutants = Vec::new();
     let mut add =
-        |name, of: &Program, place: Place, bend: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
+        |name, of: &Program, place: Place, mutate: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
             let mut program = of.clone();
             let map = place(&mut program);
-            *map = bent(map, bend);
+            *map = mutant(map, mutate);
             mutants.push((name, program));
         };
     add("copy A: the last vector left out", &classic, |p| &mut p.maps.copy[0], |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()));
@@ -224,9 +224,9 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
     add("accumulators: transposed", &classic, |p| &mut p.maps.accumulator, |m, p| m.at(p).map(|x| x % 128 * 128 + x / 128));
     add("accumulators: two of a thread exchanged", &ring, |p| &mut p.maps.accumulator, |m, p| m.at(at(p.row, p.column ^ 1)));
     add("accumulators: stored twice", &ring, |p| &mut p.maps.accumulator, |m, p| m.at(at(p.row, p.column & !1)));
-    add("deposits: threads collide", &sliced, |p| &mut p.maps.deposit, |m, p| m.at(at(p.row & !1, p.column)));
-    add("deposits: accumulators of a thread collide", &sliced, |p| &mut p.maps.deposit, |m, p| m.at(at(p.row, p.column & !1)));
-    add("deposits: beyond the memory", &sliced, |p| &mut p.maps.deposit, |m, p| m.at(p).map(|x| x + 4096));
+    add("partials: threads collide", &sliced, |p| &mut p.maps.partials, |m, p| m.at(at(p.row & !1, p.column)));
+    add("partials: accumulators of a thread collide", &sliced, |p| &mut p.maps.partials, |m, p| m.at(at(p.row, p.column & !1)));
+    add("partials: beyond the memory", &sliced, |p| &mut p.maps.partials, |m, p| m.at(p).map(|x| x + 4096));
     mutants
 }
 
@@ -249,19 +249,16 @@ fn a_wrong_map_goes_wrong_in_both_modes() {
 
 #[test]
 fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
-    type Bend = fn(u32, u32, u32) -> Option<u32>;
-    let bends: [(&str, Bend); 3] = [
-        ("a tile twice", |tile, _, _| Some(tile.max(1))),
-        ("a tile left out", |tile, _, _| (tile != 2).then_some(tile)),
-        ("beyond the last row", |tile, rows, columns| Some(if tile == 0 { rows * columns } else { tile })),
+    type Mutation = fn(&Work, Unit) -> Option<Unit>;
+    let mutations: [(&str, Mutation); 3] = [
+        ("a tile twice", |_, unit| Some(Unit { row: unit.row.max(1), ..unit })),
+        ("a tile left out", |_, unit| (unit.row != 1).then_some(unit)),
+        ("beyond the last row", |work, unit| Some(Unit { row: if unit.row == 0 { work.rows } else { unit.row }, ..unit })),
     ];
     let desc = default_f32(ArchKind::Sm70, ROWS);
-    for (name, bend) in bends {
+    for (name, mutation) in mutations {
         let mut program = desc.one().program();
-        program.maps.order = Arc::new(move |rows, columns| {
-            let order: Map = Arc::new(TileOrder { kind: desc.swizzle(), rows, columns });
-            bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
-        });
+        program.units = Arc::new(move |work, block, rank, i| work.unit(block, rank, i).and_then(|unit| mutation(work, unit)));
         for mode in [CHECKED, Mode::Fast] {
             println!("{name:25} {mode:?}: {}", wrong(&program, mode, [257, 130, 9]).expect(name));
         }

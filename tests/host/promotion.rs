@@ -1,11 +1,11 @@
 //! Sums of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
 
 use crate::harness::OfFamily;
-use crate::harness::drawn;
+use crate::harness::random_cases;
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{Auto, GemmDesc, PromoteEachStage, PromotionKind, With},
-    device::{run_on_host, run_warp_specialized},
+    device::run_on_host,
     internals::{
         call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         family::{Request, default_gemm_configuration::default_description},
@@ -26,7 +26,7 @@ const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 const SIZES: [usize; 3] = [150, 140, 600];
 
 fn promoted() -> GemmDesc {
-    drawn::promoted(TYPES, ORDERS)
+    random_cases::promoted(TYPES, ORDERS)
 }
 
 /// Numbers of all magnitudes that sums of fp8 lose bits of.
@@ -40,7 +40,7 @@ fn problem() -> Problem {
     let packed = |order: Order, rows, columns| View::packed(Elements::of(rows * columns), order, (rows, columns), None);
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem { m, n, k, a, b, c: Source::None, d, scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
 }
 
 fn product(run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
@@ -95,7 +95,13 @@ fn every_element_is_a_sum_of_promoted_stages() {
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
     let right = promoted().roles().program().expect("a program");
-    let run = |program: &WarpSpecializedProgram| product(|call| run_warp_specialized(program, 3, call));
+    let run = |program: &WarpSpecializedProgram| product(|call| run_on_host(program, Mode::Checked { seed: 3 }, call));
+    // The fast mode knows descriptions alone, and would not see what was changed.
+    let refused = product(|call| run_on_host(&right, Mode::Fast, call)).expect_err("a program that has roles").to_string();
+    assert!(
+        refused.contains("mainloop = warpspecialized is warp-specialized, and a program of one schedule is not"),
+        "{refused}"
+    );
     let fast = computed(&promoted(), Mode::Fast);
     assert_eq!(run(&right).unwrap_or_else(|error| panic!("{error}")), fast);
     let changes: [fn(&mut Vec<RoleStep>); 3] = [
@@ -151,17 +157,17 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     {
         assert_eq!(
             stage(types, OpKind::TensorOp),
-            "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never"
+            "promotion of other sums than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never"
         );
     }
     let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
     let request = Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
     let says = |arch| request.resolve(arch).expect_err("nothing to promote").to_string();
-    assert_eq!(says(ArchKind::Sm80), "--promotion is no knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(says(ArchKind::Sm80), "--promotion is not a knob of the multistage main loop; the warpspecialized one has it");
     assert_eq!(
         says(ArchKind::Sm90),
-        "promotion of other sums than those of fp8 in f32, and of parts of f32, is no choice of the warpspecialized main loop; the nearest is never; no kernel was found with this --promotion"
+        "promotion of other sums than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never; no kernel was found with this --promotion"
     );
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
@@ -171,7 +177,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let tile = |m, n| Mnk { m, n, k: 128 };
     let tiny = but!(promoted(), threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 });
     let tiny = tiny.check().expect_err("512 parts").to_string();
-    assert_eq!(tiny, "instruction N where stages are promoted = 8 is not from 24 to 256; the nearest is 24");
+    assert_eq!(tiny, "instruction N where stages are promoted = 8 is out of range (24 to 256); try 24");
 }
 
 /// Types say the same as flags: who pins the knob has the row of promoted sums.

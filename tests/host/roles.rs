@@ -2,13 +2,13 @@
 //! every neighbour exchanged is found. Other faults are in `roles_faults.rs`.
 
 use crate::harness::{
-    mutated::bend,
+    mutated::mutate,
     ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects},
 };
 use falchion::{
     arch::WARP,
     internals::{
-        host::machine::{Tally, Work, check},
+        host::machine::{ClusterWork, Tally, check},
         plan::RingProgram,
         schedule::{Role, RoleStep, Section},
     },
@@ -16,7 +16,7 @@ use falchion::{
 };
 use std::{collections::BTreeMap, time::Instant};
 
-/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, consumers together and in turns, on tensor cores
+/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative and ping-pong consumers, on tensor cores
 /// and by threads, k tiles 0..=20, 1..=5 tiles of D, C read or not, through staging buffers or not: no fault.
 #[test]
 fn nothing_that_ships_is_accused() {
@@ -26,21 +26,23 @@ fn nothing_that_ships_is_accused() {
             for shared in [None, Some(A), Some(B)] {
                 let ring = Pipeline { source: pending == 1, ..ring(stages, shared) };
                 let together = RingProgram::of(ring, &options(pending)).expect("a ring");
-                let turns = Pipeline { in_turns: true, ..ring };
+                let turns = Pipeline { pingpong: true, ..ring };
                 let turns = RingProgram::of(turns, &options(pending)).expect("a ring");
                 // Of which those that promote wait for all products: `pending` is how many parts they have.
                 let promoted = RingProgram::of(ring, &promoting(1 + pending)).expect("a ring");
-                let in_turns = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
+                let pingpong = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
                 let fragments = RingProgram::of(ring, &from_registers(pending)).expect("a ring");
-                let programs = [&together, &turns, &promoted, &in_turns, &threads[0], &threads[1], &fragments];
+                let programs = [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
                 for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
-                    let work = Work { tiles: 1 + seed % 5, k_tiles: seed / 5 % 21, source: seed % 2 == 0 };
+                    // Of every third seed, units are as deep as each other.
+                    let k_tiles: Vec<u32> = (0..=seed % 5).map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 21).collect();
+                    let work = ClusterWork { k_tiles: &k_tiles, source: seed % 2 == 0 };
                     let tally = check(program, work, u64::from(seed)).unwrap_or_else(|fault| {
                         panic!("{stages} stages, {pending} pending, {shared:?}, {work:?}, seed {seed}: {fault}")
                     });
                     let blocks = u64::from(program.ring.blocks());
-                    let (tiles, all_k) = (u64::from(work.tiles), u64::from(work.tiles * work.k_tiles));
+                    let (tiles, all_k) = (k_tiles.len() as u64, u64::from(k_tiles.iter().sum::<u32>()));
                     let readers = 4 * u64::from(program.ring.readers());
                     assert_eq!(tally.products, blocks * readers * all_k);
                     assert_eq!(tally.stores, blocks * readers * tiles);
@@ -95,9 +97,9 @@ fn every_step_of_every_role_is_needed() {
 /// Whether two neighbouring steps may change places, and why.
 fn commute(ring: &Pipeline, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
-        AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Deposit, Expect, ExpectSource,
-        FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, Release,
-        SkipEarlier, SkipLater, StoreTensor, StoreThreads,
+        AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Expect, ExpectSource, FenceBarrierInit,
+        FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, Release, SkipEarlier, SkipLater,
+        StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -105,7 +107,7 @@ fn commute(ring: &Pipeline, first: RoleStep, second: RoleStep) -> Option<&'stati
         }
         (CopyTensor { .. }, CopyTensor { .. }) => Some("each has its own place"),
         (FetchSource { .. }, FetchSource { .. })
-        | (Deposit { .. }, Deposit { .. })
+        | (StoreStaging { .. }, StoreStaging { .. })
         | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
         (SkipEarlier, AwaitTurn) | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
             Some("one is about the ring, one about turns")
@@ -189,7 +191,7 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     assert_eq!(ring.blocks() * ring.threads() / WARP, 96);
     for (seed, work) in (0..10).flat_map(|seed| WORKS.map(|work| (seed, work))) {
         let tally = check(&program, work, seed).unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));
-        assert_eq!(tally.products, u64::from(8 * 8 * work.tiles * work.k_tiles));
+        assert_eq!(tally.products, u64::from(8 * 8 * work.k_tiles.iter().sum::<u32>()));
     }
     let (mut slowest, mut mutants) = (0, 0);
     let mut find = |name: String, mutant: &RingProgram| {
@@ -203,11 +205,11 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     type Change = fn(&mut RingProgram);
     let of_last: [(&str, Change); 3] = [
         ("its warps arrive at block 0 alone", |p| {
-            bend(&mut p.released, |map, point| map.at(point).map(|rank| if point.row == 7 { 0 } else { rank }));
+            mutate(&mut p.released, |map, point| map.at(point).map(|rank| if point.row == 7 { 0 } else { rank }));
         }),
-        ("it copies the share of the one before", |p| bend(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))),
+        ("it copies the share of the one before", |p| mutate(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))),
         ("nothing is copied to it", |p| {
-            bend(&mut p.destinations, |map, point| map.at(point).map(|rank| if rank == 7 { point.row } else { rank }));
+            mutate(&mut p.destinations, |map, point| map.at(point).map(|rank| if rank == 7 { point.row } else { rank }));
         }),
     ];
     for (name, change) in of_last {

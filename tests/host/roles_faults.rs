@@ -1,7 +1,7 @@
 //! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in which it is one.
 
 use crate::harness::{
-    mutated::bend,
+    mutated::mutate,
     ring_programs::{
         A, caught, kind,
         needs::{Needs, replace},
@@ -20,35 +20,35 @@ type Named = (&'static str, Needs, fn(&mut RingProgram));
 
 const FAULTS: &[Named] = &[
     ("the producer's phase is inverted", Needs::Nothing, |p| {
-        bend(&mut p.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
     }),
     ("the consumers' phase is inverted", Needs::Nothing, |p| {
-        bend(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
     }),
     ("the producer's phase never changes", Needs::Nothing, |p| {
-        bend(&mut p.producer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+        mutate(&mut p.producer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
     }),
     ("the consumers' phase never changes", Needs::Nothing, |p| {
-        bend(&mut p.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+        mutate(&mut p.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
     }),
     ("the consumers' phase changes a tile too early", Needs::Nothing, |p| {
-        bend(&mut p.consumer_position, |map, point| match point.row {
+        mutate(&mut p.consumer_position, |map, point| match point.row {
             1 => map.at(at(1, (point.column + 1) % map.domain().column)),
             _ => map.at(point),
         });
     }),
     ("the producer's phase changes a tile too late", Needs::Nothing, |p| {
-        bend(&mut p.producer_position, |map, point| match point.row {
+        mutate(&mut p.producer_position, |map, point| match point.row {
             1 => map.at(at(1, (point.column + map.domain().column - 1) % map.domain().column)),
             _ => map.at(point),
         });
     }),
     ("consumers begin one stage on", Needs::Nothing, |p| {
-        bend(&mut p.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+        mutate(&mut p.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
     }),
     ("the producer goes around the other way", Needs::Nothing, |p| {
         let last = p.ring.stages - 1;
-        bend(&mut p.producer_position, move |map, point| {
+        mutate(&mut p.producer_position, move |map, point| {
             map.at(point).map(|x| if point.row == 0 && last > 1 { last - x } else { x ^ u32::from(point.row == 0) })
         });
     }),
@@ -56,20 +56,20 @@ const FAULTS: &[Named] = &[
         let stages = p.ring.stages - 1;
         for map in [&mut p.producer_position, &mut p.consumer_position] {
             // The phase goes on as if the stage were there.
-            bend(map, move |map, point| map.at(point).map(|x| if point.row == 0 { x.min(stages - 1) } else { x }));
+            mutate(map, move |map, point| map.at(point).map(|x| if point.row == 0 { x.min(stages - 1) } else { x }));
         }
     }),
     ("the producer has no place for tile 1", Needs::Nothing, |p| {
-        bend(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
+        mutate(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
     }),
     ("the consumers' stages go beyond the ring", Needs::Nothing, |p| {
-        bend(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 0 { x + 1 } else { x }));
+        mutate(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 0 { x + 1 } else { x }));
     }),
     ("full barriers wait for two arrivals", Needs::Nothing, |p| p.full_arrivals = 2),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.empty_arrivals -= 1),
     ("empty barriers wait for one arrival more", Needs::Nothing, |p| p.empty_arrivals += 1),
     ("empty barriers wait for a warpgroup's arrivals", Needs::TwoReaders, |p| p.empty_arrivals = 4),
-    ("a consumer in turns passes by the wrong tiles", Needs::Turns, |p| {
+    ("a ping-pong consumer passes by the wrong tiles", Needs::Turns, |p| {
         p.roles.consumer.prologue = vec![RoleStep::SkipLater, RoleStep::AwaitTurn];
     }),
     ("a consumer lets the next one multiply before it has begun", Needs::Turns, |p| {
@@ -90,46 +90,48 @@ const FAULTS: &[Named] = &[
         let last = steps.iter().rposition(|step| matches!(step, RoleStep::FetchSource { .. })).expect("fetched");
         steps.insert(last + 1, RoleStep::ExpectSource);
     }),
-    ("the first slice of C is fetched for all", Needs::Source, |p| {
+    ("the first subtile of C is fetched for all", Needs::Source, |p| {
         for section in [Section::Prologue, Section::Epilogue] {
             replace(p, Role::Consumer, section, |step| match step {
-                RoleStep::FetchSource { .. } => vec![RoleStep::FetchSource { slice: 0 }],
+                RoleStep::FetchSource { .. } => vec![RoleStep::FetchSource { subtile: 0 }],
                 step => vec![step],
             });
         }
     }),
-    ("warps arrive at their own block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(point.row))),
-    ("warps arrive at the other block twice", Needs::Cluster, |p| bend(&mut p.released, |_, point| Some(1 - point.row))),
-    ("warps arrive at block 0 twice", Needs::Cluster, |p| bend(&mut p.released, |_, _| Some(0))),
-    ("warps arrive at block 2", Needs::Cluster, |p| bend(&mut p.released, |_, _| Some(2))),
+    ("warps arrive at their own block twice", Needs::Cluster, |p| mutate(&mut p.released, |_, point| Some(point.row))),
+    ("warps arrive at the other block twice", Needs::Cluster, |p| mutate(&mut p.released, |_, point| Some(1 - point.row))),
+    ("warps arrive at block 0 twice", Needs::Cluster, |p| mutate(&mut p.released, |_, _| Some(0))),
+    ("warps arrive at block 2", Needs::Cluster, |p| mutate(&mut p.released, |_, _| Some(2))),
     ("no rank for the second arrival", Needs::Cluster, |p| {
-        bend(&mut p.released, |map, point| map.at(point).filter(|_| point.column == 0));
+        mutate(&mut p.released, |map, point| map.at(point).filter(|_| point.column == 0));
     }),
-    ("both blocks copy share 0", Needs::Cluster, |p| bend(&mut p.share, |_, _| Some(0))),
+    ("both blocks copy share 0", Needs::Cluster, |p| mutate(&mut p.share, |_, _| Some(0))),
     ("each block copies the other's share to itself", Needs::Cluster, |p| {
-        bend(&mut p.destinations, |_, point| Some(point.row));
+        mutate(&mut p.destinations, |_, point| Some(point.row));
     }),
-    ("shared copies go to the other block alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, point| Some(1 - point.row))),
-    ("shared copies go to block 0 alone", Needs::Cluster, |p| bend(&mut p.destinations, |_, _| Some(0))),
-    ("a stage is let go one tile early", Needs::Warpgroups, |p| {
+    ("shared copies go to the other block alone", Needs::Cluster, |p| {
+        mutate(&mut p.destinations, |_, point| Some(1 - point.row))
+    }),
+    ("shared copies go to block 0 alone", Needs::Cluster, |p| mutate(&mut p.destinations, |_, _| Some(0))),
+    ("a stage is released one tile early", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::AwaitProducts { pending } => vec![RoleStep::AwaitProducts { pending: pending + 1 }],
             step => vec![step],
         });
     }),
-    ("a stage is let go one tile late, and the last never", Needs::Nothing, |p| {
+    ("a stage is released one tile late, and the last never", Needs::Nothing, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::Release { behind } => vec![RoleStep::Release { behind: behind + 1 }],
             step => vec![step],
         });
     }),
-    ("a stage is let go twice", Needs::Nothing, |p| {
+    ("a stage is released twice", Needs::Nothing, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::Release { .. } => vec![step, step],
             step => vec![step],
         });
     }),
-    ("a stage is let go before it is multiplied", Needs::Nothing, |p| {
+    ("a stage is released before it is multiplied", Needs::Nothing, |p| {
         let body = &mut p.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
         body.insert(1, RoleStep::Release { behind: 0 });
@@ -237,10 +239,10 @@ const FAULTS: &[Named] = &[
     ("all parts are multiplied before one is promoted", Needs::SeveralParts, |p| {
         let body = &mut p.roles.consumer.body;
         let promotions: Vec<_> = body.extract_if(.., |step| matches!(step, RoleStep::Promote { .. })).collect();
-        let at = body.iter().position(|step| matches!(step, RoleStep::Release { .. })).expect("a stage is let go");
+        let at = body.iter().position(|step| matches!(step, RoleStep::Release { .. })).expect("a stage is released");
         body.splice(at..at, promotions);
     }),
-    ("a stage is let go before its last part is multiplied", Needs::SeveralParts, |p| {
+    ("a stage is released before its last part is multiplied", Needs::SeveralParts, |p| {
         let body = &mut p.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
         let at = body.iter().position(|step| *step == RoleStep::Promote { part: 0 }).expect("a promotion");
@@ -265,7 +267,7 @@ const FAULTS: &[Named] = &[
     ("one store may be under way at the end", Needs::Warpgroups, |p| {
         p.roles.consumer.closing = vec![RoleStep::AwaitStores { pending: 1 }]
     }),
-    ("the warps meet once a slice, after the store", Needs::Warpgroups, |p| {
+    ("the warps meet once a subtile, after the store", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::Meet => vec![],
             RoleStep::CommitStores => vec![step, RoleStep::Meet],
@@ -279,33 +281,33 @@ const FAULTS: &[Named] = &[
             step => vec![step],
         });
     }),
-    ("every store is of slice 0", Needs::Warpgroups, |p| {
+    ("every store is of subtile 0", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
-            RoleStep::StoreTensor { .. } => vec![RoleStep::StoreTensor { slice: 0 }],
+            RoleStep::StoreTensor { .. } => vec![RoleStep::StoreTensor { subtile: 0 }],
             step => vec![step],
         });
     }),
-    ("slices are deposited in another group than they are stored in", Needs::Warpgroups, |p| {
-        let (buffers, slices) = (p.ring.staging_buffers as u8, p.slices as u8);
+    ("subtiles are staged in another group than they are stored in", Needs::Warpgroups, |p| {
+        let (buffers, subtiles) = (p.ring.staging_buffers as u8, p.subtiles as u8);
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
-            RoleStep::Deposit { slice } => vec![RoleStep::Deposit { slice: (slice + buffers) % slices }],
+            RoleStep::StoreStaging { subtile } => vec![RoleStep::StoreStaging { subtile: (subtile + buffers) % subtiles }],
             step => vec![step],
         });
     }),
-    ("all slices are deposited before one is stored", Needs::Warpgroups, |p| {
-        let (deposits, stores): (Vec<_>, Vec<_>) = p
+    ("all subtiles are staged before one is stored", Needs::Warpgroups, |p| {
+        let (staging, stores): (Vec<_>, Vec<_>) = p
             .roles
             .consumer
             .epilogue
             .iter()
             .partition(|step| !matches!(step, RoleStep::StoreTensor { .. } | RoleStep::CommitStores));
-        p.roles.consumer.epilogue = [deposits, stores].concat();
+        p.roles.consumer.epilogue = [staging, stores].concat();
     }),
     ("lanes meet once a tile of D", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
         p.roles.consumer.epilogue.push(RoleStep::MeetWarp);
     }),
-    ("a stage is let go before the lanes have met", Needs::Threads, |p| {
+    ("a stage is released before the lanes have met", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
         p.roles.consumer.body.push(RoleStep::MeetWarp);
     }),
@@ -314,14 +316,14 @@ const FAULTS: &[Named] = &[
         p.roles.consumer.prologue.push(RoleStep::StoreThreads);
     }),
     ("threads store twice", Needs::Threads, |p| p.roles.consumer.epilogue.push(RoleStep::StoreThreads)),
-    ("threads store once a tile along K", Needs::Threads, |p| p.roles.consumer.body.push(RoleStep::StoreThreads)),
+    ("threads store once a k-tile", Needs::Threads, |p| p.roles.consumer.body.push(RoleStep::StoreThreads)),
     ("threads multiply a part of a stage", Needs::Threads, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::StoreThreads => vec![RoleStep::MultiplyPart { part: 0 }, step],
             step => vec![step],
         });
     }),
-    ("the last slice is not stored", Needs::Nothing, |p| p.slices += 1),
+    ("the last subtile is not stored", Needs::Nothing, |p| p.subtiles += 1),
     ("consumers take too few registers", Needs::Registers, |p| {
         p.consumer_registers = 240;
         p.roles.consumer.opening = vec![RoleStep::RegistersUp { count: 232 }];

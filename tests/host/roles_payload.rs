@@ -1,14 +1,14 @@
-//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own tiles along K, in their order.
+//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own k-tiles, in their order.
 
 use falchion::{
     internals::{
         host::{
             Accumulators,
-            machine::{Bytes, Deposit, Payload, Work, run},
+            machine::{Bytes, ClusterWork, Payload, Staged, run},
         },
         operand::OperandKind,
         plan::RingProgram,
-        schedule::{ShareName, SliceName, WarpName},
+        schedule::{ShareName, SubtileName, WarpName},
     },
     threadblock::{Pipeline, RoleOptions, SharedOperand},
 };
@@ -20,9 +20,9 @@ fn number(name: ShareName) -> f64 {
     f64::from((name.tile * 31 + name.k * 17 + name.share * 7 + owner * 5 + name.operand.index() as u32 * 3) % 23) / 8.0
 }
 
-/// A slice of C is one number too.
-fn source(block: u32, warpgroup: u32, name: SliceName) -> f64 {
-    f64::from((name.tile * 13 + name.slice * 5 + warpgroup * 3 + block) % 19) / 4.0
+/// A subtile of C is one number too.
+fn source(block: u32, warpgroup: u32, name: SubtileName) -> f64 {
+    f64::from((name.tile * 13 + name.subtile * 5 + warpgroup * 3 + block) % 19) / 4.0
 }
 
 /// Each part of a stage counts differently.
@@ -68,18 +68,18 @@ impl Payload for Numbers {
         *sums = Accumulators::F64(vec![if first { 0.0 } else { sum(sums) } / 3.0 + sum(partial)]);
     }
 
-    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Bytes {
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         bytes(source(block, warpgroup, name))
     }
 
-    fn deposit(&mut self, _: WarpName, name: SliceName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Deposit {
-        let product = if zero { 0.0 } else { sum(sums) + f64::from(name.slice) };
+    fn stage(&mut self, _: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
+        let product = if zero { 0.0 } else { sum(sums) + f64::from(name.subtile) };
         let number = product + source.map_or(0.0, |source| of_bytes(source));
-        Deposit { places: vec![0], elements: number.to_le_bytes().to_vec() }
+        Staged { places: vec![0], elements: number.to_le_bytes().to_vec() }
     }
 
-    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Deposit; 4]) {
-        self.d.insert((block, warpgroup, name.tile, name.slice), parts.map(|part| of_bytes(&part.elements)));
+    fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; 4]) {
+        self.d.insert((block, warpgroup, name.tile, name.subtile), parts.map(|part| of_bytes(&part.elements)));
     }
 
     fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
@@ -87,10 +87,10 @@ impl Payload for Numbers {
     }
 }
 
-/// What a warp deposits, without a ring.
-fn wanted(program: &RingProgram, work: Work, block: u32, name: SliceName, warp: u32) -> f64 {
+/// What a warp stages, without a ring.
+fn wanted(program: &RingProgram, work: ClusterWork<'_>, block: u32, name: SubtileName, warp: u32) -> f64 {
     let tile = name.tile;
-    let sums = (0..work.k_tiles).fold(None, |sums, k| {
+    let sums = (0..work.k_tiles[tile as usize]).fold(None, |sums, k| {
         let [a, b] = OperandKind::BOTH.map(|operand| {
             let shares = program.ring.shares(operand);
             let block = (shares == 1).then_some(block);
@@ -104,7 +104,7 @@ fn wanted(program: &RingProgram, work: Work, block: u32, name: SliceName, warp: 
         let after = |sums: Option<f64>, part| Some(if k == 0 { 0.0 } else { sums.unwrap_or(0.0) } / 3.0 + product * weight(part));
         (0..program.promoted_parts as u8).fold(sums, after)
     });
-    let product = sums.map_or(0.0, |sums| sums + f64::from(name.slice));
+    let product = sums.map_or(0.0, |sums| sums + f64::from(name.subtile));
     product + if work.source { source(block, warp / 4, name) } else { 0.0 }
 }
 
@@ -117,7 +117,7 @@ fn every_order_of_events_computes_the_same_bits() {
             stages: 3,
             stage_bytes: [8 << 10, 16 << 10],
             consumers: 2,
-            in_turns: false,
+            pingpong: false,
             multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
             staging_buffers: 2,
             staging_bytes: 1 << 10,
@@ -128,21 +128,21 @@ fn every_order_of_events_computes_the_same_bits() {
                 pending,
                 promoted_parts,
                 fragments: false,
-                slices: 4,
+                subtiles: 4,
                 by_threads: false,
                 registers: Some([24, 240]),
             };
             let program = RingProgram::of(ring, &options).expect("a ring");
-            for (tiles, k_tiles, source) in [(1, 0, true), (2, 1, false), (3, 4, true), (4, 7, true)] {
-                let work = Work { tiles, k_tiles, source };
+            for (k_tiles, source) in [(&[0][..], true), (&[1, 1], false), (&[4, 0, 6], true), (&[7, 7, 7, 7], true)] {
+                let (work, tiles) = (ClusterWork { k_tiles, source }, k_tiles.len() as u32);
                 for seed in 0..50 {
                     let mut numbers = Numbers::default();
                     run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
                     assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 4);
-                    for (&(block, warpgroup, tile, slice), parts) in &numbers.d {
+                    for (&(block, warpgroup, tile, subtile), parts) in &numbers.d {
                         for (warp, part) in (0..).zip(parts) {
-                            let wanted = wanted(&program, work, block, SliceName { tile, slice }, warpgroup * 4 + warp);
-                            assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, tile {tile}, slice {slice}");
+                            let wanted = wanted(&program, work, block, SubtileName { tile, subtile }, warpgroup * 4 + warp);
+                            assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, tile {tile}, slice {subtile}");
                             compared += 1;
                         }
                     }
@@ -158,32 +158,33 @@ fn every_order_of_events_computes_the_same_bits() {
 #[test]
 fn threads_store_the_same_bits_in_every_order_of_events() {
     let mut compared = 0;
-    for (shared, in_turns) in [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)] {
+    for (shared, pingpong) in [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)] {
         let ring = Pipeline {
             stages: 3,
             stage_bytes: [8 << 10, 16 << 10],
             consumers: 2,
-            in_turns,
+            pingpong,
             multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
             staging_buffers: 0,
             staging_bytes: 0,
             source: false,
         };
         let registers = Some([24, 240]);
-        let options = RoleOptions { pending: 0, promoted_parts: None, fragments: false, slices: 0, by_threads: true, registers };
+        let options =
+            RoleOptions { pending: 0, promoted_parts: None, fragments: false, subtiles: 0, by_threads: true, registers };
         let program = RingProgram::of(ring, &options).expect("a ring");
-        for (tiles, k_tiles) in [(1, 0), (2, 1), (3, 4), (4, 7)] {
-            let work = Work { tiles, k_tiles, source: false };
+        for k_tiles in [&[0][..], &[1, 1], &[4, 0, 6], &[7, 2, 7, 3]] {
+            let (work, tiles) = (ClusterWork { k_tiles, source: false }, k_tiles.len() as u32);
             for seed in 0..50 {
                 let mut numbers = Numbers::default();
                 run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
                 assert!(numbers.d.is_empty());
                 assert_eq!(numbers.threads.len() as u32, ring.blocks() * ring.readers() * 4 * tiles);
                 for (&(block, warp, tile), sums) in &numbers.threads {
-                    assert!(!in_turns || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
+                    assert!(!pingpong || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
                     assert_eq!(
                         sums.to_bits(),
-                        wanted(&program, work, block, SliceName { tile, slice: 0 }, warp).to_bits(),
+                        wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp).to_bits(),
                         "tile {tile}, warp {warp}"
                     );
                     compared += 1;

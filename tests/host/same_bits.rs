@@ -29,10 +29,10 @@ fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
 }
 
 /// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special numbers, which descriptions.
-fn drawn_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descriptions::Wanted) -> (usize, usize, Vec<GemmDesc>) {
-    let drawn: Vec<(u64, GemmDesc)> =
+fn random_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descriptions::Wanted) -> (usize, usize, Vec<GemmDesc>) {
+    let descriptions: Vec<(u64, GemmDesc)> =
         (0..descriptions).map(|i| draw(seed, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
-    let (pairs, special) = drawn
+    let (pairs, special) = descriptions
         .par_iter()
         .map(|(seed, desc)| {
             (0..problems).fold((0, 0), |(pairs, special), i| {
@@ -40,7 +40,7 @@ fn drawn_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descript
             })
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
-    (pairs, special, drawn.into_iter().map(|(_, desc)| desc).collect())
+    (pairs, special, descriptions.into_iter().map(|(_, desc)| desc).collect())
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn fast_and_checked_give_the_same_bits() {
         fast_and_checked(&description(seeds.0, wanted), seeds);
         return;
     }
-    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
-    let missing = Coverage::of(&drawn).missing();
+    let (pairs, special, descriptions) = random_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
+    let missing = Coverage::of(&descriptions).missing();
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
@@ -59,27 +59,27 @@ fn fast_and_checked_give_the_same_bits() {
 
 /// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.
 #[test]
-fn fast_and_checked_give_the_same_bits_where_warpgroups_have_roles() {
+fn fast_and_checked_give_the_same_bits_for_warp_specialized_kernels() {
     if let Some(seeds) = asked_for() {
         fast_and_checked(&description(seeds.0, roles()), seeds);
         return;
     }
-    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b190, 220, 3, roles());
-    let missing = Coverage::missing_roles(&drawn);
+    let (pairs, special, descriptions) = random_pairs(0x5a3e_b190, 220, 3, roles());
+    let missing = Coverage::missing_warp_specialized(&descriptions);
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 450 && special >= 150);
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Threads read what boxes of the copy engine hold, in an order of events that a seed draws; the fast mode knows chains alone.
+/// Threads read what TMA boxes hold, in an order of events that a seed draws; the fast mode knows chains alone.
 #[test]
 fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
     if let Some(seeds) = asked_for() {
         fast_and_checked(&description(seeds.0, threads()), seeds);
         return;
     }
-    let (pairs, special, drawn) = drawn_pairs(0x5a3e_b1f3, 200, 3, threads());
-    let missing = Coverage::missing_threads(&drawn);
+    let (pairs, special, descriptions) = random_pairs(0x5a3e_b1f3, 200, 3, threads());
+    let missing = Coverage::missing_threads(&descriptions);
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 600 && special >= 200);
     assert!(missing.is_empty(), "{missing:?}");
@@ -101,7 +101,7 @@ fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
     )
 }
 
-/// D of a description whose threads multiply what the copy engine brings, run through its ring, has the bits of the main loop that
+/// D of a description whose threads multiply what TMA brings, run through its ring, has the bits of the main loop that
 /// gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over k of A B, C)`, whatever the tiles.
 #[test]
 fn threads_give_the_bits_of_the_other_main_loops() {

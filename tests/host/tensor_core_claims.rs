@@ -26,7 +26,7 @@ fn described(types: Combined, arch: ArchKind) -> GemmDesc {
 }
 
 /// A product of numbers that are drawn, its D not yet computed.
-struct Drawn {
+struct RandomCase {
     desc: GemmDesc,
     problem: Problem,
     a: HostBuffer,
@@ -34,7 +34,7 @@ struct Drawn {
     d: HostBuffer,
 }
 
-impl Drawn {
+impl RandomCase {
     fn of(types: Combined, arch: ArchKind, k: usize, fill: Fill) -> Result<Self, Error> {
         let desc = described(types, arch);
         let matrix = |order, leading, length| View::new(Elements::of(length), order, leading);
@@ -49,6 +49,7 @@ impl Drawn {
             c: Source::None,
             d: matrix(Order::Row, N, M * N),
             scalars,
+            batch: 1,
             workspace: None,
         };
         let buffer = |kind, length| HostBuffer::poisoned(kind, length);
@@ -94,19 +95,19 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
         for arch in ArchKind::ALL {
             let Some(row) = Instruction::of(types, arch) else { continue };
             for k in [1, 31, 100, 515] {
-                let mut drawn = Drawn::of(types, arch, k, Fill::Random)?;
-                drawn.compute(|a, b| f64::from(row.sum(a, b)))?;
-                let verdict = drawn.verdict()?;
+                let mut case = RandomCase::of(types, arch, k, Fill::Random)?;
+                case.compute(|a, b| f64::from(row.sum(a, b)))?;
+                let verdict = case.verdict()?;
                 assert!(verdict.is_right(), "{types:?} {arch} {k}: {verdict}");
                 if types.a.is_fp8() {
-                    drawn.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
-                    assert!(drawn.verdict()?.is_right(), "{types:?} {arch} {k}");
+                    case.compute(|a, b| f64::from(row.promoted_every(128).sum(a, b)))?;
+                    assert!(case.verdict()?.is_right(), "{types:?} {arch} {k}");
                 }
                 // An error of several bounds, for K at which the bound is narrow.
                 if k == 100 && types.c == F32 {
                     let error = if types.a.is_fp8() { 4.0 } else { 1e-2 };
-                    drawn.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
-                    assert!(!drawn.verdict()?.is_right(), "{types:?} {arch}");
+                    case.compute(|a, b| f64::from(row.sum(a, b)) + error)?;
+                    assert!(!case.verdict()?.is_right(), "{types:?} {arch}");
                 }
             }
         }
@@ -119,16 +120,16 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
 fn whole_numbers_decide_every_row() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
         for k in [64, 1000, 5000] {
-            let mut drawn = Drawn::of(types, ArchKind::Sm90, k, Fill::Integers)?;
+            let mut case = RandomCase::of(types, ArchKind::Sm90, k, Fill::Integers)?;
             match Instruction::of(types, ArchKind::Sm90) {
-                Some(row) => drawn.compute(|a, b| f64::from(row.sum(a, b)))?,
-                None => drawn.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
+                Some(row) => case.compute(|a, b| f64::from(row.sum(a, b)))?,
+                None => case.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
             }
-            let verdict = drawn.verdict()?;
+            let verdict = case.verdict()?;
             assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
-            let was = drawn.d.get(7)?;
-            drawn.d.set(7, was + if was.abs() < 64.0 { 1.0 } else { was.abs() / 8.0 })?;
-            let verdict = drawn.verdict()?;
+            let was = case.d.get(7)?;
+            case.d.set(7, was + if was.abs() < 64.0 { 1.0 } else { was.abs() / 8.0 })?;
+            let verdict = case.verdict()?;
             assert_eq!((verdict.elements_wrong, verdict.is_exact()), (1, true), "{types:?} {k}");
         }
     }
@@ -142,15 +143,15 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
     let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
     let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
     let one = |x: f64, claimed: f64| -> Result<Verdict, Error> {
-        let mut drawn = Drawn::of(types, ArchKind::Sm90, 1, Fill::Random)?;
+        let mut case = RandomCase::of(types, ArchKind::Sm90, 1, Fill::Random)?;
         // As a user's slice holds them: `set` would round to tf32.
         let raw = vec![x as f32; M];
-        drawn.b = HostBuffer::poisoned(Tf32, N)?;
-        (0..N).try_for_each(|place| drawn.b.set(place, 1.0))?;
-        drawn.compute(|_, _| claimed)?;
+        case.b = HostBuffer::poisoned(Tf32, N)?;
+        (0..N).try_for_each(|place| case.b.set(place, 1.0))?;
+        case.compute(|_, _| claimed)?;
         let a = HostSlice::new::<numeric::Tf32>(&raw);
-        let (b, d) = (drawn.b.slice(0..N)?, drawn.d.slice(0..M * N)?);
-        check(&Claim { desc: &drawn.desc, problem: &drawn.problem, a, b, c: None, d })
+        let (b, d) = (case.b.slice(0..N)?, case.d.slice(0..M * N)?);
+        check(&Claim { desc: &case.desc, problem: &case.problem, a, b, c: None, d })
     };
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));
@@ -173,9 +174,9 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
 #[test]
 fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
     let types = Combined { a: E4m3, b: E5m2, accumulator: F32, c: Bf16 };
-    let mut drawn = Drawn::of(types, ArchKind::Sm90, 4096, Fill::Random)?;
-    drawn.compute(|_, _| 1.0)?;
-    let verdict = drawn.verdict()?;
+    let mut case = RandomCase::of(types, ArchKind::Sm90, 4096, Fill::Random)?;
+    case.compute(|_, _| 1.0)?;
+    let verdict = case.verdict()?;
     assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));
     assert!(verdict.to_string().contains("take whole numbers"), "{verdict}");
     Ok(())

@@ -1,9 +1,9 @@
-//! What the checked mode finds of kernels whose threads multiply what the copy engine brings: a map, a number or a schedule of the
+//! What the checked mode finds of kernels whose threads multiply what TMA brings: a map, a number or a schedule of the
 //! program changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
 use crate::harness::{
     descriptions::threads::plain,
-    mutated::bend,
+    mutated::mutate,
     subject::{Named, every_fault_is_found, program, replace, without},
     vectors::vectors_whole,
 };
@@ -46,62 +46,62 @@ fn maps(p: &mut WarpSpecializedProgram) -> &mut ThreadMaps {
 
 const FAULTS: &[Named<Needs>] = &[
     ("fragments of A are one vector off", Needs::Nothing, |p| {
-        bend(&mut maps(p).fragment[0], |map, point| map.at(point).map(|mn| mn + 4));
+        mutate(&mut maps(p).fragment[0], |map, point| map.at(point).map(|mn| mn + 4));
     }),
     ("neighbours of B's fragments are exchanged", Needs::Nothing, |p| {
-        bend(&mut maps(p).fragment[1], |map, point| map.at(at(point.row, point.column ^ 1)));
+        mutate(&mut maps(p).fragment[1], |map, point| map.at(at(point.row, point.column ^ 1)));
     }),
     ("all lanes hold the first one's columns", Needs::Nothing, |p| {
-        bend(&mut maps(p).fragment[1], |map, point| map.at(at(point.row / 32 * 32, point.column)));
+        mutate(&mut maps(p).fragment[1], |map, point| map.at(at(point.row / 32 * 32, point.column)));
     }),
     ("the second consumer reads the first one's rows and columns", Needs::Together, |p| {
         for side in 0..2 {
-            bend(&mut maps(p).fragment[side], |map, point| map.at(at(point.row % 128, point.column)));
+            mutate(&mut maps(p).fragment[side], |map, point| map.at(at(point.row % 128, point.column)));
         }
     }),
     ("k runs backwards", Needs::Nothing, |p| {
-        bend(&mut maps(p).depth, |map, point| map.at(at(point.row, map.domain().column - 1 - point.column)));
+        mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, map.domain().column - 1 - point.column)));
     }),
     ("two k's change places", Needs::Nothing, |p| {
-        bend(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column ^ 1)));
+        mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column ^ 1)));
     }),
     ("the first k is multiplied twice, and the second never", Needs::Nothing, |p| {
-        bend(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column & !1)));
+        mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column & !1)));
     }),
     ("rows of a stage are read four elements further apart", Needs::Nothing, |p| {
-        bend(&mut maps(p).stage[0], |map, point| map.at(point).map(|byte| byte + 16 * point.column));
+        mutate(&mut maps(p).stage[0], |map, point| map.at(point).map(|byte| byte + 16 * point.column));
     }),
     ("a stage of B is read as if it lay along K", Needs::Nothing, |p| {
-        bend(&mut maps(p).stage[1], |map, point| Some((point.row * map.domain().column + point.column) * 4));
+        mutate(&mut maps(p).stage[1], |map, point| Some((point.row * map.domain().column + point.column) * 4));
     }),
     ("the second box is read where the first lies", Needs::Cluster, |p| {
         let operand = p.components.ring.multicast.expect("a cluster").operand;
         let half = p.components.box_mn(operand);
-        bend(&mut maps(p).stage[operand.index()], move |map, point| map.at(at(point.row % half, point.column)));
+        mutate(&mut maps(p).stage[operand.index()], move |map, point| map.at(at(point.row % half, point.column)));
     }),
     ("the second half of A's boxes is not copied", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
     ("A is copied under a swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = TensorSwizzle::Bytes128),
     ("boxes of B begin four columns on", Needs::Nothing, |p| {
-        bend(&mut p.operands[1].corner, |map, point| map.at(point).map(|x| x + 4));
+        mutate(&mut p.operands[1].corner, |map, point| map.at(point).map(|x| x + 4));
     }),
     ("boxes of B land a kilobyte further", Needs::Nothing, |p| {
-        bend(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
+        mutate(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
     }),
     ("K advances by half a tile", Needs::Nothing, |p| p.operands[1].tile_k /= 2),
     ("a full barrier waits for A alone", Needs::Nothing, |p| p.ring.expect_bytes = p.ring.ring.stage_bytes[0]),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.ring.empty_arrivals -= 1),
-    ("all blocks copy share 0", Needs::Cluster, |p| bend(&mut p.ring.share, |_, _| Some(0))),
-    ("warps arrive at their own block alone", Needs::Cluster, |p| bend(&mut p.ring.released, |_, point| Some(point.row))),
-    ("a stage is let go before it is multiplied", Needs::Nothing, |p| {
+    ("all blocks copy share 0", Needs::Cluster, |p| mutate(&mut p.ring.share, |_, _| Some(0))),
+    ("warps arrive at their own block alone", Needs::Cluster, |p| mutate(&mut p.ring.released, |_, point| Some(point.row))),
+    ("a stage is released before it is multiplied", Needs::Nothing, |p| {
         let body = &mut p.ring.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
         body.insert(0, RoleStep::Release { behind: 0 });
     }),
-    ("a stage is let go before the lanes have met", Needs::Nothing, |p| {
+    ("a stage is released before the lanes have met", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Body, |step| step == RoleStep::MeetWarp);
         p.ring.roles.consumer.body.push(RoleStep::MeetWarp);
     }),
-    ("stages are never let go", Needs::Nothing, |p| {
+    ("stages are never released", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::Release { .. }));
     }),
     ("a stage is not waited for", Needs::Nothing, |p| {
@@ -129,23 +129,23 @@ const FAULTS: &[Named<Needs>] = &[
     }),
     ("neighbouring rows of D are exchanged", Needs::Nothing, |p| {
         let n = p.desc.knobs.threadblock.n;
-        bend(&mut maps(p).accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 1) * n + x % n));
+        mutate(&mut maps(p).accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 1) * n + x % n));
     }),
     ("two accumulators go to one place", Needs::Nothing, |p| {
-        bend(&mut maps(p).accumulator, |map, point| map.at(at(point.row, point.column & !1)));
+        mutate(&mut maps(p).accumulator, |map, point| map.at(at(point.row, point.column & !1)));
     }),
     ("the second consumer stores where the first does", Needs::Together, |p| {
-        bend(&mut maps(p).accumulator, |map, point| map.at(at(point.row % 128, point.column)));
+        mutate(&mut maps(p).accumulator, |map, point| map.at(at(point.row % 128, point.column)));
     }),
     ("an accumulator is not stored", Needs::Nothing, |p| {
-        bend(&mut maps(p).accumulator, |map, point| map.at(point).filter(|_| point.column != 3));
+        mutate(&mut maps(p).accumulator, |map, point| map.at(point).filter(|_| point.column != 3));
     }),
     ("a block takes its first tile again and again", Needs::Nothing, |p| {
-        p.tiles = std::sync::Arc::new(|scheduler, cluster, rank, _| scheduler.tile(cluster, rank, 0));
+        p.units = std::sync::Arc::new(|work, cluster, rank, _| work.unit(cluster, rank, 0));
     }),
 ];
 
-/// Rings of two and three stages, consumers together and in turns, clusters along M and along N, operands in every order.
+/// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along N, operands in every order.
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
@@ -155,7 +155,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("along M and N", four([col, row, row], (64, 64, 8))),
         ("8 x 8 a thread", eight),
         ("both turned, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
-        ("in turns", turns),
+        ("ping-pong", turns),
         ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
         ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
     ]

@@ -1,6 +1,6 @@
 //! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta B[i][j]`, in every bit and nowhere else.
 
-use crate::harness::transposes::{OnHost, TransposeCase, Transposer, any_extents, drawn, named};
+use crate::harness::transposes::{OnHost, TransposeCase, Transposer, any_extents, named, random_descriptions};
 use falchion::internals::{host::Mode, pass::transpose::Choice};
 
 const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
@@ -11,7 +11,7 @@ fn check(by: &dyn Transposer, descs: &[falchion::internals::pass::transpose::Tra
     let mut cases = 0;
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {
-            let case = TransposeCase::drawn(desc, number * 1000 + problem);
+            let case = TransposeCase::random(desc, number * 1000 + problem);
             if let Err(why) = case.check(by, any_extents(*desc), desc.combine) {
                 panic!("{desc} {:?}: {why}\n{desc:?}\n{case:?}", desc.combine);
             }
@@ -22,13 +22,13 @@ fn check(by: &dyn Transposer, descs: &[falchion::internals::pass::transpose::Tra
 }
 
 #[test]
-fn the_checked_mode_is_the_definition_for_drawn_descriptions() {
-    check(&CHECKED, &drawn(250, 1), 2);
+fn the_checked_mode_is_the_definition_for_random_descriptions() {
+    check(&CHECKED, &random_descriptions(250, 1), 2);
 }
 
 #[test]
-fn the_fast_mode_is_the_definition_for_drawn_descriptions() {
-    check(&FAST, &drawn(250, 2), 8);
+fn the_fast_mode_is_the_definition_for_random_descriptions() {
+    check(&FAST, &random_descriptions(250, 2), 8);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn what_the_resolver_chooses_is_the_definition() {
     let mut cases = 0;
     for desc in named() {
         for seed in 0..12 {
-            let case = TransposeCase::drawn(&desc, 77_000 + seed);
+            let case = TransposeCase::random(&desc, 77_000 + seed);
             case.check(&FAST, Choice::Auto, desc.combine).unwrap_or_else(|why| panic!("{why}\n{case:?}"));
             cases += 1;
         }

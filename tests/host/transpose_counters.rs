@@ -1,20 +1,21 @@
-//! What transposes cost in accesses, counted in the host executor's own, against formulas and against seed 3.
+//! What transposes cost in accesses, counted in the host executor's own, against formulas and against the tuning notes.
 
 use crate::harness::transposes::named;
 use falchion::{
     Error,
     internals::{
-        call::Source,
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes},
+        call::{Elements, Source, View},
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
     },
+    layout::Order,
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
 use falchion_lab::counters::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose};
 use falchion_lab::ladder::{TransposeClimb, verify_transpose};
 
-fn count(desc: &TransposeDesc, shapes: &TransposeShapes) -> TransposeCounters {
-    count_transpose(&TransposeProgram::of(desc), shapes).expect("it counts")
+fn count(desc: &TransposeDesc, problem: &TransposeProblem) -> TransposeCounters {
+    count_transpose(&TransposeProgram::of(desc), problem).expect("it counts")
 }
 
 fn rung(rung: Rung) -> TransposeDesc {
@@ -28,12 +29,12 @@ fn each(counters: &TransposeCounters) -> [Option<u64>; 2] {
     })
 }
 
-/// Seed 3: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of `[32][33]` 1. A wavefront serves at most 32
+/// The tuning notes: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of `[32][33]` 1. A wavefront serves at most 32
 /// lanes, so a mean of 32 for accesses of one word a lane is 32 for each, as a mean of 1 is 1 for each.
 #[test]
 fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
-    let shapes = TransposeShapes::packed(256, 192);
-    let (bare, padded) = (count(&rung(Rung::Coalesced), &shapes), count(&rung(Rung::Padded), &shapes));
+    let problem = TransposeProblem::packed(256, 192);
+    let (bare, padded) = (count(&rung(Rung::Coalesced), &problem), count(&rung(Rung::Padded), &problem));
     assert_eq!(rung(Rung::Coalesced).smem().pitch(), 32);
     assert_eq!(rung(Rung::Padded).smem().pitch(), 33);
     assert_eq!(each(&bare), [Some(32), Some(1)]);
@@ -47,8 +48,8 @@ fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
 #[test]
 fn each_rung_saves_what_it_says() {
     let (rows, columns) = (1024, 512);
-    let (shapes, n) = (TransposeShapes::packed(rows, columns), (rows * columns) as u64);
-    let of = |r: Rung| count(&rung(r), &shapes);
+    let (problem, n) = (TransposeProblem::packed(rows, columns), (rows * columns) as u64);
+    let of = |r: Rung| count(&rung(r), &problem);
     for r in Rung::ALL {
         let counters = of(r);
         assert_eq!((counters.a.elements, counters.d.elements, counters.b.elements), (n, n, 0), "{r:?}");
@@ -78,38 +79,36 @@ fn likeness_loses_no_block() {
         for (rows, columns, batch, [gap_a, gap_d]) in
             [(32, 32, 1, [0, 0]), (45, 70, 1, [0, 0]), (33, 97, 3, [5, 9]), (1, 100, 2, [0, 1]), (100, 1, 1, [3, 0])]
         {
-            let strided = |rows: usize, columns: usize, gap: usize| Strided {
-                leading: columns + gap,
-                stride: rows * (columns + gap) + gap,
-                length: usize::MAX,
+            let strided = |rows: usize, columns: usize, gap: usize| {
+                View::new(Elements::ALL, Order::Row, columns + gap).batched(rows * (columns + gap) + gap)
             };
             let (a, d) = (strided(rows, columns, gap_a), strided(columns, rows, gap_d));
-            let shapes = TransposeShapes { a, d, batch, ..TransposeShapes::packed(rows, columns) };
-            assert_eq!(global(&desc, &shapes), [count(&desc, &shapes).a, count(&desc, &shapes).d], "{desc} {shapes:?}");
+            let problem = TransposeProblem { a, d, batch, ..TransposeProblem::packed(rows, columns) };
+            assert_eq!(global(&desc, &problem), [count(&desc, &problem).a, count(&desc, &problem).d], "{desc} {problem:?}");
         }
     }
 }
 
 /// Accesses to A and D of one element a lane, counted from the description's maps, block by block.
-fn global(desc: &TransposeDesc, shapes: &TransposeShapes) -> [GlobalAccesses; 2] {
+fn global(desc: &TransposeDesc, problem: &TransposeProblem) -> [GlobalAccesses; 2] {
     use std::collections::{BTreeMap, BTreeSet};
     /// The matrix, the tile, the warp and the step, and the bytes at which its lanes begin.
     type Requests = BTreeMap<(usize, usize, u32, u32), Vec<u64>>;
     let mut requests: [Requests; 2] = Default::default();
     let bytes = u64::from(desc.element_bytes);
-    for matrix in 0..shapes.batch {
-        for tile in 0..shapes.rows.div_ceil(32) * shapes.columns.div_ceil(32) {
-            let (row, column) = (tile / shapes.columns.div_ceil(32) * 32, tile % shapes.columns.div_ceil(32) * 32);
+    for matrix in 0..problem.batch {
+        for tile in 0..problem.rows.div_ceil(32) * problem.columns.div_ceil(32) {
+            let (row, column) = (tile / problem.columns.div_ceil(32) * 32, tile % problem.columns.div_ceil(32) * 32);
             for thread in 0..desc.threads {
                 for step in 0..desc.fetch().steps() {
                     let (i, j) = desc.fetch().place(thread, step);
                     let (out_j, out_i) = if desc.is_staged() { desc.write().place(thread, step) } else { (j, i) };
                     for (which, i, j) in [(0, i, j), (1, out_i, out_j)] {
                         let (i, j) = (row + i as usize, column + j as usize);
-                        if i < shapes.rows && j < shapes.columns {
+                        if i < problem.rows && j < problem.columns {
                             let element = match which {
-                                0 => matrix * shapes.a.stride + i * shapes.a.leading + j,
-                                _ => matrix * shapes.d.stride + j * shapes.d.leading + i,
+                                0 => matrix * problem.a.batch_stride + problem.a.offset(i, j),
+                                _ => matrix * problem.d.batch_stride + problem.d.offset(j, i),
                             };
                             requests[which].entry((matrix, tile, thread / 32, step)).or_default().push(element as u64 * bytes);
                         }
@@ -134,9 +133,9 @@ fn global(desc: &TransposeDesc, shapes: &TransposeShapes) -> [GlobalAccesses; 2]
 /// B is read where D is written; with alpha 0 no sector of A is read, with beta 0 none of B.
 #[test]
 fn what_is_not_read_costs_nothing() {
-    let packed = TransposeShapes::packed(128, 64);
+    let packed = TransposeProblem::packed(128, 64);
     let desc = Rung::Vectorized.desc(Combine::F32, 4);
-    let with = |alpha, beta| count(&desc, &TransposeShapes { alpha, beta, b: Source::Matrix(packed.d), ..packed });
+    let with = |alpha, beta| count(&desc, &TransposeProblem { scalars: [alpha, beta], b: Source::Matrix(packed.d), ..packed });
     let n = 128 * 64 / 8;
     for ((alpha, beta), sectors) in
         [((2.0, 3.0), [n, n, n]), ((2.0, 0.0), [n, 0, n]), ((0.0, 3.0), [0, n, n]), ((0.0, 0.0), [0, 0, n])]
@@ -144,7 +143,7 @@ fn what_is_not_read_costs_nothing() {
         let counters = with(alpha, beta);
         assert_eq!([counters.a.sectors, counters.b.sectors, counters.d.sectors], sectors, "{alpha} {beta}");
     }
-    let in_place = count(&desc, &TransposeShapes { beta: 1.0, b: Source::InPlace, ..packed });
+    let in_place = count(&desc, &TransposeProblem { scalars: [1.0, 1.0], b: Source::InPlace, ..packed });
     assert_eq!(in_place.b, in_place.d);
 }
 
@@ -171,18 +170,18 @@ fn elements_are_touched_once() {
     .expect();
     for desc in named().into_iter().filter(|desc| !desc.is_gathered()) {
         let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 32);
-        let shapes = TransposeShapes::packed(rows, columns);
-        let counters = count(&desc, &shapes);
+        let problem = TransposeProblem::packed(rows, columns);
+        let counters = count(&desc, &problem);
         assert_eq!([counters.a.elements, counters.d.elements], [(rows * columns) as u64; 2], "{desc}");
     }
     // Rows that begin anywhere.
-    let shapes = TransposeShapes::packed(101, 131);
-    let counters = count(&gathered, &shapes);
+    let problem = TransposeProblem::packed(101, 131);
+    let counters = count(&gathered, &problem);
     assert_eq!(counters.d.elements, 101 * 131);
     assert!(counters.a.elements > 101 * 131 && counters.a.elements < 2 * 101 * 131, "{counters:?}");
     // As few requests as there are accesses of 16 bytes, but for the ends of rows.
     let single = Rung::Padded.desc(Combine::Move, 1);
-    let [single, whole] = [single, gathered].map(|desc| count(&desc, &TransposeShapes::packed(1001, 1003)).d);
+    let [single, whole] = [single, gathered].map(|desc| count(&desc, &TransposeProblem::packed(1001, 1003)).d);
     assert!(whole.requests <= single.requests / 5 && whole.sectors <= single.sectors, "{single:?} {whole:?}");
 }
 
@@ -191,7 +190,7 @@ fn the_ladder_is_these_counts() -> Result<(), Error> {
     let climb = TransposeClimb::counted((1024, 512), ElementKind::F32, "the host")?;
     assert_eq!(climb.rungs.len(), Rung::ALL.len());
     for (reached, r) in climb.rungs.iter().zip(Rung::ALL) {
-        assert_eq!((reached.name, reached.counters), (r.name(), count(&rung(r), &TransposeShapes::packed(1024, 512))));
+        assert_eq!((reached.name, reached.counters), (r.name(), count(&rung(r), &TransposeProblem::packed(1024, 512))));
         assert!(reached.measured.is_none());
         for kind in [ElementKind::F32, ElementKind::U8, ElementKind::Bf16, ElementKind::F64] {
             let verdict = verify_transpose(r, kind)?;
@@ -209,16 +208,16 @@ fn the_ladder_is_these_counts() -> Result<(), Error> {
 #[test]
 fn what_cannot_be_counted_is_refused() {
     let program = TransposeProgram::of(&rung(Rung::Vectorized));
-    let said = |shapes: &TransposeShapes| count_transpose(&program, shapes).expect_err("refused").to_string();
-    let odd = said(&TransposeShapes::packed(64, 33));
+    let said = |problem: &TransposeProblem| count_transpose(&program, problem).expect_err("refused").to_string();
+    let odd = said(&TransposeProblem::packed(64, 33));
     assert!(
         odd.contains("this cannot be measured: lane ") && odd.contains("is not a multiple of the access's 16 bytes"),
         "{odd}"
     );
-    let scaled = said(&TransposeShapes { alpha: 2.0, ..TransposeShapes::packed(64, 64) });
+    let scaled = said(&TransposeProblem { scalars: [2.0, 0.0], ..TransposeProblem::packed(64, 64) });
     assert!(scaled.contains("the scalar alpha would change them"), "{scaled}");
-    let nothing = count_transpose(&program, &TransposeShapes::packed(0, 7)).expect("nothing");
+    let nothing = count_transpose(&program, &TransposeProblem::packed(0, 7)).expect("nothing");
     assert_eq!(nothing, TransposeCounters::default());
-    let desc = Choice::Auto.desc(Combine::Move, 4, &TransposeShapes::packed(64, 33), [0; 3]);
-    assert_eq!(count(&desc, &TransposeShapes::packed(64, 33)).d.elements, 64 * 33);
+    let desc = Choice::Auto.desc(Combine::Move, 4, &TransposeProblem::packed(64, 33));
+    assert_eq!(count(&desc, &TransposeProblem::packed(64, 33)).d.elements, 64 * 33);
 }

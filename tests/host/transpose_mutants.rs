@@ -4,16 +4,16 @@
 //! they compute the same transpose.
 
 use crate::harness::{
-    mutated::{bend, bent},
-    transposes::{drawn, named},
+    mutated::{mutant, mutate},
+    transposes::{named, random_descriptions},
 };
 use falchion::{
-    device::transpose::run_changed_transpose_on_host,
+    device::run_on_host,
     internals::{
         call::Source,
         host::Mode,
         index::{Coord, IndexMap, Map, at, fingerprint},
-        pass::transpose::{Combine, Lanes, Rung, Staging, TransposeDesc, TransposeMatrices, TransposeProgram, TransposeShapes},
+        pass::transpose::{Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
         schedule::{Schedule, Section, Step},
     },
     numeric::ElementKind,
@@ -28,18 +28,18 @@ use std::{collections::BTreeMap, sync::Arc};
 const CHECKED: Mode = Mode::Checked { seed: 7 };
 
 /// Three tiles and parts of one, in extents that every access divides.
-fn ragged(d: &TransposeDesc) -> TransposeShapes {
+fn ragged(d: &TransposeDesc) -> TransposeProblem {
     let (rows, columns) = (d.rows as usize + 16, 2 * d.columns as usize + 16);
-    let packed = TransposeShapes::packed(rows, columns);
+    let packed = TransposeProblem::packed(rows, columns);
     if d.combine == Combine::Move {
         return packed;
     }
-    TransposeShapes { alpha: 1.5, beta: -0.5, b: Source::Matrix(packed.d), ..packed }
+    TransposeProblem { scalars: [1.5, -0.5], b: Source::Matrix(packed.d), ..packed }
 }
 
 /// Runs a program and says what is wrong, if anything is.
 fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
-    let (d, shapes) = (&program.desc, ragged(&program.desc));
+    let (d, problem) = (&program.desc, ragged(&program.desc));
     let kind = match d.element_bytes {
         1 => ElementKind::U8,
         2 => ElementKind::F16,
@@ -47,25 +47,22 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
         _ => ElementKind::F64,
     };
     let buffer = |seed: Option<u64>| {
-        let mut buffer = HostBuffer::poisoned(kind, shapes.d.length).expect("memory");
+        let mut buffer = HostBuffer::poisoned(kind, problem.d.memory.length).expect("memory");
         if let Some(seed) = seed {
             fill(d.combine, &mut buffer, seed).expect("elements");
         }
         buffer
     };
     let (a, b, before, mut after) = (buffer(Some(1)), buffer(Some(2)), buffer(None), buffer(None));
-    let length = shapes.d.length;
-    let whole = |buffer: &HostBuffer| buffer.slice(0..length).expect("a slice").bytes().len();
-    assert_eq!(whole(&a), whole(&before));
-    let (of_a, of_b) = (a.slice(0..length).expect("a slice"), b.slice(0..length).expect("a slice"));
-    let source = if d.combine == Combine::Move { Source::None } else { Source::Matrix(of_b) };
-    let matrices = TransposeMatrices { a: of_a, b: source, d: after.slice_mut(0..length).expect("a slice") };
-    if let Err(error) = run_changed_transpose_on_host(program, mode, &shapes, matrices) {
+    let length = problem.d.memory.length;
+    assert_eq!(problem.a.memory.length, length);
+    let slice = |buffer| HostBuffer::slice(buffer, 0..length).expect("a slice");
+    let of_b = || if d.combine == Combine::Move { Source::None } else { Source::Matrix(slice(&b)) };
+    let call = problem.with(slice(&a), of_b(), after.slice_mut(0..length).expect("a slice"));
+    if let Err(error) = run_on_host(program, mode, call) {
         return Some(error.to_string());
     }
-    let (of_a, of_b) = (a.slice(0..length).expect("a slice"), b.slice(0..length).expect("a slice"));
-    let (before, after) = (before.slice(0..length).expect("a slice"), after.slice(0..length).expect("a slice"));
-    verdict(d.combine, &shapes, [of_a, of_b, before], after).expect("a verdict").first_wrong
+    verdict(d.combine, &problem.with(slice(&a), of_b(), slice(&after)), slice(&before)).expect("a verdict").first_wrong
 }
 
 /// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a padded one, a gathered one.
@@ -189,11 +186,11 @@ fn steps_change_places_nowhere() {
 }
 
 type Place = fn(&mut TransposeProgram) -> &mut Map;
-type Bend = fn(&dyn IndexMap, Coord) -> Option<u32>;
+type Mutation = fn(&dyn IndexMap, Coord) -> Option<u32>;
 
-fn changed(of: &TransposeDesc, place: Place, to: Bend) -> TransposeProgram {
+fn changed(of: &TransposeDesc, place: Place, to: Mutation) -> TransposeProgram {
     let mut program = TransposeProgram::of(of);
-    bend(place(&mut program), to);
+    mutate(place(&mut program), to);
     program
 }
 
@@ -270,11 +267,11 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
         ("as many columns as rows", |tile, rows, columns| Some(tile / columns * rows + tile % columns)),
     ];
     let desc = oblong();
-    for (name, bend) in orders {
+    for (name, mutate) in orders {
         let mut program = TransposeProgram::of(&desc);
         program.order = Arc::new(move |rows, columns| {
             let order: Map = Arc::new(TileOrder { kind: SwizzleKind::Identity(1), rows, columns });
-            bent(&order, move |map, point| map.at(point).and_then(|tile| bend(tile, rows, columns)))
+            mutant(&order, move |map, point| map.at(point).and_then(|tile| mutate(tile, rows, columns)))
         });
         for mode in [CHECKED, Mode::Fast] {
             let finding = wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
@@ -340,7 +337,7 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
 #[test]
 fn nothing_that_ships_is_accused_in_any_order_of_threads() {
     let mut clean = 0;
-    for (seed, desc) in (0..).zip(named().into_iter().chain(subjects()).chain(drawn(60, 9))) {
+    for (seed, desc) in (0..).zip(named().into_iter().chain(subjects()).chain(random_descriptions(60, 9))) {
         let program = TransposeProgram::of(&desc);
         assert_eq!(wrong(&program, Mode::Checked { seed }), None, "{desc}");
         assert_eq!(wrong(&program, Mode::Fast), None, "{desc}");

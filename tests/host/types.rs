@@ -1,6 +1,6 @@
 //! Facts about types, and every row of the default table multiplied in all eight layouts.
 
-use crate::harness::drawn;
+use crate::harness::random_cases;
 use falchion::{
     arch::{Arch, ArchKind},
     desc::{
@@ -27,8 +27,8 @@ fn of_f32<C: Config>() -> GemmDesc {
 fn the_table_has_its_rows() {
     use ElementKind::*;
     let row = |arch, ab, accumulator, c| {
-        let knobs =
-            default_gemm_configurations(falchion::arch::OpKind::Simt, arch, drawn::types(ab, accumulator, c)).expect("a row")[0];
+        let knobs = default_gemm_configurations(falchion::arch::OpKind::Simt, arch, random_cases::types(ab, accumulator, c))
+            .expect("a row")[0];
         let FamilyDesc::Simt(knobs) = knobs else { panic!("{knobs:?} is Hopper's") };
         (knobs.threadblock, knobs.warp, knobs.mainloop, knobs.stages, [knobs.align_a, knobs.align_b, knobs.align_c])
     };
@@ -130,7 +130,7 @@ const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, 
 
 #[test]
 fn a_description_of_types_is_the_description_of_their_values() {
-    assert_eq!(DESC, drawn::default_f32(ArchKind::Sm80, [Order::Col; 3]));
+    assert_eq!(DESC, random_cases::default_f32(ArchKind::Sm80, [Order::Col; 3]));
     assert_eq!(DESC.exchange().exchange(), DESC);
     let pins = DESC.pins();
     assert_eq!(pins.framed(Frame::Exchanged).framed(Frame::Exchanged), pins);
@@ -185,7 +185,7 @@ where
     Ar: Arch,
 {
     let gemm = Gemm::<T, LA, T, LB, C, LC, Acc, Simt, Ar>::new();
-    let types = drawn::types(T::KIND, Acc::KIND, C::KIND);
+    let types = random_cases::types(T::KIND, Acc::KIND, C::KIND);
     let orders = [LA::ORDER, LB::ORDER, LC::ORDER];
     assert_eq!(Ok(gemm.desc()), default_description(falchion::arch::OpKind::Simt, Ar::KIND, types, orders));
     let (a, b) = (matrix::<T>(LA::ORDER, M, K, 0), matrix::<T>(LB::ORDER, K, N, 1));
@@ -237,5 +237,5 @@ in_all_layouts! {
 fn every_combination_of_types_has_its_test_above() {
     let distinct: std::collections::HashSet<_> = falchion::desc::COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), falchion::desc::COMBINATIONS.len()), (13, 13));
-    assert_eq!(drawn::types(ElementKind::F32, ElementKind::F32, ElementKind::F32), falchion::desc::COMBINATIONS[0]);
+    assert_eq!(random_cases::types(ElementKind::F32, ElementKind::F32, ElementKind::F32), falchion::desc::COMBINATIONS[0]);
 }

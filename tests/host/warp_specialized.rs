@@ -1,4 +1,4 @@
-//! Products of kernels whose warpgroups have roles, on host slices: through types, against the instruction's own sums, and where
+//! Products of warp-specialized kernels, on host slices: through types, against the instruction's own sums, and where
 //! something is missing: no K, no C, no accumulator.
 
 use falchion::{
@@ -70,6 +70,7 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
         c: c.map_or(Source::InPlace, |_| Source::Matrix(packed(orders.c, m, n))),
         d: packed(orders.c, m, n),
         scalars,
+        batch: 1,
         workspace: None,
     };
     let matrices = HostMatrices {

@@ -1,14 +1,14 @@
-//! What the checked mode finds of kernels whose warpgroups have roles: a schedule, a count, a map or a number of the program
+//! What the checked mode finds of warp-specialized kernels: a schedule, a count, a map or a number of the program
 //! changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
 
 use crate::harness::OfFamily;
 use crate::harness::{
-    mutated::bend,
+    mutated::mutate,
     subject::{Named, every_fault_is_found, program, replace, without},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, SourceKind},
+    desc::{AOperandKind, GemmDesc, Pins},
     internals::{
         family::default_gemm_configuration::default_description,
         index::{IndexMap, at},
@@ -19,7 +19,7 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::{Mn, Mnk},
-    threadblock::TensorSwizzle,
+    threadblock::{TensorSwizzle, Unit},
     warp::mma_warpgroup::Swizzle,
 };
 use std::sync::Arc;
@@ -30,8 +30,8 @@ enum Needs {
     Nothing,
     Cluster,
     SeveralConsumers,
-    SeveralSlices,
-    Engine,
+    SeveralSubtiles,
+    Tma,
     Threads,
     AlongMn,
     /// Descriptors say where A is read.
@@ -40,7 +40,7 @@ enum Needs {
     Fragments,
     /// C comes through the staging buffers.
     Fetched,
-    /// And several slices.
+    /// And several subtiles.
     SeveralFetched,
     /// No fetch of C waits for the stores too.
     StoresAlone,
@@ -53,14 +53,14 @@ impl Needs {
             Self::Nothing => true,
             Self::Cluster => ring.multicast.is_some(),
             Self::SeveralConsumers => ring.consumers > 1,
-            Self::SeveralSlices => program.ring.slices > 1,
-            Self::Engine => d.knobs.align_c * d.class.output.element.bytes_of(1) == 16,
+            Self::SeveralSubtiles => program.ring.subtiles > 1,
+            Self::Tma => d.knobs.align_c * d.class.output.element.bytes_of(1) == 16,
             Self::Described => !d.a_from_registers(),
             Self::Fragments => d.a_from_registers(),
             Self::Threads => d.knobs.align_c * d.class.output.element.bytes_of(1) < 16,
             Self::Fetched => ring.source,
-            Self::SeveralFetched => ring.source && program.ring.slices > 1,
-            Self::StoresAlone => !ring.source || program.ring.slices > ring.staging_buffers,
+            Self::SeveralFetched => ring.source && program.ring.subtiles > 1,
+            Self::StoresAlone => !ring.source || program.ring.subtiles > ring.staging_buffers,
             Self::AlongMn => !d.class.a.layout.is_row() && d.class.b.layout.is_row() && d.knobs.threadblock.n > 64,
         }
     }
@@ -68,24 +68,24 @@ impl Needs {
 
 const FAULTS: &[Named<Needs>] = &[
     ("the producer's phase is inverted", Needs::Nothing, |p| {
-        bend(&mut p.ring.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.ring.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
     }),
     ("the consumers' phase is inverted", Needs::Nothing, |p| {
-        bend(&mut p.ring.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.ring.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
     }),
     ("the consumers' phase never changes", Needs::Nothing, |p| {
-        bend(&mut p.ring.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+        mutate(&mut p.ring.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
     }),
     ("consumers begin one stage on", Needs::Nothing, |p| {
-        bend(&mut p.ring.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+        mutate(&mut p.ring.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
     }),
-    ("a stage is let go while products read it", Needs::Nothing, |p| {
+    ("a stage is released while products read it", Needs::Nothing, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::AwaitProducts { pending } => RoleStep::AwaitProducts { pending: pending + 1 },
             step => step,
         });
     }),
-    ("stages are never let go", Needs::Nothing, |p| {
+    ("stages are never released", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::Release { .. }));
     }),
     ("products are not waited for before the epilogue", Needs::Nothing, |p| {
@@ -100,7 +100,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("barriers are not fenced", Needs::Nothing, |p| {
         without(p, Role::Setup, Section::Opening, |step| matches!(step, RoleStep::FenceBarrierInit));
     }),
-    ("warps do not meet around a deposit", Needs::Nothing, |p| {
+    ("warps do not meet around staging", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::Meet));
     }),
     ("stores are not waited for", Needs::StoresAlone, |p| {
@@ -115,25 +115,27 @@ const FAULTS: &[Named<Needs>] = &[
         }
     }),
     ("a source barrier waits for half of C", Needs::Fetched, |p| p.ring.source_bytes /= 2),
-    ("C comes from the first slice's place", Needs::SeveralFetched, |p| bend(&mut p.fetch.slice, |map, _| map.at(at(0, 0)))),
+    ("C comes from the first subtile's place", Needs::SeveralFetched, |p| {
+        mutate(&mut p.fetch.subtile, |map, _| map.at(at(0, 0)))
+    }),
     ("C comes under no swizzle", Needs::Fetched, |p| p.fetch.swizzle = TensorSwizzle::None),
     ("threads find C without a swizzle", Needs::Fetched, |p| {
         let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.class.output.element.bytes_of(1));
-        bend(&mut p.fetch.staging, move |_, point| Some(point.row * row + point.column * element));
+        mutate(&mut p.fetch.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
     ("threads find C a column on", Needs::Fetched, |p| {
-        bend(&mut p.fetch.staging, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+        mutate(&mut p.fetch.staging, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
     }),
     ("the producer waits for no stage", Needs::Nothing, |p| {
         without(p, Role::Producer, Section::Body, |step| matches!(step, RoleStep::AwaitEmpty));
     }),
     ("a full barrier waits for A alone", Needs::Nothing, |p| p.ring.expect_bytes = p.ring.ring.stage_bytes[0]),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.ring.empty_arrivals -= 1),
-    ("all blocks copy share 0", Needs::Cluster, |p| bend(&mut p.ring.share, |_, _| Some(0))),
+    ("all blocks copy share 0", Needs::Cluster, |p| mutate(&mut p.ring.share, |_, _| Some(0))),
     ("each block copies its share to itself alone", Needs::Cluster, |p| {
-        bend(&mut p.ring.destinations, |_, point| Some(point.row));
+        mutate(&mut p.ring.destinations, |_, point| Some(point.row));
     }),
-    ("warps arrive at their own block alone", Needs::Cluster, |p| bend(&mut p.ring.released, |_, point| Some(point.row))),
+    ("warps arrive at their own block alone", Needs::Cluster, |p| mutate(&mut p.ring.released, |_, point| Some(point.row))),
     ("a block leaves before the others' arrivals", Needs::Cluster, |p| {
         without(p, Role::Producer, Section::Closing, |step| matches!(step, RoleStep::Drain));
     }),
@@ -145,101 +147,103 @@ const FAULTS: &[Named<Needs>] = &[
     ("the stride of B's descriptors is double", Needs::Nothing, |p| p.operands[1].stride *= 2),
     ("the leading distance of B's descriptors is half", Needs::AlongMn, |p| p.operands[1].leading /= 2),
     ("every step reads the first 32 bytes of K", Needs::Described, |p| {
-        bend(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
+        mutate(&mut p.operands[0].start, |map, point| map.at(at(point.row, 0)));
     }),
     ("every step loads the first 32 bytes of K", Needs::Fragments, |p| {
         let step = p.desc.class.a.element.elements_in(16);
-        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column % step)));
+        mutate(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column % step)));
     }),
     ("the upper and the lower rows of A are exchanged", Needs::Fragments, |p| {
         let packed = p.desc.class.a.element.elements_in(4);
-        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ packed)));
+        mutate(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ packed)));
     }),
     ("k of A are exchanged two by two", Needs::Fragments, |p| {
         let further = if p.desc.class.a.element.bytes_of(1) == 1 { 1 } else { 2 };
-        bend(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ further)));
+        mutate(&mut p.operands[0].fragments, move |map, point| map.at(at(point.row, point.column ^ further)));
     }),
     ("every warp loads the first warp's rows", Needs::Fragments, |p| {
-        bend(&mut p.operands[0].fragments, |map, point| map.at(at(point.row / 128 * 128 + point.row % 32, point.column)));
+        mutate(&mut p.operands[0].fragments, |map, point| map.at(at(point.row / 128 * 128 + point.row % 32, point.column)));
     }),
     ("rows of sums are called as if A came from shared memory", Needs::Fragments, |p| {
         let ordinary = p.components.warpgroup().expect("tensor cores").accumulators();
-        bend(&mut p.accumulator, move |_, point| ordinary.at(point));
+        mutate(&mut p.accumulator, move |_, point| ordinary.at(point));
     }),
     ("A is brought to one set of registers", Needs::Fragments, |p| p.ring.fragment_sets = 1),
     ("steps of B advance by half", Needs::Nothing, |p| {
-        bend(&mut p.operands[1].start, |map, point| {
+        mutate(&mut p.operands[1].start, |map, point| {
             let first = map.at(at(point.row, 0))?;
             Some(first + (map.at(point)? - first) / 2)
         });
     }),
     ("every instruction reads the first rows of A", Needs::SeveralConsumers, |p| {
-        bend(&mut p.operands[0].fragments, |map, point| map.at(at(point.row % 128, point.column)));
-        bend(&mut p.operands[0].start, |map, point| map.at(at(0, point.column)));
+        mutate(&mut p.operands[0].fragments, |map, point| map.at(at(point.row % 128, point.column)));
+        mutate(&mut p.operands[0].start, |map, point| map.at(at(0, point.column)));
     }),
     ("boxes of A begin eight rows on", Needs::Nothing, |p| {
-        bend(&mut p.operands[0].corner, |map, point| map.at(point).map(|x| x + 8));
+        mutate(&mut p.operands[0].corner, |map, point| map.at(point).map(|x| x + 8));
     }),
     ("every share is the first", Needs::Cluster, |p| {
         for operand in &mut p.operands {
-            bend(&mut operand.corner, |map, point| map.at(at(0, point.column)));
+            mutate(&mut operand.corner, |map, point| map.at(at(0, point.column)));
         }
     }),
     ("boxes of B land an atom further", Needs::Nothing, |p| {
-        bend(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
+        mutate(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
     }),
     ("boxes of A have half their rows", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
     ("K advances by half a tile", Needs::Nothing, |p| p.operands[1].tile_k /= 2),
     ("rows of accumulators are eight off", Needs::Nothing, |p| {
         let n = p.desc.knobs.instruction.n;
-        bend(&mut p.accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 8) * n + x % n));
+        mutate(&mut p.accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 8) * n + x % n));
     }),
     ("neighbouring accumulators are exchanged", Needs::Nothing, |p| {
-        bend(&mut p.accumulator, |map, point| map.at(at(point.row, point.column ^ 1)));
+        mutate(&mut p.accumulator, |map, point| map.at(at(point.row, point.column ^ 1)));
     }),
     ("two accumulators are taken for one", Needs::Nothing, |p| {
-        bend(&mut p.accumulator, |map, point| map.at(at(point.row, point.column & !1)));
+        mutate(&mut p.accumulator, |map, point| map.at(at(point.row, point.column & !1)));
     }),
-    ("slices are deposited without a swizzle", Needs::Nothing, |p| {
+    ("subtiles are staged without a swizzle", Needs::Nothing, |p| {
         let row = p.components.ring.staging_bytes / 64;
         let element = p.desc.class.output.element.bytes_of(1);
-        bend(&mut p.staging, move |_, point| Some(point.row * row + point.column * element));
+        mutate(&mut p.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
-    ("all of a slice is deposited in one row", Needs::Nothing, |p| {
-        bend(&mut p.staging, |map, point| map.at(at(0, point.column)));
+    ("all of a subtile is staged in one row", Needs::Nothing, |p| {
+        mutate(&mut p.staging, |map, point| map.at(at(0, point.column)));
     }),
-    ("slices are read under no swizzle", Needs::Engine, |p| p.store.swizzle = TensorSwizzle::None),
-    ("threads find slices without a swizzle", Needs::Threads, |p| {
+    ("subtiles are read under no swizzle", Needs::Tma, |p| p.store.swizzle = TensorSwizzle::None),
+    ("threads find subtiles without a swizzle", Needs::Threads, |p| {
         let row = p.components.ring.staging_bytes / 64;
         let element = p.desc.class.output.element.bytes_of(1);
-        bend(&mut p.store.staging, move |_, point| Some(point.row * row + point.column * element));
+        mutate(&mut p.store.staging, move |_, point| Some(point.row * row + point.column * element));
     }),
-    ("slices are made of each other's accumulators", Needs::SeveralSlices, |p| {
-        let last = p.ring.slices - 1;
-        bend(&mut p.slice, move |map, point| map.at(at(0, last - point.column)));
+    ("subtiles are made of each other's accumulators", Needs::SeveralSubtiles, |p| {
+        let last = p.ring.subtiles - 1;
+        mutate(&mut p.subtile, move |map, point| map.at(at(0, last - point.column)));
     }),
-    ("slices go to each other's place", Needs::SeveralSlices, |p| {
-        let last = p.ring.slices - 1;
-        bend(&mut p.store.slice, move |map, point| map.at(at(0, last - point.column)));
+    ("subtiles go to each other's place", Needs::SeveralSubtiles, |p| {
+        let last = p.ring.subtiles - 1;
+        mutate(&mut p.store.subtile, move |map, point| map.at(at(0, last - point.column)));
     }),
-    ("every slice goes to the first's place", Needs::SeveralSlices, |p| {
-        bend(&mut p.store.slice, |map, _| map.at(at(0, 0)));
+    ("every subtile goes to the first's place", Needs::SeveralSubtiles, |p| {
+        mutate(&mut p.store.subtile, |map, _| map.at(at(0, 0)));
     }),
-    ("all consumers compute the first part", Needs::SeveralConsumers, |p| bend(&mut p.part, |map, _| map.at(at(0, 0)))),
+    ("all consumers compute the first part", Needs::SeveralConsumers, |p| mutate(&mut p.part, |map, _| map.at(at(0, 0)))),
     ("all blocks of a cluster take the first's tile", Needs::Cluster, |p| {
-        p.tiles = Arc::new(|scheduler, cluster, _, i| scheduler.tile(cluster, 0, i));
+        p.units = Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i));
     }),
     ("a block takes its first tile again and again", Needs::Nothing, |p| {
-        p.tiles = Arc::new(|scheduler, cluster, rank, _| scheduler.tile(cluster, rank, 0));
+        p.units = Arc::new(|work, cluster, rank, _| work.unit(cluster, rank, 0));
     }),
     ("a block goes on by one cluster too few", Needs::Nothing, |p| {
-        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster + i, rank, 0));
+        p.units = Arc::new(|work, cluster, rank, i| work.unit(cluster + i, rank, 0));
     }),
     ("rows and columns of tiles are exchanged", Needs::Nothing, |p| {
-        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster, rank, i).map(|(row, column)| (column, row)));
+        p.units = Arc::new(|work, cluster, rank, i| {
+            work.unit(cluster, rank, i).map(|unit| Unit { row: unit.column, column: unit.row, ..unit })
+        });
     }),
     ("the scheduler leaves out a tile", Needs::Nothing, |p| {
-        p.tiles = Arc::new(|scheduler, cluster, rank, i| scheduler.tile(cluster, rank, i).filter(|tile| *tile != (0, 0)));
+        p.units = Arc::new(|work, cluster, rank, i| work.unit(cluster, rank, i).filter(|unit| (unit.row, unit.column) != (0, 0)));
     }),
 ];
 
@@ -253,7 +257,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         let mnk = |(m, n)| Mnk::new(m, n, k);
         but!(d, threadblock: mnk(block), warp: mnk(warp), instruction: Mnk { n, ..d.roles().knobs.instruction }, cluster: Mn { m: cluster.0, n: cluster.1 }, schedule: falchion::internals::schedule::ScheduleKind::Cooperative, stages: 3)
     };
-    let registers = |d: GemmDesc| d.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE });
+    let registers = |d: GemmDesc| d.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     let (row, col) = (Order::Row, Order::Col);
     let bf16 = of(Bf16, F32, Bf16, [row, col, row], (128, 64), (64, 64), 64, (1, 1));
     vec![
@@ -263,7 +267,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("i8, cluster 1x2", but!(of(I8, I32, I32, [row, col, row], (128, 32), (128, 32), 32, (1, 2)), align_c: 1)),
         (
             "e4m3 from registers",
-            but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: SourceKind::Registers),
+            but!(of(E4m3, F32, Bf16, [col, col, row], (128, 64), (64, 64), 64, (1, 1)), a_operand: AOperandKind::Registers),
         ),
         (
             "i8 from registers, exchanged, stored by threads",
@@ -273,7 +277,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("tf32 from registers, exchanged", registers(of(Tf32, F32, F32, [row, row, row], (64, 64), (64, 64), 64, (1, 1)))),
         (
             "tf32 from registers, cluster 2x1",
-            but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: SourceKind::Registers),
+            but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: AOperandKind::Registers),
         ),
         ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ]
@@ -284,7 +288,7 @@ fn every_fault_is_found_and_what_ships_is_not_accused() {
     every_fault_is_found(&subjects(), FAULTS, Needs::has, 24);
 }
 
-/// The bytes of what moves are the description's: of the boxes of A and B, and of the slices of D.
+/// The bytes of what moves are the description's: of the boxes of A and B, and of the subtiles of D.
 #[test]
 fn a_program_spells_the_description() {
     for (name, desc) in subjects() {
@@ -296,7 +300,7 @@ fn a_program_spells_the_description() {
             assert_eq!(bytes, program.components.ring.stage_bytes[operand.index()], "{name}");
             assert_eq!(shares, program.components.ring.shares(operand), "{name}");
         }
-        let slices = program.ring.slices * program.components.ring.staging_bytes;
-        assert_eq!(slices, desc.warp().m * desc.warp().n * desc.class.output.element.bytes_of(1), "{name}");
+        let subtiles = program.ring.subtiles * program.components.ring.staging_bytes;
+        assert_eq!(subtiles, desc.warp().m * desc.warp().n * desc.class.output.element.bytes_of(1), "{name}");
     }
 }

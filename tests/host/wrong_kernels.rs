@@ -3,13 +3,17 @@
 //!
 //! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either lane rejects it.
 
-use crate::harness::{Random, case::Buffers, problems::Guarded};
+use crate::harness::{
+    Random,
+    case::Buffers,
+    problems::{Guarded, packed},
+};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
+        call::{HostMatrices, HostSlice, Problem, Source},
         family::default_gemm_configuration::default_description,
         host::Mode,
     },
@@ -70,10 +74,7 @@ impl Case {
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
         let desc = but!(desc, threadblock: tile, warp: tile, mainloop, stages, blocks_per_sm);
-        let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
-        let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let problem =
-            Problem { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars, workspace: None };
+        let problem = packed([m, n, k]);
         Self { desc, guarded: Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false } }
     }
 

@@ -1,4 +1,4 @@
-//! What a user reads when types are no kernel: our sentence, first-hand.
+//! What a user reads when types are invalid: our sentence, first-hand.
 //!
 //! Each case is a program in `compile_errors/` with the compiler's words beside it. A description that does not check is
 //! pinned by a `const`, so that the case fails where it is written and not where it would be used.
@@ -12,16 +12,13 @@ const SENTENCES: [(&str, &str); 9] = [
         "no_default_configuration",
         "no kernel multiplies f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt",
     ),
-    (
-        "mixed_element_types",
-        "no kernel multiplies f32 by f16 accumulating in f32 into f32; the nearest combination is f32 by f32",
-    ),
-    ("older_architecture", "op tensorop on sm80 has no kernel; the nearest architecture is sm90"),
+    ("mixed_element_types", "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32"),
+    ("older_architecture", "op tensorop on sm80 is unsupported; try sm90"),
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),
     ("pipelined_with_four_stages", "the multistage main loop copies asynchronously, which sm70 cannot"),
-    ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
+    ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; try 4"),
 ];
 
 #[test]

@@ -1,46 +1,46 @@
-//! How `f32` is split for tensor cores: which parts a tile along K reads, what the passes write, and how much room it takes.
+//! How `f32` is emulated on tensor cores: which parts a k-tile reads, what the passes write, and how much room it takes.
 
 use crate::harness::{
     on_tensor_cores::{Data, ORDERS, desc, draws, problem},
-    passes::SplitPassProgram,
+    passes::DecomposeProgram,
 };
 use falchion::{
     internals::{
-        call::SplitLayout,
+        call::DecomposedLayout,
         index::{IndexMap, Tabled, at, laws, points},
         operand::{Frame, OperandKind},
-        pass::{PIECE, SplitPass, SplitPassDesc},
+        pass::{DecomposeDesc, DecomposePass, PIECE},
     },
     numeric::{
-        SplitKind,
-        split::{LineFacts, SplitBlocks, shift_of},
+        EmulationKind,
+        emulation::{EmulationBlocks, LineFacts, shift_of},
     },
 };
 use std::sync::Arc;
 
-/// Tiles along K read, product after product of a block, the parts that the table has: each pair (block of A, block of B) once.
+/// K-tiles read, product after product of a block, the parts that the table has: each pair (block of A, block of B) once.
 #[test]
 fn tiles_read_every_product_of_every_block_once() {
     let frames = [Frame::AsGiven, Frame::Exchanged];
-    for (split, frame) in SplitKind::ALL.into_iter().flat_map(|split| frames.map(|frame| (split, frame))) {
+    for (emulation, frame) in EmulationKind::ALL.into_iter().flat_map(|emulation| frames.map(|frame| (emulation, frame))) {
         for count in [1, 2, 7, 100] {
-            let blocks = SplitBlocks { split, frame, blocks: count };
-            assert_eq!(blocks, SplitBlocks::of((split, frame), (count * split.parts() * 64) as usize, 64));
+            let blocks = EmulationBlocks { emulation, frame, blocks: count };
+            assert_eq!(blocks, EmulationBlocks::of((emulation, frame), (count * emulation.parts() * 64) as usize, 64));
             assert!(points(&blocks).all(|point| blocks.at(point).is_some_and(|block| block < blocks.codomain())));
             let mut pairs: Vec<_> =
                 (0..blocks.tiles()).map(|tile| OperandKind::BOTH.map(|operand| blocks.block(operand, tile))).collect();
             for (tile, pair) in pairs.iter().enumerate() {
                 // Both read the same stretch of K.
                 assert_eq!(pair[0] % count, pair[1] % count);
-                let wanted = split.products()[tile % split.products().len()];
+                let wanted = emulation.products()[tile % emulation.products().len()];
                 let parts = pair.map(|block| block / count);
                 assert_eq!(OperandKind::BOTH.map(|operand| parts[operand.framed(frame).index()]), wanted);
             }
             pairs.sort_unstable();
             pairs.dedup();
-            assert_eq!(pairs.len(), count as usize * split.products().len());
+            assert_eq!(pairs.len(), count as usize * emulation.products().len());
         }
-        let sums: Vec<u32> = split.products().iter().map(|[p, q]| p + q).collect();
+        let sums: Vec<u32> = emulation.products().iter().map(|[p, q]| p + q).collect();
         assert!(sums.is_sorted_by(|x, y| x >= y), "the smallest products first: {sums:?}");
     }
 }
@@ -48,7 +48,7 @@ fn tiles_read_every_product_of_every_block_once() {
 /// Each piece of a tile is one thread's, in both orders of threads; neighbours in a warp are neighbours in memory.
 #[test]
 fn pieces_are_shared_out_once() {
-    let desc = SplitPassDesc::of(SplitKind::Bf16x6);
+    let desc = DecomposeDesc::of(EmulationKind::Bf16x6);
     for along_k in [false, true] {
         let map = desc.pieces(along_k);
         assert_eq!(laws::bijective(&map), Ok(()));
@@ -62,25 +62,25 @@ fn pieces_are_shared_out_once() {
 /// map that leaves a piece out, and padding that is not zero, show.
 #[test]
 fn the_passes_write_every_part_and_zeros() {
-    for split in SplitKind::MODES {
+    for emulation in EmulationKind::MODES {
         for (mn, k) in [(1, 1), (64, 64), (65, 63), (63, 65), (3, 200), (130, 7)] {
-            let layout = SplitLayout { split, mn, k };
+            let layout = DecomposedLayout { emulation, mn, k };
             let rows = draws(Data::Normal, 4, mn, k);
             let columns: Vec<f32> = (0..mn * k).map(|at| rows[at % mn * k + at / mn]).collect();
             let (padded, leading) = (layout.padded() as usize, layout.leading() as usize);
-            assert_eq!((padded % 64, leading), (0, padded * split.parts() as usize));
+            assert_eq!((padded % 64, leading), (0, padded * emulation.parts() as usize));
             let mut wanted = vec![0; mn * leading];
             for (at, &x) in rows.iter().enumerate() {
                 let facts = LineFacts::of(rows[at / k * k..][..k].iter().copied());
-                let shift = if split.scales() { shift_of(facts.largest) } else { 0 };
-                for (part, bits) in split.parts_of(x, shift).into_iter().enumerate().take(split.parts() as usize) {
+                let shift = if emulation.scales() { shift_of(facts.largest) } else { 0 };
+                for (part, bits) in emulation.parts_of(x, shift).into_iter().enumerate().take(emulation.parts() as usize) {
                     wanted[at / k * leading + part * padded + at % k] = bits;
                 }
             }
-            let desc = SplitPassDesc::of(split);
+            let desc = DecomposeDesc::of(emulation);
             for (source, strides, along_k) in [(&rows, (k, 1), true), (&columns, (1, mn), false)] {
-                let program = SplitPassProgram::of(desc, layout, along_k);
-                assert!(program.run(source, strides).0 == wanted, "{split:?} {mn} x {k}, {along_k}");
+                let program = DecomposeProgram::of(desc, layout, along_k);
+                assert!(program.run(source, strides).0 == wanted, "{emulation:?} {mn} x {k}, {along_k}");
                 let mut mutant = program.clone();
                 let (map, last) = (program.map.clone(), (mn as u32 - 1).min(63) * 8);
                 mutant.map =
@@ -100,19 +100,22 @@ fn the_passes_write_every_part_and_zeros() {
 #[test]
 fn the_workspace_is_as_large_as_the_parts() {
     let [m, n, k] = [100, 50, 130];
-    for (split, bytes) in [
-        (SplitKind::Bf16x6, (100 * 192 * 3 * 2) + (50 * 192 * 3 * 2) + 256),
-        (SplitKind::Bf16x3, (100 * 192 * 2 * 2) + (50 * 192 * 2 * 2) + 256),
-        (SplitKind::F16x3, (100 * 192 * 2 * 2) + 1792 + 256 + (50 * 192 * 2 * 2) + 1024 + 256 + 256),
+    for (emulation, bytes) in [
+        (EmulationKind::Bf16x6, (100 * 192 * 3 * 2) + (50 * 192 * 3 * 2) + 256),
+        (EmulationKind::Bf16x3, (100 * 192 * 2 * 2) + (50 * 192 * 2 * 2) + 256),
+        (EmulationKind::F16x3, (100 * 192 * 2 * 2) + 1792 + 256 + (50 * 192 * 2 * 2) + 1024 + 256 + 256),
     ] {
         for orders in ORDERS {
-            let routes = desc(split, orders).routes(&problem(orders, [m, n, k]).at([4, 8])).expect("a kernel");
+            let routes = desc(emulation, orders).routes(&problem(orders, [m, n, k]).at([4, 8])).expect("a kernel");
             let whole = |bytes: u64| bytes.next_multiple_of(256);
-            assert_eq!((routes.to_string().as_str(), routes.a.leading), ("A split, B split", 192 * split.parts() as usize));
-            let of_kernel = routes.framed(desc(split, orders).frame);
+            assert_eq!(
+                (routes.to_string().as_str(), routes.a.leading),
+                ("A decomposed, B decomposed", 192 * emulation.parts() as usize)
+            );
+            let of_kernel = routes.framed(desc(emulation, orders).frame);
             assert!(of_kernel.b.offset.is_multiple_of(256) && of_kernel.b.offset == of_kernel.a.bytes);
             assert!(routes.workspace_bytes().abs_diff(whole(bytes)) <= 512, "{} {bytes}", routes.workspace_bytes());
         }
     }
-    assert_eq!((SplitPass::of(SplitKind::Bf16x6).len(), SplitPass::of(SplitKind::F16x3).len()), (1, 4));
+    assert_eq!((DecomposePass::of(EmulationKind::Bf16x6).len(), DecomposePass::of(EmulationKind::F16x3).len()), (1, 4));
 }

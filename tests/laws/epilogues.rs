@@ -1,7 +1,7 @@
 //! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at, what is scaled by 0 is not
 //! looked at, and a user's function is a node like any other.
 
-use crate::harness::drawn::{self, any_nodes, cases, default_f32};
+use crate::harness::random_cases::{self, any_nodes, cases, default_f32};
 use falchion::{
     Error, Refusal,
     arch::ArchKind,
@@ -217,8 +217,18 @@ fn a_function_of_another_crate_is_a_node_through_types() {
 /// Runs a description with epilogue `epilogue` on 1 x 1 x 1.
 fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     let matrix = View::new(Elements::of(1), Order::Row, 1);
-    let problem =
-        Problem { m: 1, n: 1, k: 1, a: matrix, b: matrix, c: Source::None, d: matrix, scalars: [1.0; 8], workspace: None };
+    let problem = Problem {
+        m: 1,
+        n: 1,
+        k: 1,
+        batch: 1,
+        a: matrix,
+        b: matrix,
+        c: Source::None,
+        d: matrix,
+        scalars: [1.0; 8],
+        workspace: None,
+    };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
     let matrices = HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
@@ -255,7 +265,7 @@ fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
 }
 mod json {
     use super::*;
-    use drawn::legal;
+    use random_cases::legal;
 
     proptest! {
         #![proptest_config(cases(1_000))]
@@ -275,7 +285,7 @@ mod json {
 
     #[test]
     fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
-        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
+        let text = random_cases::ring([Order::Row; 3]).to_json().expect("an expression");
         assert!(text.contains("\"version\":4") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
         let says = |from: &str, to: &str, part: &str| {
             assert!(text.contains(from), "{from} in {text}");
@@ -306,7 +316,7 @@ mod json {
 
     #[test]
     fn every_knob_is_a_field_and_every_field_stands_in_the_text() {
-        let text = drawn::ring([Order::Row; 3]).to_json().expect("an expression");
+        let text = random_cases::ring([Order::Row; 3]).to_json().expect("an expression");
         for (field, flag, meaning) in falchion::desc::Pins::TABLE {
             let there = falchion::desc::SimtKnobs::NAMES.contains(field) || *field == "epilogue";
             assert_eq!(text.contains(&format!("\"{field}\":")), there, "{text}: {field}");

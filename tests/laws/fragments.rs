@@ -1,9 +1,9 @@
-//! A in registers: the tile that is contiguous along M, what a warpgroup loads of it, and which rows its sums are of.
+//! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its sums are of.
 
 use crate::harness::{OfFamily, vectors::vectors_whole};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{Pins, SourceKind},
+    desc::{AOperandKind, Pins},
     epilogue::tensor_store::StagingMap,
     internals::{
         family::default_gemm_configuration::default_description,
@@ -14,7 +14,8 @@ use falchion::{
     numeric::{Combined, ElementKind},
     shape::Mnk,
     warp::mma_warpgroup::{
-        AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, SourceA, WgmmaAccumulator, WgmmaInput,
+        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, WgmmaAccumulator,
+        WgmmaInput,
     },
 };
 use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
@@ -49,11 +50,11 @@ fn tiles_are_bijective_and_chunks_are_whole() {
         }
     }
     let odd = FragmentTile::new(WgmmaInput::S8, 192).expect_err("a box and a half").to_string();
-    assert_eq!(odd, "mn = 192 of a tile: it is a multiple of 128, from 128 to 2048; the nearest is 128");
+    assert_eq!(odd, "mn = 192 of a tile: it is a multiple of 128, from 128 to 2048; try 128");
 }
 
 /// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k) of instruction i's rows; the same
-/// elements under no other names of the rows; and each element of the tile is loaded once.
+/// elements under no other permutation of the rows; and each element of the tile is loaded once.
 #[test]
 fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
     for load in loads() {
@@ -76,7 +77,7 @@ fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
     }
 }
 
-/// The names of rows are permutations of a warp's sixteen, and sums under them are a bijection: what a thread deposits is what it loaded.
+/// The orders of rows are permutations of a warp's sixteen, and sums under them are a bijection: what a thread stages is what it loaded.
 #[test]
 fn sums_are_named_as_the_rows_that_were_loaded() {
     for rows in [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed] {
@@ -88,7 +89,7 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
         let s8 = WgmmaInput::S8;
         for n in [8, 32, 256] {
             let along = falchion::threadblock::Along::K;
-            let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, n, SourceA::Registers, along).expect("an instruction");
+            let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, n, AOperand::Registers, along).expect("an instruction");
             let map = AccumulatorMap::of(&wgmma).with_rows(rows);
             laws::bijective(&map).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
             vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
@@ -180,7 +181,7 @@ fn crossed_rows_are_different_modulo_eight() {
 /// Where D is column-major a thread's two rows are neighbours of each of its columns, and a warp's store of them is as many wavefronts as it
 /// has words for: of 16 bits one, of 32 bits two. Without the swizzle it is four times as many.
 #[test]
-fn column_major_slices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     let of = |ab, accumulator, c| Combined { a: ab, b: ab, accumulator, c };
     for types in [
         of(ElementKind::E4m3, ElementKind::F32, ElementKind::F16),
@@ -190,13 +191,13 @@ fn column_major_slices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row; 3]).expect("a row");
         let (tile, n) = (Mnk { m: 128, n: 128, ..d.threadblock() }, 128);
         let d = but!(d, threadblock: tile, warp: tile, instruction: Mnk { n, ..d.roles().knobs.instruction }, stages: 4);
-        let d = d.with(Pins { a_operand: Some(SourceKind::Registers), schedule: Some(ScheduleKind::Pingpong), ..Pins::NONE });
+        let d = d.with(Pins { a_operand: Some(AOperandKind::Registers), schedule: Some(ScheduleKind::Pingpong), ..Pins::NONE });
         assert_eq!((d.check(), d.class.output.layout, d.frame.is_exchanged()), (Ok(()), Order::Col, true));
         let components = d.components().expect("a kernel");
         let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
         laws::bijective(&Elements(map, d.class.output.element.bytes_of(1))).expect("each element has a place");
         let (bytes, box_rows, columns) =
-            (d.class.output.element.bytes_of(1), components.slice_box_rows(), components.slice_columns);
+            (d.class.output.element.bytes_of(1), components.subtile_box_rows(), components.subtile_columns);
         let linear = |m: u32, n: u32| (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes;
         for (warp, octet, i) in (0..4).flat_map(|w| (0..columns / 8).flat_map(move |o| [0, 1].map(|i| (w, o, i)))) {
             let place = |lane: u32, lower| (rows.row(32 * warp + lane, lower), 8 * octet + lane % 4 * 2 + i);

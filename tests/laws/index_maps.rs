@@ -3,14 +3,14 @@
 
 use crate::harness::{
     OfFamily,
-    drawn::{self, cases, legal},
-    mutated::bent,
+    mutated::mutant,
+    random_cases::{self, cases, legal},
     vectors::{Apart, vectors_whole},
 };
 use falchion::{
     arch::{ArchKind, WARP},
     desc::GemmDesc,
-    epilogue::tile_store::{AccumulatorMap, DepositMap},
+    epilogue::tile_store::{AccumulatorMap, PartialsMap},
     internals::{
         index::{Coord, IndexMap, Map, at, laws, points},
         operand::OperandKind,
@@ -88,9 +88,9 @@ fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> us
     each.map(|(warp, access, element)| conflict(d, operand, smem, warp, access, element)).max().unwrap_or(0)
 }
 
-/// An `f32` product through registers, both operands contiguous along K: each tile turns.
+/// An `f32` product through registers, both operands K-major: each tile turns.
 fn turning(threadblock_k: u32, align: u32, smem: SmemLayout) -> GemmDesc {
-    let classic = drawn::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
+    let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
     let mut d = but!(classic, align_a: align, align_b: align, smem_a: smem, smem_b: smem).one();
     (d.knobs.threadblock.k, d.knobs.warp.k) = (threadblock_k, threadblock_k);
     d.sum().expect()
@@ -175,15 +175,15 @@ proptest! {
     }
 
     #[test]
-    fn the_accumulators_of_a_slice_are_the_tile_of_c(d in legal()) {
+    fn the_accumulators_of_a_subtile_are_the_tile_of_c(d in legal()) {
         prop_assert_eq!(laws::bijective(&AccumulatorMap(d.one().base().tiles)), Ok(()));
         prop_assert_eq!(vectors_whole(&AccumulatorMap(d.one().base().tiles), d.one().base().store_access), Ok(()));
     }
 
     #[test]
-    fn every_accumulator_is_deposited_in_a_place_of_its_own(d in legal()) {
-        prop_assert_eq!(laws::bijective(&DepositMap(d.one().base().tiles)), Ok(()));
-        prop_assert!(d.one().base().tiles.warps().k == 1 || DepositMap(d.one().base().tiles).codomain() * d.class.accumulator.bytes_of(1) == d.one().base().deposit_bytes());
+    fn every_partial_accumulator_has_a_place_of_its_own(d in legal()) {
+        prop_assert_eq!(laws::bijective(&PartialsMap(d.one().base().tiles)), Ok(()));
+        prop_assert!(d.one().base().tiles.warps().k == 1 || PartialsMap(d.one().base().tiles).codomain() * d.class.accumulator.bytes_of(1) == d.one().base().partials_bytes());
     }
 
     #[test]
@@ -201,8 +201,8 @@ proptest! {
     #![proptest_config(cases(4096))]
 
     #[test]
-    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, abreast in 1u32..=64, which in 0usize..4) {
-        let kind = [SwizzleKind::Horizontal, SwizzleKind::Identity(abreast), SwizzleKind::Grouped(abreast), SwizzleKind::Hilbert][which];
+    fn every_tile_of_c_is_computed_by_one_block(rows in 1u32..40, columns in 1u32..70, group_size in 1u32..=64, which in 0usize..4) {
+        let kind = [SwizzleKind::Horizontal, SwizzleKind::Identity(group_size), SwizzleKind::Grouped(group_size), SwizzleKind::Hilbert][which];
         prop_assert_eq!(laws::bijective(&TileOrder { kind, rows, columns }), Ok(()));
     }
 
@@ -285,7 +285,7 @@ fn transposing_stores_of_f32_hit_32_banks_with_a_swizzle_and_collide_without() {
 }
 
 #[test]
-fn every_law_fails_on_a_bent_map() {
+fn every_law_fails_on_a_mutated_map() {
     let d = turning(8, 4, SmemLayout::Auto);
     let facts = d.one().base().operand(OperandKind::A);
     let sliced = { but!(d, align_a: 1, align_b: 1, threadblock: Mnk::new(64, 64, 16)).expect() };
@@ -293,27 +293,30 @@ fn every_law_fails_on_a_bent_map() {
     let (tile, threads) = (facts.smem, facts.thread_map());
     let order = TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 10 };
     let order: Map = Arc::new(order);
-    let bend = |map: &Map, f: fn(&dyn IndexMap, Coord) -> Option<u32>| bent(map, f);
+    let mutate = |map: &Map, f: fn(&dyn IndexMap, Coord) -> Option<u32>| mutant(map, f);
 
     let bijective: Vec<(&str, Map)> = vec![
         ("a thread map with twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
         ("a thread map with two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
-        ("a thread map that misses its last vector", bend(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain()))),
-        ("a thread map that copies a vector twice", bend(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
+        (
+            "a thread map that misses its last vector",
+            mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain())),
+        ),
+        ("a thread map that copies a vector twice", mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
         (
             "a tile order whose last group is not cut",
-            bend(&order, |_, p| {
+            mutate(&order, |_, p| {
                 let (group, within) = (p.column / 20, p.column % 20);
                 Some(within / 4 * 10 + group * 4 + within % 4)
             }),
         ),
-        ("a tile order that forgets its rows", bend(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
-        ("accumulators with a row too short", bend(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
+        ("a tile order that forgets its rows", mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
+        ("accumulators with a row too short", mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
         (
             "accumulators whose columns are those of the lane before",
-            bend(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column))),
+            mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column))),
         ),
-        ("deposits one too close", bend(&maps.deposit, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
+        ("partials one too close", mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
     ];
     for (name, map) in &bijective {
         let violation = laws::bijective(map.as_ref()).expect_err(name);
@@ -329,7 +332,7 @@ fn every_law_fails_on_a_bent_map() {
     for (name, map) in &injective {
         println!("{name}: {}", laws::injective(map).expect_err(name));
     }
-    let short = bend(&maps.smem[0], |_, p| Some(p.column * 127 + p.row));
+    let short = mutate(&maps.smem[0], |_, p| Some(p.column * 127 + p.row));
     println!("rows one element too short: {}", laws::injective(short.as_ref()).expect_err("shared"));
 
     let odd = SmemTile { padding: 1, ..tile };
@@ -338,9 +341,9 @@ fn every_law_fails_on_a_bent_map() {
     let fine = SmemTile { bits: 3, base: 1, padding: 0, ..tile };
     println!("a swizzle finer than a vector: {}", smem_vectors_whole(&fine, 4).expect_err("apart"));
     assert_eq!(fine.vector(4), 2);
-    let apart = bend(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
+    let apart = mutate(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
     println!("fragments with neighbours exchanged: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
-    let apart = bend(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
+    let apart = mutate(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
     println!("accumulators out of order: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
 
     let depth = sliced.one().program().maps.depth;
@@ -348,9 +351,9 @@ fn every_law_fails_on_a_bent_map() {
         sliced.one().base().tiles.warps().k == 2
             && counts(depth.as_ref()).iter().all(|&times| times == sliced.one().base().tiles.threads_per_slice())
     );
-    let first_only = bend(&depth, |_, p| Some(p.column));
+    let first_only = mutate(&depth, |_, p| Some(p.column));
     assert!(counts(first_only.as_ref()).contains(&0), "slices that forget their number leave a share undone");
-    let doubled = bend(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));
+    let doubled = mutate(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));
     assert!(counts(doubled.as_ref()).contains(&0), "a fragment that forgets a bit leaves elements out");
     assert!(!neighbours_share(|lane| (lane % 4, lane / 4)), "lanes whose bits do not alternate share no A with i^2");
     assert!(!neighbours_share(|lane| (lane / 8, lane % 8)), "nor B with i^1, when N comes first");

@@ -4,7 +4,7 @@
 use crate::harness::{
     OfFamily,
     descriptions::{Family, Wanted, description},
-    drawn::{cases, legal},
+    random_cases::{cases, legal},
     tensors::copies,
     transposes,
     warpgroups::{tiles, types},
@@ -14,24 +14,24 @@ use falchion::{
     desc::{Frame, GemmDesc},
     epilogue::{
         tensor_store::StagingMap,
-        tile_store::{AccumulatorMap, DepositMap},
+        tile_store::{AccumulatorMap, PartialsMap},
     },
     internals::{
         index::{Coord, IndexMap, Tabled, points},
         operand::OperandKind,
-        pass::{RELAY, Realignment, RelayMap, SplitPassDesc, transpose::Lanes},
+        pass::{DecomposeDesc, REPACK, Realignment, RepackMap, transpose::Lanes},
     },
     layout::algebra::{Composed, Layout, Map, Swizzle},
-    numeric::{SplitKind, split::SplitBlocks},
+    numeric::{EmulationKind, emulation::EmulationBlocks},
     shape::Mn,
     threadblock::{
         Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, TensorMapDesc,
-        TensorSwizzle, TileOrder, TileScheduler,
+        TensorSwizzle, TileOrder, Work, WorkKind,
     },
     warp::{
         LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, FragmentLoad, FragmentRows, FragmentTile, Instruction, SourceA, WgmmaAccumulator, WgmmaInput},
+        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, FragmentTile, Instruction, WgmmaAccumulator, WgmmaInput},
     },
 };
 use proptest::prelude::*;
@@ -82,11 +82,11 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     }
     affine("depth", &DepthMap(tiles))?;
     affine("accumulators", &AccumulatorMap(tiles))?;
-    affine("deposit", &DepositMap(tiles))
+    affine("partials", &PartialsMap(tiles))
 }
 
 /// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and the staging of D.
-fn of_roles(d: &GemmDesc) -> Result<(), TestCaseError> {
+fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
     if let Some(&tiles) = components.threads() {
         for operand in OperandKind::BOTH {
@@ -109,19 +109,19 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
     // A group that is narrower than the others, and curves, are not affine.
     let regular = match kind {
         SwizzleKind::Horizontal => true,
-        SwizzleKind::Identity(abreast) => columns <= abreast || columns.is_multiple_of(abreast),
-        SwizzleKind::Grouped(abreast) => rows <= abreast || rows.is_multiple_of(abreast),
+        SwizzleKind::Identity(group_size) => columns <= group_size || columns.is_multiple_of(group_size),
+        SwizzleKind::Grouped(group_size) => rows <= group_size || rows.is_multiple_of(group_size),
         SwizzleKind::Hilbert => false,
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
     prop_assert_eq!(held("order", &TileOrder { kind, rows, columns })?, wanted);
-    let scheduler = TileScheduler::new(kind, cluster, (rows * cluster.m, columns * cluster.n), 3);
-    prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(scheduler))?, wanted);
+    let work = Work { kind: WorkKind::Persistent, order: kind, cluster, rows, columns, tiles_k: 1, clusters: 3 };
+    prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(work))?, wanted);
     Ok(())
 }
 
-fn kinds(abreast: u32) -> [SwizzleKind; 4] {
-    [SwizzleKind::Horizontal, SwizzleKind::Identity(abreast), SwizzleKind::Grouped(abreast), SwizzleKind::Hilbert]
+fn kinds(group_size: u32) -> [SwizzleKind; 4] {
+    [SwizzleKind::Horizontal, SwizzleKind::Identity(group_size), SwizzleKind::Grouped(group_size), SwizzleKind::Hilbert]
 }
 
 proptest! {
@@ -133,9 +133,9 @@ proptest! {
     }
 
     #[test]
-    fn maps_of_roles_are_their_layouts(seed in any::<u64>()) {
+    fn maps_of_warp_specialized_kernels_are_their_layouts(seed in any::<u64>()) {
         for family in [Family::WarpSpecialized, Family::Threads] {
-            of_roles(&description(seed, Wanted { family, ..Wanted::default() }))?;
+            of_warp_specialized(&description(seed, Wanted { family, ..Wanted::default() }))?;
         }
     }
 
@@ -147,15 +147,15 @@ proptest! {
     }
 
     #[test]
-    fn orders_of_tiles_are_their_layouts(rows in 1u32..20, columns in 1u32..20, abreast in 1u32..12, m in 1u32..3, n in 1u32..3) {
-        for kind in kinds(abreast) {
+    fn orders_of_tiles_are_their_layouts(rows in 1u32..20, columns in 1u32..20, group_size in 1u32..12, m in 1u32..3, n in 1u32..3) {
+        for kind in kinds(group_size) {
             orders(kind, rows, columns, Mn { m, n })?;
         }
     }
 
     #[test]
     fn maps_of_transposes_are_their_layouts(seed in any::<u64>()) {
-        for desc in transposes::drawn(4, seed) {
+        for desc in transposes::random_descriptions(4, seed) {
             of_transpose(&desc)?;
         }
     }
@@ -219,7 +219,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     }
     for (a, b, accumulator) in types() {
         for n in 1..=32 {
-            let Ok(wgmma) = Instruction::new((a, b), accumulator, 8 * n, SourceA::Registers, Along::K) else { continue };
+            let Ok(wgmma) = Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K) else { continue };
             let map = mma_warpgroup::AccumulatorMap::of(&wgmma);
             affine("accumulators", &map)?;
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
@@ -243,18 +243,18 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
 /// The passes: repacking, of each width of a tile's rows, and decomposing, of both orders.
 #[test]
 fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
-    for (log_pieces, between) in (0..=RELAY.tile().ilog2()).flat_map(|log| [(log, 0), (log, 3)]) {
-        affine("repack", &RelayMap::new(RELAY, log_pieces, between))?;
+    for (log_pieces, between) in (0..=REPACK.tile().ilog2()).flat_map(|log| [(log, 0), (log, 3)]) {
+        affine("repack", &RepackMap::new(REPACK, log_pieces, between))?;
     }
     affine("realignment", &Realignment)?;
-    for split in SplitKind::MODES {
+    for emulation in EmulationKind::MODES {
         for along_k in [false, true] {
-            affine("decompose", &SplitPassDesc::of(split).pieces(along_k))?;
+            affine("decompose", &DecomposeDesc::of(emulation).pieces(along_k))?;
         }
-        let blocks = SplitBlocks { split, frame: Frame::AsGiven, blocks: 7 };
+        let blocks = EmulationBlocks { emulation, frame: Frame::AsGiven, blocks: 7 };
         prop_assert!(blocks.layout().is_none());
     }
-    affine("blocks", &SplitBlocks { split: SplitKind::None, frame: Frame::AsGiven, blocks: 7 })
+    affine("blocks", &EmulationBlocks { emulation: EmulationKind::None, frame: Frame::AsGiven, blocks: 7 })
 }
 
 /// A map with another's layout.
@@ -331,7 +331,7 @@ fn layouts_read_as_cute_writes_them() {
     };
     assert_eq!(said(&SharedBox::new(&bytes, 0).expect("a tile")), "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)");
     let (f16, along) = (WgmmaInput::F16, Along::K);
-    let wgmma = Instruction::new((f16, f16), WgmmaAccumulator::F32, 16, SourceA::Shared(along), along).expect("an instruction");
+    let wgmma = Instruction::new((f16, f16), WgmmaAccumulator::F32, 16, AOperand::Shared(along), along).expect("an instruction");
     let sums = mma_warpgroup::AccumulatorMap::of(&wgmma);
     assert_eq!(said(&sums), "Sw<0,0,0> o _0 o ((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);

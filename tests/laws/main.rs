@@ -27,3 +27,4 @@ mod transpose_refusals;
 mod warp_specialized_refusals;
 mod warpgroup;
 mod warpgroup_descriptors;
+mod work;

@@ -168,7 +168,7 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
 
 /// Operands drawn for a type are numbers of the type; of tf32 too, whose storage would hold others.
 #[test]
-fn what_is_drawn_is_of_the_type() -> Result<(), falchion::Error> {
+fn random_operands_are_of_the_type() -> Result<(), falchion::Error> {
     for kind in [ElementKind::Tf32, ElementKind::E4m3, ElementKind::E5m2] {
         let view = View::new(Elements::of(64 * 64), Order::Row, 64);
         let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;

@@ -4,10 +4,10 @@
 //! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
 //! read here, and the tests of the CUDA executor meet them.
 
-use crate::harness::OfFamily;
+use crate::harness::{OfFamily, problems::packed};
 use crate::harness::{
     advice::advised,
-    drawn::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled},
+    random_cases::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled},
 };
 use falchion::{
     Error, Refusal,
@@ -49,7 +49,7 @@ fn single(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
 
 /// The same, of the ring of asynchronous copies.
 fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
-    let mut d = drawn::ring(ROWS).one();
+    let mut d = random_cases::ring(ROWS).one();
     change(&mut d);
     d.sum()
 }
@@ -57,7 +57,7 @@ fn ring(change: impl FnOnce(&mut SimtDesc)) -> GemmDesc {
 /// The default with other types, copied asynchronously.
 fn ring_of(kind: ElementKind, orders: [Order; 3], align: u32) -> GemmDesc {
     let accumulator = if kind.is_integer() { ElementKind::I32 } else { ElementKind::F32 };
-    let types = drawn::types(kind, accumulator, kind);
+    let types = random_cases::types(kind, accumulator, kind);
     let d = default_description(OpKind::Simt, ArchKind::Sm80, types, orders).expect("a row");
     but!(d, mainloop: MainloopKind::Multistage, stages: 3, align_a: align, align_b: align)
 }
@@ -78,46 +78,46 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
     let swizzle = |along, bits, base, shift| SmemLayout::Swizzled { along, bits, base, shift };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, &str, &[&str], bool)> = vec![
-        (changed(|d| d.class.b.element = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "nearest combination is f32 by f32 accumulating in f32 into f32"], false),
+        (changed(|d| d.class.b.element = bf16), "NoSuchCombination", &["f32 by bf16", "in f32 into f32", "try f32 by f32 accumulating in f32 into f32"], false),
         (changed(|d| { d.class.a.element = ElementKind::E4m3; d.class.b.element = ElementKind::E5m2; d.class.output.element = bf16 }), "OfOtherUnits",
             &["e4m3 by e5m2", "in f32 into bf16 on the CUDA cores", "tensor cores, op tensorop"], false),
         (changed(|d| { d.class.a.element = ElementKind::Tf32; d.class.b.element = ElementKind::Tf32 }), "OfOtherUnits", &["tf32 by tf32", "op tensorop"], false),
-        (changed(|d| d.class.op = OpKind::TensorOp), "NoChoice", &["op tensorop is no choice of the pipelined main loop", "nearest is simt"], true),
-        (changed(|d| d.knobs.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "nearest is 64"], true),
-        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "nearest is 510"], true),
-        (changed(|d| d.knobs.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "nearest is 2"], true),
-        (ring(|d| d.knobs.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "nearest is 16"], true),
-        (changed(|d| d.knobs.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "nearest is 256"], true),
-        (changed(|d| d.knobs.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "nearest is 64"], true),
-        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "nearest is 4"], true),
+        (changed(|d| d.class.op = OpKind::TensorOp), "NoChoice", &["op tensorop is unsupported by the pipelined main loop", "try simt"], true),
+        (changed(|d| d.knobs.threadblock.m = 72), "DoesNotNest", &["threadblock M = 72", "warp tiles of 32", "try 64"], true),
+        (changed(|d| { d.knobs.threadblock.k = 512; d.knobs.warp.k = 30 }), "DoesNotNest", &["threadblock K = 512", "tiles of 30", "try 510"], true),
+        (changed(|d| d.knobs.stages = 1), "OutOfRange", &["stages = 1", "2 to 2", "try 2"], true),
+        (ring(|d| d.knobs.stages = 17), "OutOfRange", &["stages = 17", "2 to 16", "try 16"], true),
+        (changed(|d| d.knobs.threadblock.n = 320), "OutOfRange", &["threadblock N = 320", "8 to 256", "try 256"], true),
+        (changed(|d| d.knobs.warp.k = 66), "OutOfRange", &["warp K = 66", "8 to 64", "try 64"], true),
+        (changed(|d| d.knobs.interleave = InterleaveKind::Elements(3)), "NotOneOf", &["interleave = 3", "1, 2, 4, 8, 16, 32, 64", "try 4"], true),
         (changed(|d| d.knobs.unroll = UnrollKind::By(2)), "NoLoopToUnroll", &["unroll = 2", "pipelined main loop", "unroll is full"], true),
-        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "nearest is 8"], true),
-        (single(|d| d.knobs.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "nearest is 1"], true),
-        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "nearest is 64"], true),
-        (changed(|d| d.knobs.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "nearest is 1"], true),
-        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "nearest is 64"], true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "OutOfRange", &["swizzle bits of A = 0", "1 to 5", "nearest is 1"], true),
-        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "OutOfRange", &["swizzle base of A = 6", "0 to 5", "nearest is 5"], true),
-        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "OutOfRange", &["swizzle shift of B = 9", "0 to 8", "nearest is 8"], true),
+        (single(|d| d.knobs.unroll = UnrollKind::By(9)), "OutOfRange", &["unroll = 9", "1 to 8", "try 8"], true),
+        (single(|d| d.knobs.stages = 2), "OutOfRange", &["stages = 2", "1 to 1", "try 1"], true),
+        (changed(|d| d.knobs.swizzle = falchion::threadblock::SwizzleKind::Identity(65)), "OutOfRange", &["swizzle = 65", "1 to 64", "try 64"], true),
+        (changed(|d| d.knobs.blocks_per_sm = 0), "OutOfRange", &["blocks per multiprocessor = 0", "1 to 16", "try 1"], true),
+        (changed(|d| d.knobs.smem_b = SmemLayout::Padded { along: Along::K, padding: 65 }), "OutOfRange", &["padding of B = 65", "0 to 64", "try 64"], true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 0, 2, 0)), "OutOfRange", &["swizzle bits of A = 0", "1 to 5", "try 1"], true),
+        (changed(|d| d.knobs.smem_a = swizzle(Along::Mn, 1, 6, 0)), "OutOfRange", &["swizzle base of A = 6", "0 to 5", "try 5"], true),
+        (changed(|d| d.knobs.smem_b = swizzle(Along::Mn, 1, 2, 9)), "OutOfRange", &["swizzle shift of B = 9", "0 to 8", "try 8"], true),
         (changed(|d| { d.knobs.warp = Mnk::new(8, 8, 8); d.knobs.threadblock = Mnk::new(8, 8, 8) }), "OutOfRange", &["warp M x N = 64", "128 to 4096"], false),
         (changed(|d| d.knobs.warp = Mnk::new(16, 16, 8)), "OutOfRange", &["warps in a block = 64", "1 to 16"], false),
-        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "NoChoice", &["mainloop is no choice of the warpspecialized", "nearest is multistage"], false),
-        (changed(|d| d.knobs.warp.m = 65), "NotOneOf", &["warp M = 65", "8, 16, 32, 64, 128", "nearest is 64"], true),
-        (changed(|d| d.knobs.align_a = 9), "NotOneOf", &["alignment of A = 9", "1, 2, 4", "nearest is 4"], true),
-        (changed(|d| d.knobs.align_c = 0), "NotOneOf", &["alignment of C = 0", "1, 2, 4", "nearest is 1"], true),
-        (changed(|d| d.knobs.warp.k = 9), "NotEven", &["warp K = 9", "nearest is 10"], true),
+        (changed(|d| d.knobs.mainloop = MainloopKind::WarpSpecialized), "NoChoice", &["mainloop is unsupported by the warpspecialized", "try multistage"], false),
+        (changed(|d| d.knobs.warp.m = 65), "NotOneOf", &["warp M = 65", "8, 16, 32, 64, 128", "try 64"], true),
+        (changed(|d| d.knobs.align_a = 9), "NotOneOf", &["alignment of A = 9", "1, 2, 4", "try 4"], true),
+        (changed(|d| d.knobs.align_c = 0), "NotOneOf", &["alignment of C = 0", "1, 2, 4", "try 1"], true),
+        (changed(|d| d.knobs.warp.k = 9), "NotEven", &["warp K = 9", "try 10"], true),
         (changed(|d| d.knobs.stages = 3), "PipelinedStages", &["stages = 3", "has 2", "2 to 16"], true),
         (but!(ring(|_| ()), arch: ArchKind::Sm75), "NoAsynchronousCopy", &["sm75", "sm80 and newer", "2 stages"], false),
-        (ring_of(bf16, columns, 1), "CopyWidth", &["copy of A", "2 bytes", "bf16", "4, 8 or 16", "nearest alignment is 2"], true),
+        (ring_of(bf16, columns, 1), "CopyWidth", &["copy of A", "2 bytes", "bf16", "4, 8 or 16", "try alignment 2"], true),
         (ring_of(bf16, [Order::Row, Order::Row, Order::Row], 8), "CopyWidth", &["copy of A", "2 bytes", "no alignment helps", "pipelined"], false),
-        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "CopyNotWhole", &["copy of A", "8 elements", "only 4", "nearest alignment is 4"], true),
+        (but!(ring_of(i8, columns, 8), smem_a: SmemLayout::Padded { along: Along::Mn, padding: 4 }), "CopyNotWhole", &["copy of A", "8 elements", "only 4", "try alignment 4"], true),
         (but!(ring_of(bf16, columns, 8), smem_a: odd), "CopyNotWhole", &["copy of A", "8 elements", "only 1", "no alignment helps"], false),
-        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "nearest is 2"], true),
+        (changed(|d| { d.knobs.align_a = 4; d.knobs.warp.k = 10; d.knobs.threadblock.k = 10 }), "AccessDoesNotDivideTile", &["alignment of A = 4", "10 contiguous", "try 2"], true),
         (changed(|d| d.knobs.smem_a = swizzle(Along::K, 3, 2, 0)), "SwizzleBeyondRow", &["swizzle of A", "within 32", "row of 8"], false),
         (changed(|d| d.knobs.warp = Mnk::new(128, 128, 8)), "OutOfRange", &["warp M x N = 16384", "128 to 4096"], false),
         (changed(|d| d.knobs.blocks_per_sm = 4), "Registers", &["139 registers", "256 threads", "4 blocks", "64", "smaller warp tile"], false),
         (changed(|d| { (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(16, 32, 8), Mnk::new(8, 16, 8)); (d.class.arch, d.knobs.blocks_per_sm) = (ArchKind::Sm75, 9) }), "OutOfRange", &["threads of a multiprocessor = 1152", "32 to 1024"], false),
-        (ring(|d| d.knobs.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "stages is 4"], true),
+        (ring(|d| d.knobs.stages = 9), "SharedMemory", &["149760 bytes", "9 stages of 16640", "sm_80 has 82944", "2 blocks", "try stages = 4"], true),
         (changed(|d| (d.knobs.threadblock, d.knobs.warp) = (Mnk::new(32, 32, 256), Mnk::new(32, 32, 32))), "SharedMemory", &["2 stages of", "sm_70 has 98304", "smaller threadblock tile"], false),
         (changed(|d| d.class.output.epilogue = node(&[Op::Add])), "Epilogue", &["a node lacks what it is to be applied to"], false),
         (changed(|d| d.class.output.epilogue = node(&[Op::Nop])), "Epilogue", &["hole"], false),
@@ -125,7 +125,7 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source])), "Epilogue", &["one result"], false),
         (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator, Op::Source, Op::Scale])), "Epilogue", &["not a scalar"], false),
         (changed(|d| d.class.output.epilogue = node(&[Op::Accumulator; 33])), "Epilogue", &["more than 32 nodes"], false),
-        (changed(|d| d.class.compute = ComputeKind::I32), "Compute", &["from f32 to f32", "compute in i32", "nearest is f32"], true),
+        (changed(|d| d.class.compute = ComputeKind::I32), "Compute", &["from f32 to f32", "compute in i32", "try f32"], true),
     ];
     for (desc, variant, words, nearest) in table {
         let refusal = desc.check().expect_err(variant);
@@ -148,48 +148,44 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
 
 #[test]
 fn a_machine_that_is_too_old_or_too_small_is_named() {
-    let d = drawn::ring(ROWS);
-    for (sm, words) in [(75, "nearest tag is sm75"), (70, "nearest tag is sm70"), (61, "no tag is as old")] {
+    let d = random_cases::ring(ROWS);
+    for (sm, words) in [(75, "try arch sm75"), (70, "try arch sm70"), (61, "no tag is as old")] {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
         let sentence = d.check_on(&machine).expect_err("too old").to_string();
         assert!(sentence.contains("instructions of sm80") && sentence.contains(&format!("sm_{sm}")), "{sentence}");
         assert!(sentence.contains(words), "{sentence}");
     }
     let small = d.check_on(&ArchKind::Sm86.machine()).expect_err("99 KB").to_string();
-    assert!(small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("stages is 3"), "{small}");
-    let types = drawn::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
+    assert!(small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("try stages = 3"), "{small}");
+    let types = random_cases::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
     let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
     let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
     let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
-    assert!(sentence.contains("16384 bytes of shared memory (the slices of K hand over 16384 bytes)"), "{sentence}");
+    assert!(sentence.contains("16384 bytes of shared memory (the slices of K reduce 16384 bytes)"), "{sentence}");
     assert!(sentence.contains("sm_70 has 8192") && sentence.contains("smaller threadblock tile"), "{sentence}");
     let narrow = Machine { threads_per_block: 128, ..ArchKind::Sm80.machine() };
     let sentence = d.check_on(&narrow).expect_err("256 threads").to_string();
-    assert!(sentence.contains("threads of a block = 256 is not from 32 to 128"), "{sentence}");
+    assert!(sentence.contains("threads of a block = 256 is out of range (32 to 128)"), "{sentence}");
 }
 
 #[test]
 fn the_table_refuses_what_it_has_no_row_for() {
-    let types = drawn::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
+    let types = random_cases::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm80, types).expect_err("no row").to_string();
     assert!(
         refused(OpKind::TensorOp, types)
             .contains("f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt")
     );
-    let halves = drawn::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm80 has no kernel; the nearest architecture is sm90"));
+    let halves = random_cases::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
+    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm80 is unsupported; try sm90"));
     let mixed = falchion::numeric::Combined { b: ElementKind::F32, ..types };
     assert!(refused(OpKind::Simt, mixed).contains("f64 by f32 accumulating in f64 into f64"));
 }
 
 /// A packed problem of m x n x k with matrices as long as they need to be, changed.
 fn problem([m, n, k]: [usize; 3], change: impl FnOnce(&mut Problem)) -> Problem {
-    let matrix = |rows, columns| View::new(Elements::of(rows * columns), Order::Row, columns);
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    let mut problem =
-        Problem { m, n, k, a: matrix(m, k), b: matrix(k, n), c: Source::None, d: matrix(m, n), scalars, workspace: None };
+    let mut problem = packed([m, n, k]);
     change(&mut problem);
     problem
 }
@@ -202,15 +198,15 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let plain = default_f32(ArchKind::Sm70, ROWS);
     let whole = {
         let i32 = ElementKind::I32;
-        default_description(OpKind::Simt, ArchKind::Sm70, drawn::types(i32, i32, i32), ROWS).expect("a row")
+        default_description(OpKind::Simt, ArchKind::Sm70, random_cases::types(i32, i32, i32), ROWS).expect("a row")
     };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, Problem, &str, &[&str])> = vec![
         (plain, problem([0, 4, 4], |s| s.m = most + 1), "ExtentTooLarge", &["M = 2147483648", "2147483647"]),
         (plain, problem([4, 4, 0], |s| s.k = usize::MAX), "ExtentTooLarge", &["K = 18446744073709551615", "2147483647"]),
         (plain, problem([0; 3], |s| { (s.m, s.n, s.a, s.b, s.d) = (most, most, huge, huge, huge) }), "TooManyTiles", &["281474976710656 tiles", "2147483647", "larger tile"]),
-        (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "LeadingDimension", &["dimension of A = 5", "number of columns", "nearest is 6"]),
-        (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "LeadingDimension", &["dimension of B = 3", "number of rows", "nearest is 6"]),
+        (plain, problem([4, 5, 6], |s| s.a.strides = [5, 1]), "LeadingDimension", &["dimension of A = 5", "number of columns", "try 6"]),
+        (plain, problem([4, 5, 6], |s| s.b.strides = [1, 3]), "LeadingDimension", &["dimension of B = 3", "number of rows", "try 6"]),
         (plain, problem([4, 5, 6], |s| s.d.memory.length = 19), "TooShort", &["D has 19 elements", "4 x 5", "dimension of 5 takes 20"]),
         (plain, problem([4, 5, 6], |s| { s.c = Source::Matrix(s.d.with(Elements::of(7))); s.scalars[1] = 1.0 }), "TooShort", &["C has 7 elements", "4 x 5", "takes 20"]),
         (plain, problem([4, 5, 6], |s| s.a.strides[0] = usize::MAX), "Overflow", &["size of A", "4 x 6", "18446744073709551615", "64 bits"]),
@@ -235,8 +231,8 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
 fn refusals_name_the_users_operands_in_either_frame() {
     type Change = fn(&mut Problem);
     let cases: [(Change, &str); 6] = [
-        (|s| s.a.strides = [5, 1], "the leading dimension of A = 5 is below its number of columns; the nearest is 6"),
-        (|s| s.b.strides = [1, 5], "the leading dimension of B = 5 is below its number of rows; the nearest is 6"),
+        (|s| s.a.strides = [5, 1], "the leading dimension of A = 5 is below its number of columns; try 6"),
+        (|s| s.b.strides = [1, 5], "the leading dimension of B = 5 is below its number of rows; try 6"),
         (|s| s.b.memory.length = 29, "B has 29 elements, and 6 x 5 with a leading dimension of 5 takes 30"),
         (|s| s.m = 1 << 31, "M = 2147483648 is beyond the largest extent, 2147483647"),
         (|s| s.a.strides = [12, 2], "rows of A are 12 elements apart, and its columns 2; one of the two has to be 1"),

@@ -1,9 +1,9 @@
-//! A matrix laid out again: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
+//! A matrix repacked: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
 
-use crate::harness::{Random, passes::RelayProgram};
+use crate::harness::{Random, passes::RepackProgram};
 use falchion::internals::{
     index::{IndexMap, Tabled, at, laws},
-    pass::{RELAY, Realignment, RelayMap, RelayShapes},
+    pass::{REPACK, Realignment, RepackMap, RepackShapes},
 };
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct Case {
 }
 
 impl Case {
-    fn drawn(random: &mut Random) -> Self {
+    fn random(random: &mut Random) -> Self {
         let rows = random.pick(&[1, 2, 3, 7, 33, 130]);
         let row_bytes: u64 = random.pick(&[1, 2, 15, 16, 17, 31, 100, 128, 255, 1000, 4095, 16_390, 20_001]);
         let stride = row_bytes + random.pick(&[0, 1, 2, 3, 8, 16, 30]);
@@ -33,8 +33,8 @@ impl Case {
         Self { rows, row_bytes, stride, pitch, address: random.below(16) as u64 }
     }
 
-    fn shapes(&self) -> RelayShapes {
-        RelayShapes::new(self.rows, self.row_bytes, self.stride, self.pitch).expect("something to copy")
+    fn shapes(&self) -> RepackShapes {
+        RepackShapes::new(self.rows, self.row_bytes, self.stride, self.pitch).expect("something to copy")
     }
 
     /// The source's bytes: those of the matrix, and not one more.
@@ -47,7 +47,7 @@ impl Case {
     }
 
     /// Whether a program copies the matrix: every byte of each row at its place, and nothing between the rows beyond its last access.
-    fn is_copied_by(&self, program: &RelayProgram) -> bool {
+    fn is_copied_by(&self, program: &RepackProgram) -> bool {
         let mut copy = vec![POISON; (self.rows * self.pitch) as usize];
         if program.run(&self.source(), self.address, &mut copy).is_err() {
             return false;
@@ -61,15 +61,15 @@ impl Case {
     }
 }
 
-/// `relay: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and injective where rows of the copy are
+/// `repack: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and injective where rows of the copy are
 /// further apart than that.
 #[test]
 fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
-    for log_pieces in 0..=RELAY.tile().ilog2() {
-        let map = RelayMap::new(RELAY, log_pieces, 0);
+    for log_pieces in 0..=REPACK.tile().ilog2() {
+        let map = RepackMap::new(REPACK, log_pieces, 0);
         assert_eq!(laws::bijective(&map), Ok(()));
-        assert_eq!(map.codomain(), RELAY.tile());
-        assert_eq!(laws::injective(&RelayMap::new(RELAY, log_pieces, 3)), Ok(()));
+        assert_eq!(map.codomain(), REPACK.tile());
+        assert_eq!(laws::injective(&RepackMap::new(REPACK, log_pieces, 3)), Ok(()));
     }
 }
 
@@ -87,8 +87,8 @@ fn a_piece_is_sixteen_bytes_of_two_accesses() {
 fn the_copy_is_the_matrix() {
     let mut random = Random::new(11);
     for _ in 0..400 {
-        let case = Case::drawn(&mut random);
-        assert!(case.is_copied_by(&RelayProgram::of(RELAY, case.shapes())), "{case:?}");
+        let case = Case::random(&mut random);
+        assert!(case.is_copied_by(&RepackProgram::of(REPACK, case.shapes())), "{case:?}");
     }
 }
 
@@ -99,8 +99,8 @@ fn the_law_fails_without_what_it_rests_on() {
     let mut random = Random::new(12);
     let mut failed = [0; 3];
     for _ in 0..100 {
-        let case = Case::drawn(&mut random);
-        let right = RelayProgram::of(RELAY, case.shapes());
+        let case = Case::random(&mut random);
+        let right = RepackProgram::of(REPACK, case.shapes());
         let [mut twice, mut first_alone, mut unguarded] = [right.clone(), right.clone(), right];
         twice.map = Arc::new(Tabled::of(&ZeroTwice(twice.map.clone())));
         first_alone.second = false;
@@ -133,7 +133,7 @@ impl IndexMap for ZeroTwice {
 #[test]
 fn what_is_no_copy_is_none() {
     let fine = (3, 100, 101, 112);
-    let of = |(rows, row_bytes, stride, pitch)| RelayShapes::new(rows, row_bytes, stride, pitch);
+    let of = |(rows, row_bytes, stride, pitch)| RepackShapes::new(rows, row_bytes, stride, pitch);
     assert!(of(fine).is_some());
     for wrong in [
         (0, 100, 101, 112),

@@ -1,4 +1,4 @@
-//! How operands reach a kernel: the table of routes, the law that each detour ends where the copy engine can read, and what a workspace
+//! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can read, and what a workspace
 //! takes. No GPU is needed.
 
 use crate::harness::OfFamily;
@@ -19,7 +19,7 @@ use falchion::{
     prelude::*,
     refusal::{
         Operand, Refusal,
-        Route::{self, Direct, Relaid, Transposed},
+        Route::{self, Direct, Repacked, Transposed},
     },
     threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
 };
@@ -54,24 +54,24 @@ fn the_table_of_routes() {
         (bf16([Col, Row, Row]), (4096, 4096, 4096), none, [512, 16], [Direct, Direct]),
         (i8([Row, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Direct, Direct]),
         // 4095 x 2 bytes are no multiple of 16, and 4096 x 2 are.
-        (bf16([Row, Col, Row]), odd, none, [0, 0], [Relaid, Relaid]),
+        (bf16([Row, Col, Row]), odd, none, [0, 0], [Repacked, Repacked]),
         (bf16([Row, Col, Row]), odd, [Some(4096), Some(4104)], [0, 0], [Direct, Direct]),
-        (bf16([Row, Col, Row]), odd, [Some(4096), None], [0, 0], [Direct, Relaid]),
-        (bf16([Col, Row, Row]), (4096, 4095, 77), none, [0, 0], [Direct, Relaid]),
+        (bf16([Row, Col, Row]), odd, [Some(4096), None], [0, 0], [Direct, Repacked]),
+        (bf16([Col, Row, Row]), (4096, 4095, 77), none, [0, 0], [Direct, Repacked]),
         // Addresses.
-        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [2, 0], [Relaid, Direct]),
-        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [4096, 8], [Direct, Relaid]),
+        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [2, 0], [Repacked, Direct]),
+        (bf16([Row, Col, Row]), (4096, 4096, 4096), none, [4096, 8], [Direct, Repacked]),
         // One row has no next; it still begins somewhere.
         (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [0, 0], [Direct, Direct]),
-        (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [2, 0], [Relaid, Direct]),
+        (bf16([Row, Col, Row]), (1, 4096, 4096), [Some(4097), None], [2, 0], [Repacked, Direct]),
         // Bytes are read along K alone: along M or N, nothing else matters.
         (i8([Col, Col, Row]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
-        (i8([Row, Row, Row]), (4096, 4096, 4095), none, [0, 0], [Relaid, Transposed]),
+        (i8([Row, Row, Row]), (4096, 4096, 4095), none, [0, 0], [Repacked, Transposed]),
         (i8([Col, Row, Row]), odd, none, [3, 5], [Transposed, Transposed]),
         // A column-major D exchanges the operands, and the user's names stay.
         (i8([Col, Col, Col]), (4096, 4096, 4096), none, [0, 0], [Transposed, Direct]),
-        (bf16([Row, Col, Col]), (4096, 4096, 4095), [Some(4096), None], [0, 0], [Direct, Relaid]),
-        (bf16([Row, Col, Col]), (4096, 4096, 4096), none, [0, 6], [Direct, Relaid]),
+        (bf16([Row, Col, Col]), (4096, 4096, 4095), [Some(4096), None], [0, 0], [Direct, Repacked]),
+        (bf16([Row, Col, Col]), (4096, 4096, 4096), none, [0, 6], [Direct, Repacked]),
     ];
     for (desc, extents, leading, addresses, wanted) in table {
         assert_eq!(desc.check(), Ok(()));
@@ -81,7 +81,7 @@ fn the_table_of_routes() {
 }
 
 #[test]
-fn what_is_not_read_makes_no_detour() {
+fn what_is_not_read_needs_no_pass() {
     let desc = i8([Col, Row, Row]);
     for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)] {
         let problem = Problem::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
@@ -95,10 +95,10 @@ fn what_is_not_read_makes_no_detour() {
 }
 
 /// An operand is read where it lies if, and only if, it is contiguous along the index that the kernel reads along, its address is a
-/// multiple of 16, and the copy engine has a map of it; where a detour ends, the engine has one, rows do not overlap, and both
+/// multiple of 16, and TMA has a map of it; where a pass ends, TMA has one, rows do not overlap, and both
 /// operands' parts of the workspace are apart and in it.
 #[test]
-fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
+fn a_route_is_direct_where_tma_can_read_and_no_other() {
     let mut random = Random::new(5);
     let mut seen = [0; 3];
     for _ in 0..4000 {
@@ -135,7 +135,7 @@ fn a_route_is_direct_where_the_copy_engine_can_read_and_no_other() {
             } else if can {
                 Direct
             } else {
-                Relaid
+                Repacked
             };
             assert_eq!(way.route, wanted, "{operand:?} of {desc:?}, {m} {n} {k} {given:?} {addresses:?}");
             assert!(map(way.leading), "{way:?}");
@@ -162,7 +162,7 @@ fn the_size_of_a_workspace() {
     let routes = routes(&bf16([Row, Col, Row]), (4095, 4096, 4095), [None; 2], [0, 0]);
     assert_eq!(routes.workspace_bytes(), (4095 + 4096) * 8192 + 256);
     assert_eq!((routes.a.offset, routes.b.offset), (0, 4095 * 8192));
-    assert_eq!(routes.to_string(), "A relaid, B relaid");
+    assert_eq!(routes.to_string(), "A repacked, B repacked");
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
 #[test]
 fn a_missing_workspace_says_what_the_call_would_do_with_it() {
     let said = |given, a, b| Refusal::Workspace { given, a, b, needed: 134_348_800 }.to_string();
-    assert_eq!(said(0, Relaid, Direct), "workspace = 0 bytes; this call lays A out again and takes 134348800");
+    assert_eq!(said(0, Repacked, Direct), "workspace = 0 bytes; this call repacks A and takes 134348800");
     assert_eq!(said(7, Direct, Transposed), "workspace = 7 bytes; this call transposes B and takes 134348800");
-    assert_eq!(said(0, Transposed, Relaid), "workspace = 0 bytes; this call transposes A, lays B out again and takes 134348800");
+    assert_eq!(said(0, Transposed, Repacked), "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800");
 }
 
 /// The types of a kernel and the words of a flag lead to the same description, in each layout.
@@ -219,7 +219,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     assert_eq!(Bytes::<ColMajor, RowMajor, RowMajor>::DESC, by_words(["i8:col", "i8:row", "i32:row"]));
     assert_eq!(Bytes::<ColMajor, ColMajor, ColMajor>::DESC, by_words(["i8:col", "i8:col", "i32:col"]));
     assert_eq!(Bytes::<RowMajor, RowMajor, RowMajor>::DESC, by_words(["i8:row", "i8:row", "i32:row"]));
-    // On the host nothing is laid out again, and a workspace may be given.
+    // On the host nothing is repacked, and a workspace may be given.
     let (a, b, mut d, mut none) = ([1i8; 6], [1i8; 6], [0; 4], [0u8; 0]);
     let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
     assert_eq!(gemm.workspace_size(&Arguments::new((2, 2, 3), &a, &b, &mut d)), Ok(0));
@@ -227,7 +227,7 @@ fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     assert_eq!(d, [3; 4]);
 }
 
-/// Threads read f32 along M and N: what is contiguous along K is transposed, to rows of M or N.
+/// Threads read f32 along M and N: what is K-major is transposed, to rows of M or N.
 #[test]
 fn what_threads_multiply_lies_along_m_and_n() {
     let of = |orders| descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
@@ -247,5 +247,5 @@ fn what_threads_multiply_lies_along_m_and_n() {
     }
     // Rows of 1001 floats are no multiple of 16 bytes.
     let odd = routes(&of([Col, Row, Row]), (1001, 3000, 200), [None; 2], [0, 4]);
-    assert_eq!([odd.a.route, odd.b.route], [Relaid, Relaid]);
+    assert_eq!([odd.a.route, odd.b.route], [Repacked, Repacked]);
 }

@@ -1,4 +1,4 @@
-//! What the host's model of the copy engine does with a box: every law drawn, and every law failing once its mechanism is taken away.
+//! What the host's model of TMA does with a box: every law drawn, and every law failing once its mechanism is taken away.
 
 use crate::harness::{
     tensors::{POISON, bytes, copies, packed},
@@ -21,13 +21,13 @@ fn halves() -> TensorMapDesc {
     packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, TensorSwizzle::Bytes128)
 }
 
-/// A box whose bytes go elsewhere than `swizzle` says: `bend(byte of the box)`.
-struct Bent {
+/// A box whose bytes go elsewhere than `swizzle` says: `mutate(byte of the box)`.
+struct Mutant {
     tile: SharedBox,
-    bend: fn(u32) -> u32,
+    mutate: fn(u32) -> u32,
 }
 
-impl IndexMap for Bent {
+impl IndexMap for Mutant {
     fn domain(&self) -> Coord {
         self.tile.domain()
     }
@@ -36,7 +36,7 @@ impl IndexMap for Bent {
     }
     fn at(&self, point: Coord) -> Option<u32> {
         let bytes = self.tile.map().element.bytes_of(1);
-        Some((self.bend)((point.row * self.tile.domain().column + point.column) * bytes) / bytes)
+        Some((self.mutate)((point.row * self.tile.domain().column + point.column) * bytes) / bytes)
     }
 }
 
@@ -96,17 +96,17 @@ fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
 #[test]
 fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     let tile = SharedBox::new(&halves(), 0).expect("a tile");
-    let bent = |bend| Bent { tile, bend };
-    assert_eq!(laws::bijective(&bent(|byte| TensorSwizzle::Bytes128.apply(byte))), Ok(()));
-    let merged = laws::injective(&bent(|byte| byte | (byte / 128 % 8 * 16)));
+    let mutant = |mutate| Mutant { tile, mutate };
+    assert_eq!(laws::bijective(&mutant(|byte| TensorSwizzle::Bytes128.apply(byte))), Ok(()));
+    let merged = laws::injective(&mutant(|byte| byte | (byte / 128 % 8 * 16)));
     assert!(matches!(merged, Err(Violation::Shared { .. })), "{merged:?}");
-    let narrow = vectors_whole(&bent(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
+    let narrow = vectors_whole(&mutant(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
     assert!(narrow.is_err(), "{narrow:?}");
-    let beyond = laws::injective(&bent(|byte| byte + 128));
+    let beyond = laws::injective(&mutant(|byte| byte + 128));
     assert!(matches!(beyond, Err(Violation::Outside { .. })), "{beyond:?}");
     // The line's number in the wrong bits, and one row of the box taken for two lines: conflicts.
-    for bend in [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)] {
-        assert!(wavefronts_of_a_column(&bent(bend), 2) > 1);
+    for mutate in [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)] {
+        assert!(wavefronts_of_a_column(&mutant(mutate), 2) > 1);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tensor maps as values: what a matrix becomes, and every rule of the copy engine read as a sentence whose nearest value is legal.
+//! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose nearest value is legal.
 
 use crate::harness::tensors::{packed, stores};
 use falchion::{
@@ -47,73 +47,73 @@ fn a_matrix_and_a_batch_as_descriptions() {
 }
 
 #[test]
-fn every_rule_of_the_engine_is_a_sentence_whose_nearest_value_is_legal() {
+fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
     let most = (1u64 << 40) - 16;
     let cases: &[(Change, &str, Change)] = &[
-        (|d| d.rank = 0, "rank of the tensor map = 0 is not from 1 to 5; the nearest is 1", |d| d.rank = 1),
-        (|d| d.rank = 6, "rank of the tensor map = 6 is not from 1 to 5; the nearest is 5", |d| d.rank = 5),
-        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is not from 1 to 4294967296; the nearest is 1", |d| d.dims[0] = 1),
+        (|d| d.rank = 0, "rank of the tensor map = 0 is out of range (1 to 5); try 1", |d| d.rank = 1),
+        (|d| d.rank = 6, "rank of the tensor map = 6 is out of range (1 to 5); try 5", |d| d.rank = 5),
+        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is out of range (1 to 4294967296); try 1", |d| d.dims[0] = 1),
         (
             |d| d.dims[4] = (1 << 32) + 1,
-            "extent of dimension 4 = 4294967297 is not from 1 to 4294967296; the nearest is 4294967296",
+            "extent of dimension 4 = 4294967297 is out of range (1 to 4294967296); try 4294967296",
             |d| d.dims[4] = 1 << 32,
         ),
         (
             |d| d.strides_bytes[1] = 1 << 40,
-            "stride of dimension 2 in bytes = 1099511627776 is not from 0 to 1099511627760; the nearest is 1099511627760",
+            "stride of dimension 2 in bytes = 1099511627776 is out of range (0 to 1099511627760); try 1099511627760",
             |d| d.strides_bytes[1] = (1 << 40) - 16,
         ),
         (
             |d| d.strides_bytes[3] = 264,
-            "stride of dimension 4 in bytes = 264 is no multiple of 16; the nearest is 272",
+            "stride of dimension 4 in bytes = 264 is not a multiple of 16; try 272",
             |d| d.strides_bytes[3] = 272,
         ),
         (
             |d| d.box_dims[2] = 257,
-            "box extent of dimension 2 = 257 is not from 1 to 256; the nearest is 256",
+            "box extent of dimension 2 = 257 is out of range (1 to 256); try 256",
             |d| (d.box_dims[1], d.box_dims[2]) = (1, 256),
         ),
-        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is not from 1 to 256; the nearest is 1", |d| d.box_dims[1] = 1),
+        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is out of range (1 to 256); try 1", |d| d.box_dims[1] = 1),
         (
             |d| d.box_dims[0] = 36,
-            "inner box bytes under the swizzle of 128 bytes = 144 is not from 128 to 128; the nearest is 128",
+            "inner box bytes under the swizzle of 128 bytes = 144 is out of range (128 to 128); try 128",
             |d| d.box_dims[0] = 32,
         ),
         (
             |d| d.box_dims[0] = 16,
-            "inner box bytes under the swizzle of 128 bytes = 64 is not from 128 to 128; the nearest is 128",
+            "inner box bytes under the swizzle of 128 bytes = 64 is out of range (128 to 128); try 128",
             |d| d.box_dims[0] = 32,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes64, 32),
-            "inner box bytes under the swizzle of 64 bytes = 128 is not from 64 to 64; the nearest is 64",
+            "inner box bytes under the swizzle of 64 bytes = 128 is out of range (64 to 64); try 64",
             |d| d.box_dims[0] = 16,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes32, 12),
-            "inner box bytes under the swizzle of 32 bytes = 48 is not from 32 to 32; the nearest is 32",
+            "inner box bytes under the swizzle of 32 bytes = 48 is out of range (32 to 32); try 32",
             |d| d.box_dims[0] = 8,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 3),
-            "inner box bytes = 12 is not from 16 to 1024; the nearest is 16",
+            "inner box bytes = 12 is out of range (16 to 1024); try 16",
             |d| d.box_dims[0] = 4,
         ),
         (
             |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 129),
-            "inner box bytes = 516 is no multiple of 16; the nearest is 528",
+            "inner box bytes = 516 is not a multiple of 16; try 528",
             |d| d.box_dims[0] = 132,
         ),
         (
             |d| (d.box_dims[1], d.box_dims[2]) = (256, 8),
-            "box bytes = 524288 is not from 16 to 232448; the nearest is 232448",
+            "box bytes = 524288 is out of range (16 to 232448); try 232448",
             // 1816 rows of 128 bytes.
             |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1),
         ),
         // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits hold.
         (
             |d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16),
-            "bytes that the tensor reaches = 18446744073709551615 is not from 1 to 9223372036854775807; the nearest is \
+            "bytes that the tensor reaches = 18446744073709551615 is out of range (1 to 9223372036854775807); try \
              9223372036854775807",
             |d| d.dims[4] = 1 << 23,
         ),
@@ -134,10 +134,10 @@ fn every_rule_of_the_engine_is_a_sentence_whose_nearest_value_is_legal() {
 fn an_address_is_aligned_and_has_room_behind_it() {
     assert_eq!(MAP.check_at(0x7000_0000), Ok(()));
     let said = |address| MAP.check_at(address).expect_err("refused").to_string();
-    assert_eq!(said(1000), "address of the tensor = 1000 is no multiple of 16; the nearest is 1008");
+    assert_eq!(said(1000), "address of the tensor = 1000 is not a multiple of 16; try 1008");
     assert_eq!(
         said(u64::MAX - 15),
-        "address of the tensor = 18446744073709551600 is not from 0 to 18446744073708527632; the nearest is 18446744073708527632"
+        "address of the tensor = 18446744073709551600 is out of range (0 to 18446744073708527632); try 18446744073708527632"
     );
     for nearest in [1008, 18_446_744_073_708_527_632] {
         assert_eq!(MAP.check_at(nearest), Ok(()));
@@ -150,37 +150,37 @@ fn strides_of_matrices_are_refused_in_elements() {
     let said = |matrix: TensorMatrix| matrix.map((16, 16), TensorSwizzle::Bytes32).expect_err("refused").to_string();
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
-        "the leading dimension of A = 499 is below its number of columns; the nearest is 500"
+        "the leading dimension of A = 499 is below its number of columns; try 500"
     );
     assert_eq!(
         said(TensorMatrix { leading: 999, order: Order::Col, ..A }),
-        "the leading dimension of A = 999 is below its number of rows; the nearest is 1000"
+        "the leading dimension of A = 999 is below its number of rows; try 1000"
     );
     let odd = TensorMatrix { leading: 505, operand: Operand::B, ..A };
     assert_eq!(
         said(odd),
-        "the leading dimension of B = 505 is no multiple of 8 elements, which are the 16 bytes of which the copy engine's \
-         strides are multiples; the nearest is 512"
+        "the leading dimension of B = 505 is not a multiple of 8 elements, which are the 16 bytes of which TMA's \
+         strides are multiples; try 512"
     );
     assert_eq!(
         said(TensorMatrix { batch: 2, batch_stride: 3, element: ElementKind::F64, ..A }),
-        "the stride of the batch of A = 3 is no multiple of 2 elements, which are the 16 bytes of which the copy engine's \
-         strides are multiples; the nearest is 4"
+        "the stride of the batch of A = 3 is not a multiple of 2 elements, which are the 16 bytes of which TMA's \
+         strides are multiples; try 4"
     );
     assert_eq!(
         said(TensorMatrix { leading: 1 << 39, ..A }),
-        "leading dimension = 549755813888 is not from 0 to 549755813880; the nearest is 549755813880"
+        "leading dimension = 549755813888 is out of range (0 to 549755813880); try 549755813880"
     );
-    assert_eq!(said(TensorMatrix { batch: 0, ..A }), "extent of dimension 2 = 0 is not from 1 to 4294967296; the nearest is 1");
+    assert_eq!(said(TensorMatrix { batch: 0, ..A }), "extent of dimension 2 = 0 is out of range (1 to 4294967296); try 1");
     let huge = TensorMatrix { rows: 1, columns: u64::MAX, leading: u64::MAX, ..A };
-    assert!(said(huge).starts_with("extent of dimension 0 = 18446744073709551615 is not from"));
+    assert!(said(huge).starts_with("extent of dimension 0 = 18446744073709551615 is out of range"));
 }
 
 #[test]
 fn tiles_and_copies_are_refused() {
     let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
-    assert_eq!(said(1000), "shared memory address = 1000 is no multiple of 128; the nearest is 896");
-    assert_eq!(said(1 << 30), "shared memory address = 1073741824 is not from 0 to 233472; the nearest is 233472");
+    assert_eq!(said(1000), "shared memory address = 1000 is not a multiple of 128; try 896");
+    assert_eq!(said(1 << 30), "shared memory address = 1073741824 is out of range (0 to 233472); try 233472");
     assert!(SharedBox::new(&changed(|d| d.rank = 0), 0).is_err());
 
     let tile = SharedBox::new(&MAP, 0).expect("a tile");
@@ -194,8 +194,8 @@ fn tiles_and_copies_are_refused() {
     for (corner, nearest) in [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)] {
         let copy_at = |corner| TensorCopy::new(tile, [corner, 3, 0, 0, 0]);
         let said = format!(
-            "corner along dimension 0 = {corner} is no multiple of 8 elements, which are the 16 bytes at a multiple of which the \
-             copy engine begins a row; the nearest is {nearest}"
+            "corner along dimension 0 = {corner} is not a multiple of 8 elements, which are the 16 bytes at a multiple of which TMA \
+             begins a row; try {nearest}"
         );
         let refused = [
             copy_at(corner).check(),
@@ -205,7 +205,7 @@ fn tiles_and_copies_are_refused() {
         assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
-    // What the engine stores beyond what lies inside.
+    // What TMA stores beyond what lies inside.
     let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
     let stored = |tile, corner: [i32; 2]| stores(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]));
     // Rows of 1000 bytes are no whole multiple of 16.

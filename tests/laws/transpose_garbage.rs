@@ -3,10 +3,11 @@
 
 use falchion::{
     internals::{
-        call::Source,
+        call::{Elements, Source, View},
         index::{Coord, IndexMap, at},
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeShapes},
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
     },
+    layout::Order,
     threadblock::SwizzleKind,
 };
 use falchion_lab::verify::draw;
@@ -69,7 +70,7 @@ fn what_follows_from_garbage_is_a_number_and_never_a_panic() {
         saturated += usize::from(numbers.contains(&u32::MAX));
         refused += usize::from(desc.check().is_err());
     }
-    println!("{offsets} offsets; {refused} descriptions are no kernels, {saturated} have a number beyond 32 bits");
+    println!("{offsets} offsets; {refused} descriptions are invalid, {saturated} have a number beyond 32 bits");
     assert!(offsets > 100_000 && refused > 10_000 && saturated > 100);
 }
 
@@ -84,21 +85,23 @@ fn garbage_is_refused_and_never_a_panic() {
             let number = drawn(7) as usize;
             if number == u32::MAX as usize { usize::MAX } else { number }
         };
-        let mut matrix = || Strided { leading: wild(&mut drawn), stride: wild(&mut drawn), length: wild(&mut drawn).min(4096) };
+        let mut matrix = || {
+            let [leading, stride, length] = [(); 3].map(|()| wild(&mut drawn));
+            View::new(Elements::of(length.min(4096)), Order::Row, leading).batched(stride)
+        };
         let (a, b, d) = (matrix(), matrix(), matrix());
-        let shapes = TransposeShapes {
+        let problem = TransposeProblem {
             rows: wild(&mut drawn),
             columns: wild(&mut drawn),
             batch: wild(&mut drawn),
             a,
             b: if drawn(0) == 1 { Source::Matrix(b) } else { Source::None },
             d,
-            alpha: 1.0,
-            beta: 0.0,
+            scalars: [1.0, 0.0],
         };
         for choice in [Choice::Desc(desc), Choice::Auto] {
-            let chosen = choice.desc(desc.combine, desc.element_bytes.clamp(1, 8).next_power_of_two(), &shapes, [0; 3]);
-            match chosen.check().and_then(|()| shapes.check(&chosen)) {
+            let chosen = choice.desc(desc.combine, desc.element_bytes.clamp(1, 8).next_power_of_two(), &problem);
+            match chosen.check().and_then(|()| problem.check(&chosen)) {
                 Ok(()) => accepted += 1,
                 Err(refusal) => {
                     assert!(!refusal.to_string().is_empty());

@@ -1,11 +1,11 @@
 //! The laws of a transpose's maps, for descriptions drawn from all that `check` accepts, and that each fails without what it
 //! rests on.
 
-use crate::harness::transposes::{drawn, named};
+use crate::harness::transposes::{named, random_descriptions};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at, laws},
-        pass::transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeProgram, TransposeShapes},
+        pass::transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
     },
     refusal::{Field, Refusal},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
@@ -19,7 +19,7 @@ fn cases(cases: u32) -> Config {
 
 /// A description that `check` accepts, of those that gather or of the others.
 fn legal(gathered: bool) -> impl Strategy<Value = TransposeDesc> {
-    let of = move |seed| drawn(32, seed).into_iter().find(|desc| desc.is_gathered() == gathered);
+    let of = move |seed| random_descriptions(32, seed).into_iter().find(|desc| desc.is_gathered() == gathered);
     any::<u64>().prop_filter_map("one of 32", of)
 }
 
@@ -208,12 +208,12 @@ fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
 /// Lanes gather from lines that are a group apart: without the skew between groups they meet on one bank.
 #[test]
 fn without_a_skew_gathering_conflicts() {
-    let shapes = TransposeShapes::packed(1021, 1019);
+    let problem = TransposeProblem::packed(1021, 1019);
     for desc in named().into_iter().filter(|desc| desc.is_gathered() && desc.element_bytes < 4) {
         let program = TransposeProgram::of(&desc);
         let plain = falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
         let without = TransposeProgram { smem: std::sync::Arc::new(plain), ..program.clone() };
-        let [with, without] = [program, without].map(|program| count_transpose(&program, &shapes).expect("it counts").loads);
+        let [with, without] = [program, without].map(|program| count_transpose(&program, &problem).expect("it counts").loads);
         println!("{desc}: {} of {} wavefronts, without a skew {}", with.wavefronts, with.ideal, without.wavefronts);
         assert!(with.accesses == without.accesses && with.wavefronts * 2 < without.wavefronts, "{desc}: {with:?} {without:?}");
     }
@@ -304,7 +304,7 @@ fn coverage_fails_without_what_it_rests_on() {
 
 /// A tile's stores and loads.
 fn shared(desc: &TransposeDesc) -> [SharedAccesses; 2] {
-    let whole = TransposeShapes::packed(desc.rows as usize, desc.columns as usize);
+    let whole = TransposeProblem::packed(desc.rows as usize, desc.columns as usize);
     let counters = count_transpose(&TransposeProgram::of(desc), &whole).expect("it counts");
     [counters.stores, counters.loads]
 }
@@ -376,7 +376,7 @@ fn the_resolvers_tiles_have_no_more_conflicts_than_two_to_a_wavefront() {
 fn lanes_along_d_are_what_coalesces() {
     let of = |lanes| {
         let desc = TransposeDesc { lanes, ..Rung::Padded.desc(Combine::Move, 4) };
-        count_transpose(&TransposeProgram::of(&desc), &TransposeShapes::packed(64, 64)).expect("it counts").d.sectors
+        count_transpose(&TransposeProgram::of(&desc), &TransposeProblem::packed(64, 64)).expect("it counts").d.sectors
     };
     assert_eq!([of(Lanes::Along), of(Lanes::Across)], [64 * 64 / 8, 64 * 64]);
 }

@@ -1,16 +1,17 @@
 //! Every refusal that a transpose on the host can meet: its sentence names the operand, the value and the limit, and a nearest
 //! value that it names is legal. What is not refused, though it looks odd, is computed.
 //!
-//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `src/cuda/transpose.rs` tests it.
+//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `src/cuda/pass.rs` tests it.
 
 use falchion::{
     Error, Refusal,
-    device::transpose::run_transpose_on_host,
+    device::run_on_host,
     internals::{
-        call::{HostSlice, HostSliceMut, Source},
+        call::{Elements, HostSlice, HostSliceMut, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
+        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
     },
+    layout::Order,
     numeric::ElementKind,
     prelude::*,
     refusal::Operand,
@@ -20,74 +21,105 @@ use falchion_lab::owned::HostTranspose;
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 
-/// The sentence that shapes are refused with.
-fn shapes_said(combine: Combine, shapes: &TransposeShapes) -> String {
-    let desc = Choice::Auto.desc(combine, 4, shapes, [0; 3]);
+/// The sentence that problem are refused with.
+fn problem_said(combine: Combine, problem: &TransposeProblem) -> String {
+    let desc = Choice::Auto.desc(combine, 4, problem);
     assert_eq!(desc.check(), Ok(()));
-    shapes.check(&desc).expect_err("refused").to_string()
+    problem.check(&desc).expect_err("refused").to_string()
 }
 
-fn fits(combine: Combine, shapes: &TransposeShapes) -> bool {
-    shapes.check(&Choice::Auto.desc(combine, 4, shapes, [0; 3])).is_ok()
+fn fits(combine: Combine, problem: &TransposeProblem) -> bool {
+    problem.check(&Choice::Auto.desc(combine, 4, problem)).is_ok()
 }
 
 #[test]
 fn leading_dimensions_below_the_extent() {
-    let packed = TransposeShapes::packed(5, 7);
-    let with = |a: usize, b: usize, d: usize| TransposeShapes {
-        a: Strided { leading: a, ..packed.a },
-        b: Source::Matrix(Strided { leading: b, ..packed.d }),
-        d: Strided { leading: d, ..packed.d },
-        beta: 1.0,
+    let packed = TransposeProblem::packed(5, 7);
+    let with = |a: usize, b: usize, d: usize| TransposeProblem {
+        a: View { strides: [a, 1], ..packed.a },
+        b: Source::Matrix(View { strides: [b, 1], ..packed.d }),
+        d: View { strides: [d, 1], ..packed.d },
+        scalars: [1.0, 1.0],
         ..packed
     };
-    for (shapes, said) in [
-        (with(6, 5, 5), "the leading dimension of A = 6 is below its number of columns; the nearest is 7"),
-        (with(7, 4, 5), "the leading dimension of B = 4 is below its number of columns; the nearest is 5"),
-        (with(7, 5, 0), "the leading dimension of D = 0 is below its number of columns; the nearest is 5"),
+    for (problem, said) in [
+        (with(6, 5, 5), "the leading dimension of A = 6 is below its number of columns; try 7"),
+        (with(7, 4, 5), "the leading dimension of B = 4 is below its number of columns; try 5"),
+        (with(7, 5, 0), "the leading dimension of D = 0 is below its number of columns; try 5"),
     ] {
-        assert_eq!(shapes_said(Combine::F32, &shapes), said);
+        assert_eq!(problem_said(Combine::F32, &problem), said);
     }
     assert!(fits(Combine::F32, &with(7, 5, 5)));
 }
 
+/// Matrices lie row by row: the transpose of column-major ones is that of the same bytes, rows and columns exchanged.
+#[test]
+fn matrices_of_another_order() {
+    let packed = TransposeProblem::packed(5, 7);
+    let b = Source::Matrix(packed.d.transposed());
+    for (problem, said) in [
+        (
+            TransposeProblem { a: packed.a.transposed(), ..packed },
+            "rows of A are 1 elements apart, and its columns 7, where the kernel is of row-major ones; ",
+        ),
+        (
+            TransposeProblem { d: packed.d.transposed(), ..packed },
+            "rows of D are 1 elements apart, and its columns 5, where the kernel is of row-major ones; ",
+        ),
+        (
+            TransposeProblem { b, scalars: [1.0, 1.0], ..packed },
+            "rows of B are 1 elements apart, and its columns 5, where the kernel is of row-major ones; ",
+        ),
+        (
+            TransposeProblem { a: View { strides: [14, 2], ..packed.a }, ..packed },
+            "rows of A are 14 elements apart, and its columns 2; ",
+        ),
+    ] {
+        let sentence = problem_said(Combine::F32, &problem);
+        assert!(sentence.starts_with(said), "{sentence}");
+    }
+}
+
 #[test]
 fn memory_that_is_too_short() {
-    let long = TransposeShapes::packed(5, 7);
-    let short = |matrix: Strided| Strided { length: matrix.length - 1, ..matrix };
+    let long = TransposeProblem::packed(5, 7);
+    let short = |matrix: View<Elements>| matrix.with(Elements::of(matrix.memory.length - 1));
     let b = Source::Matrix(short(long.d));
-    for (shapes, said) in [
-        (TransposeShapes { a: short(long.a), ..long }, "A has 34 elements, and 5 x 7 with a leading dimension of 7 takes 35"),
-        (TransposeShapes { d: short(long.d), ..long }, "D has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
-        (TransposeShapes { b, beta: 1.0, ..long }, "B has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
+    for (problem, said) in [
+        (TransposeProblem { a: short(long.a), ..long }, "A has 34 elements, and 5 x 7 with a leading dimension of 7 takes 35"),
+        (TransposeProblem { d: short(long.d), ..long }, "D has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
+        (
+            TransposeProblem { b, scalars: [1.0, 1.0], ..long },
+            "B has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35",
+        ),
     ] {
-        assert_eq!(shapes_said(Combine::F32, &shapes), said);
+        assert_eq!(problem_said(Combine::F32, &problem), said);
     }
     // The last row of the last matrix need not be as long as the others, nor the last matrix as its stride.
-    let gaps = Strided { leading: 10, stride: 60, length: 60 + 4 * 10 + 7 };
-    let two = Strided { stride: 35, length: 70, ..long.d };
-    assert!(fits(Combine::Move, &TransposeShapes { batch: 2, a: gaps, d: two, ..long }));
-    let one_less = TransposeShapes { batch: 2, a: short(gaps), d: two, ..long };
-    assert_eq!(shapes_said(Combine::Move, &one_less), "A has 106 elements, and 5 x 7 with a leading dimension of 10 takes 107");
+    let gaps = View::new(Elements::of(60 + 4 * 10 + 7), Order::Row, 10).batched(60);
+    let two = long.d.with(Elements::of(70));
+    assert!(fits(Combine::Move, &TransposeProblem { batch: 2, a: gaps, d: two, ..long }));
+    let one_less = TransposeProblem { batch: 2, a: short(gaps), d: two, ..long };
+    assert_eq!(problem_said(Combine::Move, &one_less), "A has 106 elements, and 5 x 7 with a leading dimension of 10 takes 107");
     // What is not read is not looked at.
-    assert!(fits(Combine::F32, &TransposeShapes { alpha: 0.0, a: Strided { length: 0, ..long.a }, ..long }));
-    assert!(fits(Combine::F32, &TransposeShapes { b: Source::Matrix(Strided { length: 0, ..long.d }), ..long }));
+    assert!(fits(Combine::F32, &TransposeProblem { scalars: [0.0, 0.0], a: long.a.with(Elements::of(0)), ..long }));
+    assert!(fits(Combine::F32, &TransposeProblem { b: Source::Matrix(long.d.with(Elements::of(0))), ..long }));
 }
 
 #[test]
 fn matrices_of_a_batch_that_overlap() {
-    let packed = TransposeShapes::packed(5, 7);
-    let strided = |leading: usize, stride: usize| TransposeShapes {
+    let packed = TransposeProblem::packed(5, 7);
+    let strided = |leading: usize, stride: usize| TransposeProblem {
         batch: 3,
-        a: Strided { stride: 0, ..packed.a },
-        d: Strided { leading, stride, length: 1000 },
+        a: packed.a.batched(0),
+        d: View::new(Elements::of(1000), Order::Row, leading).batched(stride),
         ..packed
     };
     // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.
     assert!(fits(Combine::Move, &strided(15, 5)) && fits(Combine::Move, &strided(5, 35)));
     for (leading, stride, nearest) in [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)] {
-        let said = shapes_said(Combine::Move, &strided(leading, stride));
-        assert_eq!(said, format!("the stride of D = {stride} makes matrices of the batch overlap; the nearest is {nearest}"));
+        let said = problem_said(Combine::Move, &strided(leading, stride));
+        assert_eq!(said, format!("the batch stride of D = {stride} makes matrices of the batch overlap; try {nearest}"));
         assert!(fits(Combine::Move, &strided(leading, nearest)), "{nearest}");
     }
 }
@@ -95,69 +127,72 @@ fn matrices_of_a_batch_that_overlap() {
 #[test]
 fn what_is_too_large() {
     let huge = |rows: usize, columns: usize| {
-        let shapes = TransposeShapes::packed(rows, columns);
-        let long = |matrix| Strided { length: usize::MAX, ..matrix };
-        TransposeShapes { a: long(shapes.a), d: long(shapes.d), ..shapes }
+        let problem = TransposeProblem::packed(rows, columns);
+        let long = |matrix: View<Elements>| matrix.with(Elements::ALL);
+        TransposeProblem { a: long(problem.a), d: long(problem.d), ..problem }
     };
     // More than 2^31 elements are many, and no reason to refuse.
     assert!(fits(Combine::Move, &huge(1 << 16, 1 << 16)));
     assert!(fits(Combine::Move, &huge(i32::MAX as usize, 1)));
-    for (shapes, said) in [
+    for (problem, said) in [
         (huge(1 << 31, 1), "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
         (huge(1, usize::MAX), "the number of columns = 18446744073709551615 is beyond the largest extent, 2147483647"),
         (huge(1 << 29, 1 << 27), "tiles, and a grid has at most 2147483647 blocks; take a larger tile"),
-        (TransposeShapes { batch: 1 << 40, ..huge(0, 7) }, ""),
+        (TransposeProblem { batch: 1 << 40, ..huge(0, 7) }, ""),
         (
-            TransposeShapes { a: Strided { leading: usize::MAX, ..huge(9, 9).a }, ..huge(9, 9) },
+            TransposeProblem { a: View { strides: [usize::MAX, 1], ..huge(9, 9).a }, ..huge(9, 9) },
             "the size of A, 9 x 9 with a leading dimension of 18446744073709551615, is beyond 64 bits",
         ),
         (
-            TransposeShapes { batch: 1 << 60, ..huge(9, 9) },
+            TransposeProblem { batch: 1 << 60, ..huge(9, 9) },
             "the size of D, 9 x 9 with a leading dimension of 9, is beyond 64 bits",
         ),
-        (TransposeShapes { batch: 1 << 33, ..huge(1, 1) }, "the problem has 8589934592 tiles, and a grid has at most 2147483647"),
+        (
+            TransposeProblem { batch: 1 << 33, ..huge(1, 1) },
+            "the problem has 8589934592 tiles, and a grid has at most 2147483647",
+        ),
     ] {
         if said.is_empty() {
-            let desc = Choice::Auto.desc(Combine::Move, 4, &shapes, [0; 3]);
-            assert_eq!(desc.check().and_then(|()| shapes.check(&desc)), Ok(()));
+            let desc = Choice::Auto.desc(Combine::Move, 4, &problem);
+            assert_eq!(desc.check().and_then(|()| problem.check(&desc)), Ok(()));
             continue;
         }
-        let sentence = shapes_said(Combine::Move, &shapes);
+        let sentence = problem_said(Combine::Move, &problem);
         assert!(sentence.contains(said), "{sentence}");
     }
-    let refused = |shapes: &TransposeShapes| match HostTranspose::poisoned(ElementKind::F64, Choice::Auto, shapes) {
+    let refused = |problem: &TransposeProblem| match HostTranspose::poisoned(ElementKind::F64, Choice::Auto, problem) {
         Err(Error::Refused(refusal)) => refusal.to_string(),
         other => panic!("{other:?}"),
     };
-    let said = refused(&TransposeShapes::packed(1 << 20, 1 << 20));
+    let said = refused(&TransposeProblem::packed(1 << 20, 1 << 20));
     assert!(
         said.starts_with("the matrices take 17592186044416 bytes, and ") && said.ends_with("take a smaller problem"),
         "{said}"
     );
     // A matrix that is not read is not checked, and not believed either.
-    let unread = TransposeShapes::stacked((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
+    let unread = TransposeProblem::of((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
     assert!(refused(&unread).contains("bytes of memory are to be had"));
 }
 
 #[test]
 fn scalars_and_operands_that_are_not_there() {
-    let packed = TransposeShapes::packed(5, 7);
+    let packed = TransposeProblem::packed(5, 7);
     let sentence = |scalar: &str| {
         format!(
             "the kernel moves elements as they are, and the scalar {scalar} would change them; take one that combines in f32 or f64"
         )
     };
     let b = Source::Matrix(packed.d);
-    for (shapes, scalar) in [
-        (TransposeShapes { alpha: 2.0, ..packed }, "alpha"),
-        (TransposeShapes { alpha: 0.0, ..packed }, "alpha"),
-        (TransposeShapes { alpha: f64::NAN, ..packed }, "alpha"),
-        (TransposeShapes { beta: 1.0, b, ..packed }, "beta"),
-        (TransposeShapes { alpha: 2.0, beta: f64::NAN, b, ..packed }, "beta"),
+    for (problem, scalar) in [
+        (TransposeProblem { scalars: [2.0, 0.0], ..packed }, "alpha"),
+        (TransposeProblem { scalars: [0.0, 0.0], ..packed }, "alpha"),
+        (TransposeProblem { scalars: [f64::NAN, 0.0], ..packed }, "alpha"),
+        (TransposeProblem { scalars: [1.0, 1.0], b, ..packed }, "beta"),
+        (TransposeProblem { scalars: [2.0, f64::NAN], b, ..packed }, "beta"),
     ] {
-        assert_eq!(shapes_said(Combine::Move, &shapes), sentence(scalar));
+        assert_eq!(problem_said(Combine::Move, &problem), sentence(scalar));
     }
-    let missing = shapes_said(Combine::F32, &TransposeShapes { beta: 1.0, ..packed });
+    let missing = problem_said(Combine::F32, &TransposeProblem { scalars: [1.0, 1.0], ..packed });
     assert_eq!(missing, "the kernel reads B, which the arguments do not give");
     for kind in [
         ElementKind::I8,
@@ -169,37 +204,37 @@ fn scalars_and_operands_that_are_not_there() {
         ElementKind::E5m2,
     ] {
         assert_eq!(Combine::of(kind, [2.0, 0.0]), Combine::Move);
-        let refused = HostTranspose::poisoned(kind, Choice::Auto, &TransposeShapes::stacked((2, 2), 1, [None; 3], [2.0, 0.0]));
+        let refused = HostTranspose::poisoned(kind, Choice::Auto, &TransposeProblem::of((2, 2), 1, [None; 3], [2.0, 0.0]));
         assert_eq!(refused.map(|_| ()).expect_err("refused").to_string(), sentence("alpha"), "{kind}");
     }
 }
 
 #[test]
 fn elements_of_other_types() {
-    let (shapes, a32, b64) = (TransposeShapes::packed(2, 3), [1.0f32; 6], [1.0f64; 6]);
-    let said = |choice: Choice, combine: Combine, shapes: &TransposeShapes, a: HostSlice<'_>, b: Source<HostSlice<'_>>| {
+    let (problem, a32, b64) = (TransposeProblem::packed(2, 3), [1.0f32; 6], [1.0f64; 6]);
+    let said = |choice: Choice, combine: Combine, problem: &TransposeProblem, a: HostSlice<'_>, b: Source<HostSlice<'_>>| {
         let mut d = [0.0f32; 6];
-        let matrices = TransposeMatrices { a, b, d: HostSliceMut::new::<f32>(&mut d) };
-        run_transpose_on_host(choice, combine, Mode::Fast, shapes, matrices).expect_err("refused").to_string()
+        let call = problem.with(a, b, HostSliceMut::new::<f32>(&mut d));
+        run_on_host(&choice.desc(combine, 4, problem), Mode::Fast, call).expect_err("refused").to_string()
     };
     let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&b64));
     let i32s = [1i32; 6];
     assert_eq!(
-        said(Choice::Auto, Combine::Move, &shapes, f64s, Source::None),
+        said(Choice::Auto, Combine::Move, &problem, f64s, Source::None),
         "a matrix of f64 was given where the kernel takes f32"
     );
     assert_eq!(
-        said(Choice::Auto, Combine::Move, &shapes, HostSlice::new::<i32>(&i32s), Source::None),
+        said(Choice::Auto, Combine::Move, &problem, HostSlice::new::<i32>(&i32s), Source::None),
         "a matrix of i32 was given where the kernel takes f32"
     );
-    let scaled = TransposeShapes { beta: 1.0, b: Source::Matrix(shapes.d), ..shapes };
+    let scaled = TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(problem.d), ..problem };
     assert_eq!(
         said(Choice::Auto, Combine::F32, &scaled, f32s, Source::Matrix(f64s)),
         "a matrix of f64 was given where the kernel takes f32"
     );
     let narrow = Choice::Desc(Rung::Padded.desc(Combine::Move, 2));
     assert_eq!(
-        said(narrow, Combine::Move, &shapes, f32s, Source::None),
+        said(narrow, Combine::Move, &problem, f32s, Source::None),
         "a matrix of f32 was given where the kernel takes elements of 2 bytes"
     );
 }
@@ -217,7 +252,7 @@ fn the_typed_door_refuses_and_writes_nothing() {
     let refused = transpose.run(arguments).expect_err("B is short").to_string();
     assert_eq!(refused, "B has 11 elements, and 4 x 3 with a leading dimension of 3 takes 12");
     let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).lda(3)).expect_err("lda").to_string();
-    assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; the nearest is 4");
+    assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; try 4");
     let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).stride_a(0)).expect_err("d").to_string();
     assert_eq!(refused, "D has 12 elements, and 4 x 3 with a leading dimension of 3 takes 24");
     assert_eq!(d, [7.0; 12]);
@@ -227,8 +262,8 @@ fn the_typed_door_refuses_and_writes_nothing() {
 fn nothing_is_fine() {
     for (rows, columns, batch) in [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)] {
         for mode in BOTH {
-            let shapes = TransposeShapes::stacked((rows, columns), batch, [None; 3], [1.0, 0.0]);
-            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &shapes).expect("nothing is a problem");
+            let problem = TransposeProblem::of((rows, columns), batch, [None; 3], [1.0, 0.0]);
+            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &problem).expect("nothing is a problem");
             transpose.draw(1).expect("nothing to draw");
             transpose.run(mode).expect("nothing to do");
             let verdict = transpose.verify().expect("nothing to verify");
@@ -255,21 +290,19 @@ fn nan_reaches_d_only_where_it_is_read() {
     assert_eq!(ran!(f32, 0.0, 0.0), [0.0; 35]);
     assert!(ran!(f32, 1.0, 2.0).iter().all(|x| x.is_nan()));
     for mode in BOTH {
-        let packed = TransposeShapes::packed(5, 7);
+        let packed = TransposeProblem::packed(5, 7);
         let (ones, nans, mut d) = ([1.0f32; 35], [f32::NAN; 35], [f32::NAN; 35]);
-        let shapes = TransposeShapes { alpha: 3.0, beta: 0.0, b: Source::Matrix(packed.d), ..packed };
-        let matrices = TransposeMatrices {
-            a: HostSlice::new::<f32>(&ones),
-            b: Source::Matrix(HostSlice::new::<f32>(&nans)),
-            d: HostSliceMut::new::<f32>(&mut d),
+        let problem = TransposeProblem { scalars: [3.0, 0.0], b: Source::Matrix(packed.d), ..packed };
+        let ran = |combine, problem: &TransposeProblem, a: &[f32], b, d: &mut [f32]| {
+            let call = problem.with(HostSlice::new::<f32>(a), b, HostSliceMut::new::<f32>(d));
+            run_on_host(&Choice::Auto.desc(combine, 4, problem), mode, call).expect("it runs");
         };
-        run_transpose_on_host(Choice::Auto, Combine::F32, mode, &shapes, matrices).expect("it runs");
+        ran(Combine::F32, &problem, &ones, Source::Matrix(HostSlice::new::<f32>(&nans)), &mut d);
         assert_eq!(d, [3.0; 35]);
         // A NaN that only moves keeps its bits.
         let odd = f32::from_bits(0x7fa0_1234);
         let (a, mut d) = ([odd; 35], [0.0f32; 35]);
-        let matrices = TransposeMatrices { a: HostSlice::new::<f32>(&a), b: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
-        run_transpose_on_host(Choice::Auto, Combine::Move, mode, &packed, matrices).expect("it runs");
+        ran(Combine::Move, &packed, &a, Source::None, &mut d);
         assert!(d.iter().all(|x| x.to_bits() == 0x7fa0_1234));
     }
 }
@@ -284,35 +317,35 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
     let swizzled = |bits, base, shift| TransposeDesc { staging: Staging::Swizzled { bits, base, shift }, ..padded };
     #[rustfmt::skip]
     let rows: Vec<(TransposeDesc, &str, Option<Set>)> = vec![
-        (TransposeDesc { element_bytes: 3, ..padded }, "bytes of an element = 3 is not one of 1, 2, 4, 8; the nearest is ", Some(|d, x| d.element_bytes = x)),
+        (TransposeDesc { element_bytes: 3, ..padded }, "bytes of an element = 3 is not one of 1, 2, 4, 8; try ", Some(|d, x| d.element_bytes = x)),
         (TransposeDesc { element_bytes: 0, ..padded }, "bytes of an element = 0", Some(|d, x| d.element_bytes = x)),
-        (TransposeDesc { combine: Combine::F64, ..padded }, "bytes of an element = 4 is not from 8 to 8; the nearest is 8", Some(|d, x| d.element_bytes = x)),
+        (TransposeDesc { combine: Combine::F64, ..padded }, "bytes of an element = 4 is out of range (8 to 8); try 8", Some(|d, x| d.element_bytes = x)),
         (TransposeDesc { access_a: 3, ..padded }, "access to A = 3", Some(|d, x| d.access_a = x)),
         (TransposeDesc { turn: 0, ..padded }, "turn = 0", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 8, ..padded }, "access to D = 8", none),
         (TransposeDesc { combine: Combine::F32, ..gathered }, "what is written cannot be gathered: B would have to be gathered too; take staging by padding, or swizzled", none),
         (TransposeDesc { lanes: Lanes::Across, ..gathered }, "what is written cannot be gathered: lanes run across D's rows, which begin at a place of a word each; take", none),
-        (TransposeDesc { turn: 2, ..gathered }, "turn of what is gathered = 2 is not from 1 to 1; the nearest is 1", Some(|d, x| d.turn = x)),
-        (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block = 32 is not a whole number of tile columns of 64; the nearest is 64", Some(|d, x| d.threads = x)),
-        (TransposeDesc { rows: 1024, ..padded }, "rows of a tile = 1024 is not from 1 to 512; the nearest is 512", none),
-        (TransposeDesc { columns: 0, ..padded }, "columns of a tile = 0 is not from 1 to 512; the nearest is 1", none),
-        (TransposeDesc { threads: 16, ..padded }, "threads of a block = 16 is not from 32 to 1024; the nearest is 32", Some(|d, x| d.threads = x)),
-        (TransposeDesc { order: SwizzleKind::Identity(65), ..padded }, "tiles abreast = 65 is not from 1 to 64; the nearest is 64", Some(|d, x| d.order = SwizzleKind::Identity(x))),
-        (TransposeDesc { threads: 48, ..padded }, "threads of a block = 48 is not a whole number of warps of 32; the nearest is 64", Some(|d, x| d.threads = x)),
-        (TransposeDesc { rows: 33, turn: 2, staging: Staging::Padded(2), ..padded }, "rows of a tile = 33 is not a whole number of turns of 2; the nearest is 34", none),
+        (TransposeDesc { turn: 2, ..gathered }, "turn of what is gathered = 2 is out of range (1 to 1); try 1", Some(|d, x| d.turn = x)),
+        (TransposeDesc { rows: 64, threads: 32, ..gathered }, "threads of a block = 32 is not a whole number of tile columns of 64; try 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 1024, ..padded }, "rows of a tile = 1024 is out of range (1 to 512); try 512", none),
+        (TransposeDesc { columns: 0, ..padded }, "columns of a tile = 0 is out of range (1 to 512); try 1", none),
+        (TransposeDesc { threads: 16, ..padded }, "threads of a block = 16 is out of range (32 to 1024); try 32", Some(|d, x| d.threads = x)),
+        (TransposeDesc { order: SwizzleKind::Identity(65), ..padded }, "group size = 65 is out of range (1 to 64); try 64", Some(|d, x| d.order = SwizzleKind::Identity(x))),
+        (TransposeDesc { threads: 48, ..padded }, "threads of a block = 48 is not a whole number of warps of 32; try 64", Some(|d, x| d.threads = x)),
+        (TransposeDesc { rows: 33, turn: 2, staging: Staging::Padded(2), ..padded }, "rows of a tile = 33 is not a whole number of turns of 2; try 34", none),
         (TransposeDesc { threads: 96, ..padded }, "pieces of A in a tile = 1024 is not a whole number of blocks of threads of 96", none),
-        (TransposeDesc { rows: 96, columns: 32, threads: 64, ..padded }, "threads of a block = 64 is not a whole number of lines of pieces of 96; the nearest is 96", Some(|d, x| d.threads = x)),
-        (TransposeDesc { staging: Staging::Direct, turn: 2, ..padded }, "access to D without shared memory = 1 is not from 2 to 2; the nearest is 2", Some(|d, x| d.access_d = x)),
-        (TransposeDesc { staging: Staging::Padded(65), ..padded }, "padding = 65 is not from 0 to 64; the nearest is 64", Some(|d, x| d.staging = Staging::Padded(x))),
-        (swizzled(0, 0, 0), "swizzle bits = 0 is not from 1 to 5; the nearest is 1", Some(|d, x| d.staging = Staging::Swizzled { bits: x, base: 0, shift: 0 })),
-        (swizzled(1, 6, 0), "swizzle base = 6 is not from 0 to 5; the nearest is 5", none),
-        (swizzled(1, 0, 9), "swizzle shift = 9 is not from 0 to 8; the nearest is 8", Some(|d, x| d.staging = Staging::Swizzled { bits: 1, base: 0, shift: x })),
+        (TransposeDesc { rows: 96, columns: 32, threads: 64, ..padded }, "threads of a block = 64 is not a whole number of lines of pieces of 96; try 96", Some(|d, x| d.threads = x)),
+        (TransposeDesc { staging: Staging::Direct, turn: 2, ..padded }, "access to D without shared memory = 1 is out of range (2 to 2); try 2", Some(|d, x| d.access_d = x)),
+        (TransposeDesc { staging: Staging::Padded(65), ..padded }, "padding = 65 is out of range (0 to 64); try 64", Some(|d, x| d.staging = Staging::Padded(x))),
+        (swizzled(0, 0, 0), "swizzle bits = 0 is out of range (1 to 5); try 1", Some(|d, x| d.staging = Staging::Swizzled { bits: x, base: 0, shift: 0 })),
+        (swizzled(1, 6, 0), "swizzle base = 6 is out of range (0 to 5); try 5", none),
+        (swizzled(1, 0, 9), "swizzle shift = 9 is out of range (0 to 8); try 8", Some(|d, x| d.staging = Staging::Swizzled { bits: 1, base: 0, shift: x })),
         (swizzled(4, 2, 0), "the swizzle of the tile moves elements within 64, which does not divide the tile's row of 32", none),
-        (TransposeDesc { turn: 2, threads: 128, ..padded }, "turn = 2, and only 1 elements lie side by side in this layout of shared memory; the nearest is 1", Some(|d, x| d.turn = x)),
+        (TransposeDesc { turn: 2, threads: 128, ..padded }, "turn = 2, and only 1 elements lie side by side in this layout of shared memory; try 1", Some(|d, x| d.turn = x)),
         (TransposeDesc { access_d: 2, threads: 128, ..padded }, "access to D = 2, and only 1 elements lie side by side", Some(|d, x| d.access_d = x)),
-        (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is not from 1 to 32; the nearest is 32", none),
-        (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks per multiprocessor = 0 is not from 1 to 32; the nearest is 1", Some(|d, x| d.blocks_per_sm = x)),
-        (TransposeDesc { blocks_per_sm: 16, ..padded }, "threads of a multiprocessor = 4096 is not from 32 to 2048; the nearest is 2048", none),
+        (TransposeDesc { rows: 128, columns: 128, threads: 32, blocks_per_sm: 1, ..padded }, "reads of a thread = 512 is out of range (1 to 32); try 32", none),
+        (TransposeDesc { blocks_per_sm: 0, ..padded }, "blocks per multiprocessor = 0 is out of range (1 to 32); try 1", Some(|d, x| d.blocks_per_sm = x)),
+        (TransposeDesc { blocks_per_sm: 16, ..padded }, "threads of a multiprocessor = 4096 is out of range (32 to 2048); try 2048", none),
         (TransposeDesc { rows: 128, columns: 128, threads: 512, access_a: 4, turn: 4, access_d: 4, staging: Staging::Padded(4), blocks_per_sm: 4, ..padded }, "a thread needs about ", none),
         (TransposeDesc { rows: 64, columns: 512, threads: 1024, staging: Staging::Padded(64), blocks_per_sm: 1, ..padded }, "a block needs 262144 bytes of shared memory", none),
     ];
@@ -321,12 +354,12 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         let sentence = refusal.to_string();
         assert!(sentence.contains(words), "{sentence}");
         // The door for values refuses what it cannot narrow into a kernel.
-        let shapes = TransposeShapes::packed(64, 64);
-        let narrowed = Choice::Desc(desc).desc(Combine::Move, 4, &shapes, [0; 3]).check();
-        let door = HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &shapes).map(|_| ());
+        let problem = TransposeProblem::packed(64, 64);
+        let narrowed = Choice::Desc(desc).desc(Combine::Move, 4, &problem).check();
+        let door = HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());
         assert_eq!(door.is_ok(), narrowed.is_ok(), "{sentence} {door:?}");
         if let Some(set) = set {
-            let nearest = sentence.rsplit("the nearest is ").next().expect("a number").parse().expect("a number");
+            let nearest = sentence.rsplit("try ").next().expect("a number").parse().expect("a number");
             let mut advised = desc;
             set(&mut advised, nearest);
             let after = advised.check();

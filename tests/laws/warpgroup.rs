@@ -10,14 +10,14 @@ use falchion::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, NotWgmma, OperandA,
-        OperandTile, SourceA, Swizzle, WgmmaAccumulator, WgmmaInput, holders,
+        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, NotWgmma,
+        OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput, holders,
     },
 };
 use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use std::collections::BTreeSet;
 
-const K: SourceA = SourceA::Shared(Along::K);
+const K: AOperand = AOperand::Shared(Along::K);
 
 /// A map read the other way: (column, row).
 struct Turned<'a>(&'a dyn IndexMap);
@@ -46,13 +46,13 @@ fn the_table_is_ptx_s() {
     let integers: BTreeSet<u32> = [8, 24].into_iter().chain((1..=16).map(|i| 16 * i)).collect();
     assert_eq!((floats.len(), integers.len()), (32, 18));
     let rows: Vec<_> = types();
-    let sources = [K, SourceA::Shared(Along::Mn), SourceA::Registers];
+    let sources = [K, AOperand::Shared(Along::Mn), AOperand::Registers];
     let mut legal = 0;
     for a in WgmmaInput::ALL {
         for b in WgmmaInput::ALL {
             for accumulator in [WgmmaAccumulator::F32, WgmmaAccumulator::F16, WgmmaAccumulator::S32] {
                 for (source, along) in sources.into_iter().flat_map(|source| [(source, Along::K), (source, Along::Mn)]) {
-                    let turns = along == Along::Mn || source == SourceA::Shared(Along::Mn);
+                    let turns = along == Along::Mn || source == AOperand::Shared(Along::Mn);
                     let widths = if a == WgmmaInput::S8 || a == WgmmaInput::U8 { &integers } else { &floats };
                     for n in 0..300 {
                         let wanted = rows.contains(&(a, b, accumulator)) && widths.contains(&n) && (!turns || a.bytes() == 2);
@@ -75,36 +75,34 @@ fn what_is_refused_is_said_with_the_nearest() {
     let say = |refused: Result<Instruction, NotWgmma>| refused.expect_err("refused").to_string();
     let of = |a, b, d, n| say(Instruction::new((a, b), d, n, K, Along::K));
     let inputs = of(T::F16, T::Bf16, D::F32, 64);
-    assert!(inputs.starts_with("a = f16 and b = bf16: ") && inputs.ends_with("the nearest b is f16"), "{inputs}");
-    assert_eq!(of(T::Bf16, T::Bf16, D::F16, 64), "accumulator = f16: products of bf16 are added in f32; the nearest is f32");
-    assert!(
-        of(T::S8, T::U8, D::S32, 40).ends_with("n = 8, 16, 24, 32 and then the multiples of 16 up to 256; the nearest is 32")
-    );
+    assert!(inputs.starts_with("a = f16 and b = bf16: ") && inputs.ends_with("try b = f16"), "{inputs}");
+    assert_eq!(of(T::Bf16, T::Bf16, D::F16, 64), "accumulator = f16: products of bf16 are added in f32; try f32");
+    assert!(of(T::S8, T::U8, D::S32, 40).ends_with("n = 8, 16, 24, 32 and then the multiples of 16 up to 256; try 32"));
     for (n, nearest) in [(0, 8), (1, 8), (13, 16), (300, 256), (u32::MAX, 256)] {
-        assert!(of(T::E4m3, T::E5m2, D::F32, n).ends_with(&format!("; the nearest is {nearest}")), "{n}");
+        assert!(of(T::E4m3, T::E5m2, D::F32, n).ends_with(&format!("; try {nearest}")), "{n}");
     }
     let rows = |mn| OperandTile::new(T::Bf16, Along::Mn, Swizzle::Bytes128, mn).expect_err("refused").to_string();
-    assert_eq!(rows(96), "mn = 96 of a tile: it is a multiple of 64, from 64 to 2048; the nearest is 64");
-    assert!(rows(u32::MAX).ends_with("the nearest is 2048") && rows(0).ends_with("the nearest is 64"));
+    assert_eq!(rows(96), "mn = 96 of a tile: it is a multiple of 64, from 64 to 2048; try 64");
+    assert!(rows(u32::MAX).ends_with("try 2048") && rows(0).ends_with("try 64"));
     let along = OperandTile::new(T::S8, Along::Mn, Swizzle::Bytes128, 128).expect_err("refused").to_string();
-    assert_eq!(along, "a tile of s8 lies along mn: only f16 and bf16 are read so; the nearest is along k");
+    assert_eq!(along, "a tile of s8 is MN-major: only f16 and bf16 may be; try K-major");
 
     let (small, large) = (tile(T::F16, Along::K, Swizzle::Bytes128, 32), tile(T::F16, Along::K, Swizzle::Bytes128, 128));
     let short = |a, n| MmaWarpgroup::new(OperandA::Shared(a), small, D::F32, n).expect_err("refused").to_string();
-    assert_eq!(short(small, 32), "the tile of A has mn = 32, and the instruction reads 64; the nearest is 64");
-    assert_eq!(short(large, 40), "the tile of B has mn = 32, and the instruction reads 40; the nearest is 40");
+    assert_eq!(short(small, 32), "the tile of A has mn = 32, and the instruction reads 64; try 64");
+    assert_eq!(short(large, 40), "the tile of B has mn = 32, and the instruction reads 40; try 40");
     let say = |refused: Result<MatrixDescriptor, NotWgmma>| refused.expect_err("refused").to_string();
-    assert_eq!(say(large.descriptor(0x1200, 0)), "start = 4608 is no multiple of 1024; the nearest is 4096");
-    assert_eq!(say(large.descriptor(0, 12)), "mn = 12 is no multiple of 8; the nearest is 8");
-    assert_eq!(say(large.descriptor(0, 128)), "mn = 128 is above 120; the nearest is 120");
-    assert_eq!(say(large.descriptor(0x4_0000, 0)), "start = 262144 is above 262128; the nearest is 262128");
-    assert_eq!(say(large.descriptor(0xffff_fc00, 0)), "start = 4294966272 is above 262128; the nearest is 262128");
+    assert_eq!(say(large.descriptor(0x1200, 0)), "start = 4608 is not a multiple of 1024; try 4096");
+    assert_eq!(say(large.descriptor(0, 12)), "mn = 12 is not a multiple of 8; try 8");
+    assert_eq!(say(large.descriptor(0, 128)), "mn = 128 is above 120; try 120");
+    assert_eq!(say(large.descriptor(0x4_0000, 0)), "start = 262144 is above 262128; try 262128");
+    assert_eq!(say(large.descriptor(0xffff_fc00, 0)), "start = 4294966272 is above 262128; try 262128");
     assert_eq!(
         large.step_bytes(4).expect_err("refused").to_string(),
-        "step = 4: the 128-byte swizzled tile has steps 0 to 3; the nearest is 3"
+        "step = 4: the 128-byte swizzled tile has steps 0 to 3; try 3"
     );
     let base = MatrixDescriptor::new(0, 16, 16, Swizzle::None).and_then(|descriptor| descriptor.with_base_offset(8));
-    assert_eq!(say(base), "base offset = 8 is above 7; the nearest is 7");
+    assert_eq!(say(base), "base offset = 8 is above 7; try 7");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The kernels of `f32` on tensor cores under NVRTC: the passes that split operands, and the products of their parts. None spills, no
+//! The kernels of `f32` on tensor cores under NVRTC: the passes that decompose operands, and the products of their parts. None spills, no
 //! product waits for another (C7510), and the twins of maps and of the arithmetic agree.
 
 use crate::harness::{
@@ -14,10 +14,10 @@ use falchion::{
     },
     internals::{
         codegen::TranslationUnit,
-        pass::{PassDesc, SplitPassDesc},
+        pass::{DecomposeDesc, PassDesc},
         schedule::ScheduleKind,
     },
-    numeric::SplitKind,
+    numeric::EmulationKind,
     shape::{Mn, Mnk},
 };
 
@@ -30,12 +30,12 @@ fn compiled(name: &str, unit: &TranslationUnit) -> Report {
 #[test]
 #[ignore = "needs NVRTC"]
 fn the_passes_compile_clean() {
-    for split in SplitKind::MODES {
-        let desc = SplitPassDesc::of(split);
-        let report = compiled(split.name(), &desc.translation_unit(true));
-        assert!(report.is_clean(), "{split:?}: {report:?}");
-        assert!(report.registers <= 65_536 / (desc.threads() * 4), "{split:?}: {report:?}");
-        println!("{}: {} registers", split.name(), report.registers);
+    for emulation in EmulationKind::MODES {
+        let desc = DecomposeDesc::of(emulation);
+        let report = compiled(emulation.name(), &desc.translation_unit(true));
+        assert!(report.is_clean(), "{emulation:?}: {report:?}");
+        assert!(report.registers <= 65_536 / (desc.threads() * 4), "{emulation:?}: {report:?}");
+        println!("{}: {} registers", emulation.name(), report.registers);
     }
 }
 
@@ -44,35 +44,35 @@ fn the_passes_compile_clean() {
 fn the_products_compile_clean() {
     let tile = |m, n| Mnk { m, n, k: 64 };
     let mut compiled_clean = 0;
-    for split in SplitKind::MODES {
-        let default = desc(split, ORDERS[0]);
+    for emulation in EmulationKind::MODES {
+        let default = desc(emulation, ORDERS[0]);
         let turns = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
         let shared = but!(default, cluster: Mn { m: 2, n: 1 });
-        let column = desc(split, ORDERS[4]);
-        for (name, d) in [("default", default), ("in turns", turns), ("cluster", shared), ("column-major D", column)] {
+        let column = desc(emulation, ORDERS[4]);
+        for (name, d) in [("default", default), ("ping-pong", turns), ("cluster", shared), ("column-major D", column)] {
             let report = compiled(name, &unit_of(&d, true));
-            assert!(report.is_clean(), "{split:?} {name}: {report:?}");
-            println!("{} {name}: {} registers", split.name(), report.registers);
+            assert!(report.is_clean(), "{emulation:?} {name}: {report:?}");
+            println!("{} {name}: {} registers", emulation.name(), report.registers);
             compiled_clean += 1;
         }
         // Threads store where D is not aligned.
         let narrow = compiled("threads store", &unit_of(&but!(default, align_c: 1), true));
         assert!(narrow.warnings.is_empty(), "{narrow:?}");
-        println!("{} threads store: {narrow:?}", split.name());
-        assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(SplitPassDesc::of(split))]);
+        println!("{} threads store: {narrow:?}", emulation.name());
+        assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(DecomposeDesc::of(emulation))]);
     }
-    assert_eq!(compiled_clean, 4 * SplitKind::MODES.len());
+    assert_eq!(compiled_clean, 4 * EmulationKind::MODES.len());
 }
 
 /// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of parts among them.
 #[test]
 #[ignore = "needs NVRTC"]
 fn what_is_not_the_twin_does_not_compile() {
-    for split in SplitKind::MODES {
-        let unit = SplitPassDesc::of(split).translation_unit(true);
+    for emulation in EmulationKind::MODES {
+        let unit = DecomposeDesc::of(emulation).translation_unit(true);
         for (twin, name) in [
-            ("numeric::PartsMap<SplitFacts>", "parts"),
-            ("numeric::SplitBlocks<SplitFacts, 7>", "blocks"),
+            ("numeric::PartsMap<EmulationFacts>", "parts"),
+            ("numeric::EmulationBlocks<EmulationFacts, 7>", "blocks"),
             ("device::PieceMap<Config, true>", "pieces"),
         ] {
             a_wrong_fingerprint_is_named(&unit, (twin, name));

@@ -1,4 +1,4 @@
-//! The copies of the copy engine under NVRTC: every form assembles for sm_90a without a spill, parameters cross with their maps
+//! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross with their maps
 //! aligned, and the map of a box is its twin's.
 
 use crate::harness::tensor_kernels::{ENTRIES, MULTICAST, program};
@@ -32,6 +32,6 @@ fn a_struct_or_a_map_that_is_not_the_twin_does_not_compile() {
     assert!(packed.contains("TensorMap: the Rust struct and the CUDA struct differ"), "{packed}");
     let short = refused("unsigned reserved[2];", "unsigned reserved[3];");
     assert!(short.contains("TensorCopyParams: the Rust struct and the CUDA struct differ"), "{short}");
-    let bent = refused("SharedBox<24, 16, 8, 3, 1024>>() == ", "SharedBox<24, 16, 8, 3, 1024>>() == 1");
-    assert!(bent.contains("tile: the Rust map and the CUDA map differ"), "{bent}");
+    let mutant = refused("SharedBox<24, 16, 8, 3, 1024>>() == ", "SharedBox<24, 16, 8, 3, 1024>>() == 1");
+    assert!(mutant.contains("tile: the Rust map and the CUDA map differ"), "{mutant}");
 }

@@ -1,6 +1,6 @@
 //! Transposes under NVRTC: many descriptions compile for every architecture without a spill, and the twins of the maps agree.
 
-use crate::harness::transposes::{drawn, named};
+use crate::harness::transposes::{named, random_descriptions};
 use falchion::{
     arch::ArchKind,
     cuda::{
@@ -51,8 +51,8 @@ fn the_resolvers_kernels_compile_clean_on_every_architecture() {
 
 #[test]
 #[ignore = "needs NVRTC"]
-fn drawn_descriptions_compile_clean_and_their_maps_are_the_twins() {
-    check(&drawn(120, 7), 90);
+fn random_descriptions_compile_clean_and_their_maps_are_the_twins() {
+    check(&random_descriptions(120, 7), 90);
 }
 
 #[test]

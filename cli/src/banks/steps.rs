@@ -22,7 +22,7 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
     let head = ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"].map(str::to_owned);
     print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
     print::line(
-        "\naccesses and wavefronts are those of a block's warps for one tile along K; deposits and collections are those for one",
+        "\naccesses and wavefronts are those of a block's warps for one k-tile; epilogue stores and loads are those for one",
     );
     print::line("tile of D; worst is one access");
     let others = without_threads(&desc);

@@ -21,7 +21,7 @@ pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
     serde_json::from_str(&text).map_err(|error| Failure::refused(format!("the description cannot be written as JSON: {error}")))
 }
 
-/// The explanation for people.
+/// The explanation as text.
 pub fn print(resolved: &Resolved, desc: &GemmDesc) -> Result<(), Failure> {
     let explanation = desc.explain()?;
     let chosen = |choice: &falchion::internals::family::Choice| {

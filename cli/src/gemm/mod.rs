@@ -5,8 +5,8 @@ mod files;
 pub mod report;
 
 use crate::{
-    args::{GemmArgs, LaterArgs, On},
-    cuda::{Kernel, Place},
+    args::{GemmArgs, LaterArgs},
+    cuda::Place,
     failure::Failure,
     npy::NpyTarget,
     progress::{during, timed},
@@ -46,7 +46,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let mut product = HostProduct::poisoned(&desc, &problem)?;
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
-    let kernel = kernel(&place, &desc, args.on)?;
+    let kernel = place.kernel(args.on, |device| device.prepare(&desc))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = during("computing", || match &kernel {
         Some(kernel) => kernel.run(&mut product),
@@ -66,15 +66,6 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     verdict.map_or(Ok(()), judged)
 }
 
-/// The kernel, where the product is computed on a device. A GPU that was not insisted on may turn out not to work.
-fn kernel(place: &Place, desc: &GemmDesc, on: On) -> Result<Option<Kernel>, Failure> {
-    match place {
-        Place::Host => Ok(None),
-        Place::Cuda(device) if on == On::Cuda => device.prepare(desc).map(Some),
-        Place::Cuda(device) => Ok(device.prepare(desc).ok()),
-    }
-}
-
 /// Where something was computed, in one word.
 pub fn on(device: bool) -> &'static str {
     if device { "cuda" } else { "host" }
@@ -83,7 +74,7 @@ pub fn on(device: bool) -> &'static str {
 /// Operands from files, and from the seed where there is no file.
 fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64) -> Result<(), Failure> {
     let Files { a, b, c } = files;
-    let [from, source] = product.drawn_from(desc);
+    let [from, source] = product.distributions(desc);
     let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
     if let Source::Matrix(matrix) = &mut product.c {
         matrices.push((c, matrix, source));
@@ -111,7 +102,7 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
     let LaterArgs { batch, split_k, order } = later;
     for (given, sentence) in [
-        (batch, "--batch does not exist yet: a call computes one product"),
+        (batch, "--batch does not exist yet: a call computes one product, and Arguments::batch a batch"),
         (
             split_k,
             "--split-k does not exist yet: one block adds up all of K, in slices of its own where --threadblock is deeper than --warp",

@@ -29,7 +29,7 @@ pub struct Report<'r> {
 }
 
 impl Report<'_> {
-    /// Prints it, as one object or for people.
+    /// Prints it, as one object or as text.
     pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
         let &Self { resolved, desc, extents: (m, n, k), on, routes, seconds, verdict } = self;
         if json {

@@ -5,8 +5,8 @@ mod ladder;
 mod report;
 
 use crate::{
-    args::{On, TransposeArgs},
-    cuda::{Place, TransposeKernel},
+    args::TransposeArgs,
+    cuda::Place,
     failure::Failure,
     gemm::on,
     npy::NpyTarget,
@@ -15,7 +15,7 @@ use crate::{
 };
 use falchion::internals::{
     host::Mode,
-    pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+    pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
 };
 use falchion_lab::owned::HostTranspose;
 use files::Files;
@@ -32,13 +32,13 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let files = Files::open(args)?;
     let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, args.beta]);
     if args.explain && files.none() && [args.rows, args.cols] == [None; 2] {
-        let shapes = TransposeShapes::stacked((0, 0), args.batch, leading, scalars);
-        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &shapes, json);
+        let problem = TransposeProblem::of((0, 0), args.batch, leading, scalars);
+        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
     }
     let extents = files.extents(args)?;
     let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
-    let shapes = TransposeShapes::stacked(extents, args.batch, leading, scalars);
-    let mut transpose = HostTranspose::poisoned(args.element, choice, &shapes)?;
+    let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
+    let mut transpose = HostTranspose::poisoned(args.element, choice, &problem)?;
     during("reading operands", || {
         transpose.draw(args.seed)?;
         let Files { a, b } = files;
@@ -48,7 +48,7 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         Ok::<_, Failure>(())
     })?;
 
-    let kernel = kernel(&place, &transpose.desc(), args.on)?;
+    let kernel = place.kernel(args.on, |device| device.prepare_transpose(&transpose.desc()))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = during("computing", || match &kernel {
         Some(kernel) => kernel.run(&mut transpose),
@@ -74,13 +74,4 @@ fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
         (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read("the description", Path::new(file))?)?),
         (None, None) => Choice::Auto,
     })
-}
-
-/// The kernel, where the transpose is computed on a device. A GPU that was not insisted on may turn out not to work.
-fn kernel(place: &Place, desc: &TransposeDesc, on: On) -> Result<Option<TransposeKernel>, Failure> {
-    match place {
-        Place::Host => Ok(None),
-        Place::Cuda(device) if on == On::Cuda => device.prepare_transpose(desc).map(Some),
-        Place::Cuda(device) => Ok(device.prepare_transpose(desc).ok()),
-    }
 }

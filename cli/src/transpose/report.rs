@@ -7,7 +7,7 @@ use crate::{
     print,
 };
 use falchion::{
-    internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+    internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
     numeric::ElementKind,
 };
 use falchion_lab::{
@@ -30,17 +30,17 @@ pub struct Report<'r> {
 }
 
 impl Report<'_> {
-    /// Prints it, as one object or for people.
+    /// Prints it, as one object or as text.
     pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         let &Self { transpose, on, seconds, verdict } = self;
-        let (shapes, desc, kind) = (transpose.shapes(), transpose.desc(), transpose.d.kind());
-        let explanation = || explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), shapes);
+        let (problem, desc, kind) = (transpose.problem(), transpose.desc(), transpose.d.kind());
+        let explanation = || explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), problem);
         let explanation = args.explain.then(explanation).transpose()?;
         // None where the clock saw no time pass.
         let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
         if json {
             let mut object = json!({
-                "on": on, "rows": shapes.rows, "cols": shapes.columns, "batch": shapes.batch, "type": kind.name(),
+                "on": on, "rows": problem.rows, "cols": problem.columns, "batch": problem.batch, "type": kind.name(),
                 "seconds": seconds, "gbytes_per_second": rate,
                 "verified": verdict.map(TransposeVerdict::is_right),
                 "elements_checked": verdict.map(|verdict| verdict.elements),
@@ -58,8 +58,13 @@ impl Report<'_> {
             print_explanation(explanation);
             print::line("");
         }
-        let batch = if shapes.batch == 1 { String::new() } else { format!("{} times ", shapes.batch) };
-        print::line(&format!("{batch}{} x {} {kind} transposed: {}", shapes.rows, shapes.columns, at(on, seconds, rate, "GB/s")));
+        let batch = if problem.batch == 1 { String::new() } else { format!("{} times ", problem.batch) };
+        print::line(&format!(
+            "{batch}{} x {} {kind} transposed: {}",
+            problem.rows,
+            problem.columns,
+            at(on, seconds, rate, "GB/s")
+        ));
         if let Some(verdict) = verdict.filter(|verdict| verdict.is_right()) {
             print::line(&format!("verified: {verdict}"));
         }
@@ -84,12 +89,12 @@ pub fn explanation(
     choice: Choice,
     combine: Combine,
     kind: ElementKind,
-    shapes: &TransposeShapes,
+    problem: &TransposeProblem,
     json: bool,
 ) -> Result<(), Failure> {
-    let explanation = explain_transpose(&choice, combine, kind.bytes_of(1), shapes)?;
+    let explanation = explain_transpose(&choice, combine, kind.bytes_of(1), problem)?;
     if json {
-        let desc: TransposeDesc = choice.desc(combine, kind.bytes_of(1), shapes, [0; 3]);
+        let desc: TransposeDesc = choice.desc(combine, kind.bytes_of(1), problem);
         print::line(&json!({ "description": written(serde_json::to_value(desc))?, "explanation": written(serde_json::to_value(&explanation))? }).to_string());
     } else {
         print_explanation(&explanation);
@@ -117,8 +122,8 @@ mod tests {
 
     #[test]
     fn a_wrong_transpose_is_a_failure_and_a_right_one_is_not() {
-        let shapes = TransposeShapes::packed(5, 4);
-        let mut transpose = HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &shapes).unwrap();
+        let problem = TransposeProblem::packed(5, 4);
+        let mut transpose = HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &problem).unwrap();
         transpose.draw(1).unwrap();
         transpose.run(Mode::Fast).unwrap();
         assert!(judged(&transpose.verify().unwrap()).is_ok());

@@ -17,12 +17,12 @@ fn counted(layout: &str, threads: &str, more: &[&str]) -> (u64, u64) {
 
 #[test]
 fn layouts_of_the_seeds() {
-    // Seed 3's tile, down a column: unpadded, padded, swizzled; and along a row.
+    // The tuning notes' tile, down a column: unpadded, padded, swizzled; and along a row.
     assert_eq!(counted("(32,32):(32,1)", "32:1", &[]), (32, 1));
     assert_eq!(counted("(32,32):(33,1)", "32:1", &[]), (1, 1));
     assert_eq!(counted("compose(swizzle(5,0,5), (32,32):(32,1))", "32:1", &[]), (1, 1));
     assert_eq!(counted("(32,32):(32,1)", "32:32", &[]), (1, 1));
-    // Seed 4's A by its formula, by its printed layout, and B.
+    // The CuTe walk-through's A by its formula, by its printed layout, and B.
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(8,0)", &[]), (2, 1));
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(1,0)", &[]), (1, 1));
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(0,8)", &[]), (1, 1));
@@ -44,7 +44,7 @@ fn wide_accesses_and_stores() {
 }
 
 #[test]
-fn one_access_for_people() {
+fn one_access_as_a_table() {
     let lines: Vec<_> = done(&COLUMN).lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(lines, ["lanes 32 of 32, load 4 bytes each", "wavefronts 32", "ideal 1", "conflicts 31"]);
     let object = object(&[&COLUMN[..], &["--json", "--store"]].concat());
@@ -95,11 +95,8 @@ fn every_access_of_a_warp_specialized_kernel() {
         let number = |field: &str| step[field].as_u64().unwrap();
         (step["step"].to_string(), step["operand"].to_string(), number("wavefronts"), number("ideal"))
     };
-    let (deposit, collect) = ("\"deposit\"".to_owned(), "\"collect\"".to_owned());
-    assert_eq!(
-        steps.iter().map(of).collect::<Vec<_>>(),
-        [(deposit, "\"D\"".into(), 256, 256), (collect, "\"C\"".into(), 256, 256)]
-    );
+    let (store, load) = ("\"epilogue-store\"".to_owned(), "\"epilogue-load\"".to_owned());
+    assert_eq!(steps.iter().map(of).collect::<Vec<_>>(), [(store, "\"D\"".into(), 256, 256), (load, "\"C\"".into(), 256, 256)]);
     let words = counted["without_threads"].as_array().unwrap();
     assert_eq!(words[0], "A: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it");
     assert_eq!(words[3], "D: TMA stores it from the staging buffers: no thread reads them");
@@ -148,7 +145,7 @@ fn the_pictures_of_the_page_are_the_commands() {
     let folder = folder();
     let page = include_str!("../../../docs/banks.md");
     for (name, picture) in [
-        ("banks-seed-4.svg", include_str!("../../../docs/pictures/banks-seed-4.svg")),
+        ("banks-cute-walk-through.svg", include_str!("../../../docs/pictures/banks-cute-walk-through.svg")),
         ("banks-f32.svg", include_str!("../../../docs/pictures/banks-f32.svg")),
     ] {
         let target = format!("docs/pictures/{name}");
@@ -187,7 +184,7 @@ fn what_is_no_access_is_refused() {
         (&["--layout", "64:1", "--threads", "32:1", "--stages", "3"], "--layout counts one access, of no kernel"),
         (&["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"], "--layout counts one access, of no kernel"),
         (&["--desc", "{}"], "the description cannot be read"),
-        (&["--stages", "99"], "stages = 99 is not from"),
+        (&["--stages", "99"], "stages = 99 is out of range"),
         (&["--a", "f32:row", "--b", "f64:row"], "no kernel multiplies f32 by f64"),
     ] {
         let sentence = refused(&[&["banks"], args].concat());

@@ -49,7 +49,7 @@ fn the_counts_add_up() {
         assert_eq!((&said["points"], &said["legal"], counts), (&json!(points), &json!(legal), points - legal), "{more}: {said}");
     }
     let text = done(&small("--dry-run --stages 2,17"));
-    assert_eq!(text, "16 points: 8 kernels, 8 refused\n 8  stages = # is not from # to #\n");
+    assert_eq!(text, "16 points: 8 kernels, 8 refused\n 8  stages = # is out of range (# to #)\n");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn odd_requests_are_refused() {
         ("explore --dry-run --stages=", "--stages cannot be ``: its list of values is empty"),
         ("explore --dry-run --mainloop loopy", "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage"),
         ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
-        ("explore --dry-run --arch sm80 --op tensorop", "op tensorop on sm80 has no kernel; the nearest architecture is sm90"),
+        ("explore --dry-run --arch sm80 --op tensorop", "op tensorop on sm80 is unsupported; try sm90"),
         ("explore --dry-run --a f33:row", "names the type `f33`"),
         ("explore --dry-run --space {", "the space cannot be read"),
         ("explore --dry-run --space []", "the space has no family"),

@@ -1,6 +1,6 @@
 //! `falchion gemm` without files: sizes, types, layouts, knobs, explanations.
 
-use crate::common::{done, object};
+use crate::common::{done, falchion, object};
 
 fn verified(args: &[&str]) -> serde_json::Value {
     let all = [&["gemm", "--on", "host", "--verify", "--json"], args].concat();
@@ -56,11 +56,11 @@ fn types_and_layouts_are_verified() {
 #[test]
 fn f32_on_tensor_cores_is_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop"];
-    for split in ["bf16x6", "bf16x3", "f16x3"] {
+    for emulation in ["bf16x6", "bf16x3", "f16x3"] {
         for layouts in 0..8 {
             let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
             let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));
-            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--emulation", split]].concat());
+            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--emulation", emulation]].concat());
         }
     }
     let explained = object(&["gemm", "--explain", "--a", "f32:row", "--op", "tensorop", "--on", "host", "--json"]).to_string();
@@ -108,7 +108,7 @@ fn auto_finds_a_place() {
     assert!(text.contains("\nverified: "), "{text}");
 }
 
-/// Kernels whose warpgroups have roles, fast and checked: extents that are no whole tiles, every layout that their types have.
+/// Warp-specialized kernels, fast and checked: extents that are no whole tiles, every layout that their types have.
 #[test]
 fn tensor_cores_are_verified_on_the_host() {
     let sizes = ["--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1"];
@@ -134,7 +134,7 @@ fn tensor_cores_are_verified_on_the_host() {
 const TILES: [&str; 6] = ["--threadblock", "128x256x64", "--warp", "64x256x64", "--instruction", "64x256x16"];
 
 #[test]
-fn an_explanation_of_roles_tells_of_roles() {
+fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
     let flags =
         ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
     let flags = [&flags[..], &["--schedule", "cooperative", "--stages", "4"], &TILES].concat();
@@ -146,7 +146,7 @@ fn an_explanation_of_roles_tells_of_roles() {
         "the producer keeps 24 and consumers take 240",
         "4 stages of 49152, 4 staging buffers of 8192",
         "each copied to all 2 blocks of the cluster",
-        "stored by the copy engine, in 4 slices of 64 x 64 a consumer",
+        "stored by TMA, in 4 subtiles of 64 x 64 a consumer",
         "AwaitFull",
     ] {
         assert!(text.contains(words), "no `{words}` in {text}");
@@ -179,6 +179,22 @@ fn an_explanation_says_where_each_knob_came_from() {
     assert!(text.contains("Barrier"), "{text}");
     let text = done(&["gemm", "--on", "host", "--explain", "--m", "5", "--n", "6", "--k", "7"]);
     assert!(text.contains("exchanged") && text.contains("5 x 6 x 7, "), "{text}");
+}
+
+/// A flag's old name does what the new one does, and says so on stderr; the new one says nothing.
+#[test]
+fn old_names_of_flags_are_read_with_a_note() {
+    for (types, old, new, word) in [
+        (["f32:row", "f32:col", "f32:row"], "--split", "--emulation", "f16x3"),
+        (["i8:col", "i8:col", "i32:row"], "--source-a", "--a-operand", "registers"),
+    ] {
+        let [a, b, c] = types;
+        let args = |flag| ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", a, "--b", b, "--c", c, flag, word];
+        let output = falchion(&args(old));
+        let note = format!("note: {old} is {new} now; the old name goes with the next version");
+        assert!(output.status.success() && String::from_utf8(output.stderr).unwrap().contains(&note), "{old}");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), done(&args(new)));
+    }
 }
 
 #[test]

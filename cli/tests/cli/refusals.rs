@@ -46,19 +46,16 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        (
-            "gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80",
-            "op tensorop on sm80 has no kernel; the nearest architecture is sm90",
-        ),
+        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 is unsupported; try sm90"),
         ("gemm --m 1 --n 1 --k 1 --batch 2", "--batch does not exist yet"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --cluster 2x1",
-            "--cluster is no knob of the multistage main loop; the warpspecialized one has it",
+            "--cluster is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --schedule pingpong",
-            "--schedule is no knob of the multistage main loop; the warpspecialized one has it",
+            "--schedule is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
@@ -76,13 +73,10 @@ fn what_does_not_exist_yet() {
         ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --emulation f16x3", "emulation = f16x3 makes parts of f32"),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --emulation bf16x6",
-            "--emulation is no knob of the multistage main loop; the warpspecialized one has it",
+            "--emulation is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
         ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3"),
-        (
-            "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80",
-            "op tensorop on sm80 has no kernel; the nearest architecture is sm90",
-        ),
+        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm80", "op tensorop on sm80 is unsupported; try sm90"),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);
@@ -96,15 +90,15 @@ fn kernels() {
         ("gemm --explain --threadblock 128x128", "--threadblock cannot be `128x128`: it is a shape MxNxK"),
         (
             "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
-            "threadblock M = 100 is not a whole number of warp tiles of 32; the nearest is ",
+            "threadblock M = 100 is not a whole number of warp tiles of 32; try ",
         ),
-        ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; the nearest is 64"),
+        ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64"),
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
         ("gemm --explain --threadblock 4294967295x4294967295x4294967295", "threadblock M = 4294967295"),
-        ("gemm --explain --instruction 16x8x8", "instruction K = 8 is not from 1 to 1"),
+        ("gemm --explain --instruction 16x8x8", "instruction K = 8 is out of range (1 to 1)"),
         (
             "gemm --explain --stages 1 --mainloop multistage",
-            "stages = 1 is not from 2 to 16; the nearest is 2; no kernel was found with this --mainloop and this --stages",
+            "stages = 1 is out of range (2 to 16); try 2; no kernel was found with this --mainloop and this --stages",
         ),
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
@@ -113,10 +107,10 @@ fn kernels() {
         ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
         (
             "gemm --explain --swizzle sideways",
-            "--swizzle cannot be `sideways`: it is how many columns of tiles go abreast, horizontal, grouped:N",
+            "--swizzle cannot be `sideways`: it is the group size in columns of tiles, horizontal, grouped:N",
         ),
-        ("gemm --explain --swizzle 0", "swizzle = 0 is not from 1 to 64"),
-        ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; the nearest is 4"),
+        ("gemm --explain --swizzle 0", "swizzle = 0 is out of range (1 to 64)"),
+        ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; try 4"),
         ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),
         ("gemm --explain --align-b 3 --c f32:col", "alignment of B = 3"),
         ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
@@ -137,7 +131,7 @@ fn problems() {
         ("gemm --m 1 --n 18446744073709551615 --k 1", "N = 18446744073709551615 is beyond"),
         ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "a grid has at most 2147483647 blocks"),
         ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
-        ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; the nearest is 4"),
+        ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; try 4"),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
         ("gemm --m 4 --n 4 --k 4 --lda 18446744073709551615", "beyond 64 bits"),
@@ -158,10 +152,10 @@ fn descriptions() {
         ("\"stages\":4", "\"stages\":4,\"depth\":1", "depth cannot be `1`: there is no knob of this name"),
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
-        ("\"stages\":4", "\"stages\":40", "stages = 40 is not from 2 to 16"),
+        ("\"stages\":4", "\"stages\":40", "stages = 40 is out of range (2 to 16)"),
         ("\"version\":4", "\"version\":1", "its version is 1, and this library reads 3 and 4"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
-        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop is no choice of the multistage main loop"),
+        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop is unsupported by the multistage main loop"),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),
         ("alpha * acc", "alpha * (", "the epilogue is not an expression"),
         ("}", "", "the description cannot be read"),

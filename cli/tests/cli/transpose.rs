@@ -83,7 +83,11 @@ fn a_description_goes_out_and_comes_back() {
         ("\"turn\":1,", "", "missing field `turn`"),
         ("\"turn\":1", "\"turn\":-1", "invalid value"),
         ("\"threads\":256", "\"threads\":48", "threads of a block = 48"),
-        ("\"blocks_per_sm\":4", "\"blocks_per_sm\":4294967295", "blocks per multiprocessor = 4294967295 is not from 1 to 32"),
+        (
+            "\"blocks_per_sm\":4",
+            "\"blocks_per_sm\":4294967295",
+            "blocks per multiprocessor = 4294967295 is out of range (1 to 32)",
+        ),
         ("\"element_bytes\":2", "\"element_bytes\":4", "a matrix of f16 was given where the kernel takes elements of 4 bytes"),
     ] {
         assert!(text.contains(from), "{text}");
@@ -104,10 +108,10 @@ fn an_explanation_says_what_limits_each_access() {
         format!("{}: {}", choice["value"].as_str().unwrap(), choice["because"].as_str().unwrap())
     };
     let choices = of("--rows 1001 --cols 6 --lda 8 --alpha 2");
-    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): the number of columns, 6, is no multiple of 4");
-    assert_eq!(because(&choices, "access to D"), "1 element (4 bytes): the number of rows, 1001, is no multiple of 2");
+    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): the number of columns, 6, is not a multiple of 4");
+    assert_eq!(because(&choices, "access to D"), "1 element (4 bytes): the number of rows, 1001, is not a multiple of 2");
     let choices = of("--rows 64 --cols 64 --lda 66 --alpha 2 --rung vectorized");
-    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): A's leading dimension, 66, is no multiple of 4");
+    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): A's leading dimension, 66, is not a multiple of 4");
     let choices = of("--rows 1001 --cols 6 --lda 8");
     let anywhere = "4 elements (16 bytes): rows are gathered: nothing has to be aligned";
     assert_eq!(because(&choices, "access to A"), anywhere);
@@ -214,9 +218,9 @@ fn what_cannot_be_transposed_is_refused() {
         ("--rows 3 --cols 3 --type e5m2 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
         ("--rows 3 --cols 3 --type u8 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
         ("--rows 3 --cols 3 --type bf16 --beta 1", "the scalar beta would change them"),
-        ("--rows 3 --cols 4 --lda 3", "the leading dimension of A = 3 is below its number of columns; the nearest is 4"),
-        ("--rows 3 --cols 4 --ldd 2", "the leading dimension of D = 2 is below its number of columns; the nearest is 3"),
-        ("--rows 3 --cols 4 --beta 1 --ldb 2", "the leading dimension of B = 2 is below its number of columns; the nearest is 3"),
+        ("--rows 3 --cols 4 --lda 3", "the leading dimension of A = 3 is below its number of columns; try 4"),
+        ("--rows 3 --cols 4 --ldd 2", "the leading dimension of D = 2 is below its number of columns; try 3"),
+        ("--rows 3 --cols 4 --beta 1 --ldb 2", "the leading dimension of B = 2 is below its number of columns; try 3"),
         ("--rows 2147483648 --cols 1", "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
         ("--rows 1000000 --cols 1000000000", "a grid has at most 2147483647 blocks; take a larger tile"),
         ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),

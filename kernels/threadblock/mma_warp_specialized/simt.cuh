@@ -22,11 +22,11 @@ struct SimtConsumer : Worker<Config, Params> {
         warp_mma((Config::Ring::kTurns > 0 ? 0 : consumer * Config::Ring::kWarpgroup) + thread),
         part_a(smem::BoxedTile<A>::at(warp_mma.mn_a, 0) * sizeof(typename A::Element)),
         part_b(smem::BoxedTile<B>::at(warp_mma.mn_b, 0) * sizeof(typename B::Element)) {
-    if constexpr (Config::Ring::kTurns > 0) this->scheduler.every(consumer, Config::Ring::kTurns);
+    if constexpr (Config::Ring::kTurns > 0) this->work.every(consumer, Config::Ring::kTurns);
   }
 
   __device__ __forceinline__ bool next_tile() {
-    if (!this->scheduler.take(this->tile)) return false;
+    if (!this->work.take(this->unit)) return false;
 #pragma unroll
     for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) warp_mma.sums[i] = 0;
     return true;
@@ -46,12 +46,12 @@ struct SimtConsumer : Worker<Config, Params> {
       warp_mma.template multiply<Config::kWarpK - 1>();
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->tile.row * Config::kTileM, this->tile.column * Config::kTileN);
+      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
     }
   }
 
  private:
-  // K-groups from one on, all but the last: while each is multiplied the next is loaded.
+  // K-blocks from one on, all but the last: while each is multiplied the next is loaded.
   template <int Group = 0>
   __device__ __forceinline__ void multiply() {
     if constexpr (Group + 1 < Config::kWarpK) {

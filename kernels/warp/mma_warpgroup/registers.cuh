@@ -1,4 +1,4 @@
-// Twin of src/warp/mma_warpgroup/registers.rs: A that is contiguous along M, from shared memory to the registers of an instruction.
+// Twin of src/warp/mma_warpgroup/registers.rs: A that is M-major, from shared memory to the registers of an instruction.
 #pragma once
 #include "warp/mma_warpgroup.cuh"
 

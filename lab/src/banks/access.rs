@@ -70,12 +70,12 @@ impl fmt::Display for NotAnAccess {
         match *self {
             Self::Width { bytes } => {
                 let nearest = Self::nearest(bytes);
-                write!(f, "an access of {bytes} bytes a lane is none: it is 1, 2, 4, 8 or 16; the nearest is {nearest}")
+                write!(f, "an access of {bytes} bytes a lane is none: it is 1, 2, 4, 8 or 16; try {nearest}")
             }
             Self::Lanes { given } => write!(f, "{given} addresses are too many: a warp has {LANES} lanes"),
             Self::Misaligned { lane, address, bytes } => write!(
                 f,
-                "lane {lane}'s address {address} is not a multiple of the access's {bytes} bytes; the nearest below is {}",
+                "lane {lane}'s address {address} is not a multiple of the access's {bytes} bytes; try {}",
                 address - address % u64::from(bytes)
             ),
         }

@@ -1,6 +1,6 @@
 //! The accesses that the rule is held against: by tests on every machine, and by `scripts/banks.sh` on a device.
 //!
-//! The seeds are five documents of 2024 and 2025 that teach GEMM by example; their accesses are here at their true counts.
+//! The sources are five documents that teach GEMM by example (`docs/references.md`); their accesses are here at their true counts.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::verify::draw;
@@ -83,29 +83,29 @@ pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     Ok(cases.found)
 }
 
-/// What the seeds' kernels do. Threads are numbered as theirs; where a block is two-dimensional, it is 16 wide.
+/// What the sources' kernels do. Threads are numbered as theirs; where a block is two-dimensional, it is 16 wide.
 fn seeds(to: &mut Cases) -> Result<(), NotAnAccess> {
-    to.load("seed 3: column of [32][32]", 4, |l| l * 32)?;
-    to.load("seed 3: column of [32][33]", 4, |l| l * 33)?;
-    to.store("seed 3: row of [32][33]", 4, |l| 33 + l)?;
-    to.load("seed 3: shared_A[ty][k] of [64][64]", 4, |l| l / 16 * 64)?;
-    to.load("seed 3: shared_B[k][tx] of [64][64]", 4, |l| l % 16)?;
-    to.store("seed 3: shared_A[ty][4 tx] of [64][64], word by word", 4, |l| l / 16 * 64 + l % 16 * 4)?;
-    to.store("seed 3: shared_A[ty][4 tx] of [64][65], word by word", 4, |l| l / 16 * 65 + l % 16 * 4)?;
-    to.store("seed 3: shared_A[ty][4 tx] of [64][64], as float4", 16, |l| l / 16 * 16 + l % 16)?;
-    to.load("seed 4: A by its formula, 8 (tid mod 8)", 4, |l| l % 8 * 8)?;
-    to.load("seed 4: A by its printed layout, tid mod 8", 4, |l| l % 8)?;
-    to.load("seed 4: B by its formula, 8 (tid / 8)", 4, |l| l / 8 * 8)?;
-    to.load("seed 4: B by its printed layout, tid / 8", 4, |l| l / 8)?;
-    to.store("seed 4: tAsA, one row a thread", 4, |l| l)?;
+    to.load("tuning notes: column of [32][32]", 4, |l| l * 32)?;
+    to.load("tuning notes: column of [32][33]", 4, |l| l * 33)?;
+    to.store("tuning notes: row of [32][33]", 4, |l| 33 + l)?;
+    to.load("tuning notes: shared_A[ty][k] of [64][64]", 4, |l| l / 16 * 64)?;
+    to.load("tuning notes: shared_B[k][tx] of [64][64]", 4, |l| l % 16)?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], word by word", 4, |l| l / 16 * 64 + l % 16 * 4)?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][65], word by word", 4, |l| l / 16 * 65 + l % 16 * 4)?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], as float4", 16, |l| l / 16 * 16 + l % 16)?;
+    to.load("CuTe walk-through: A by its formula, 8 (tid mod 8)", 4, |l| l % 8 * 8)?;
+    to.load("CuTe walk-through: A by its printed layout, tid mod 8", 4, |l| l % 8)?;
+    to.load("CuTe walk-through: B by its formula, 8 (tid / 8)", 4, |l| l / 8 * 8)?;
+    to.load("CuTe walk-through: B by its printed layout, tid / 8", 4, |l| l / 8)?;
+    to.store("CuTe walk-through: tAsA, one row a thread", 4, |l| l)?;
     for (padding, name) in [(0, "unpadded"), (1, "padded")] {
         let (a, b) = (16 + padding, 32 + padding);
-        to.load(&format!("seed 1, {name}: sA[tidy][k]"), 4, |l| l / 16 * 2 * a)?;
-        to.load(&format!("seed 1, {name}: sB[k][tidx]"), 4, |l| l % 16 * 2)?;
-        to.store(&format!("seed 1, {name}: sA[tidy][threadIdx.x]"), 4, |l| l / 16 * 2 * a + l % 16)?;
-        to.store(&format!("seed 1, {name}: sB[threadIdx.y][tidx]"), 4, |l| l / 16 * b + l % 16 * 2)?;
+        to.load(&format!("SGEMM ladder, {name}: sA[tidy][k]"), 4, |l| l / 16 * 2 * a)?;
+        to.load(&format!("SGEMM ladder, {name}: sB[k][tidx]"), 4, |l| l % 16 * 2)?;
+        to.store(&format!("SGEMM ladder, {name}: sA[tidy][threadIdx.x]"), 4, |l| l / 16 * 2 * a + l % 16)?;
+        to.store(&format!("SGEMM ladder, {name}: sB[threadIdx.y][tidx]"), 4, |l| l / 16 * b + l % 16 * 2)?;
     }
-    to.load("seed 1: sB[k][tidx] of [16][32] as float2", 8, |l| l % 16)
+    to.load("SGEMM ladder: sB[k][tidx] of [16][32] as float2", 8, |l| l % 16)
 }
 
 /// Strides, sub-words, padding and swizzles.

@@ -36,8 +36,8 @@ const WARPS: u32 = THREADS / WARP;
 /// What one lane touches: the first byte, if it takes part.
 type Lanes = [Option<u64>; LANES];
 
-/// The accesses of a kernel's threads: loads for one tile along K, and what the epilogue does for one tile of D.
-pub(super) fn of_roles(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> Result<Vec<SharedStep>, Error> {
+/// The accesses of a kernel's threads: loads for one k-tile, and what the epilogue does for one tile of D.
+pub(super) fn of_warp_specialized(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     let counted = match &components.mma {
         ConsumerMma::Threads(tiles) => fragments_of_threads(d, components, tiles, &mut steps),
@@ -100,22 +100,22 @@ fn fragments_of_a(
     Ok(())
 }
 
-/// What the consumers of a tile of D do with their slices: C out of the staging buffer where it comes through that, D into it, and D out of
+/// What the consumers of a tile of D do with their subtiles: C out of the staging buffer where it comes through that, D into it, and D out of
 /// it where threads store.
 fn epilogue(d: &WarpSpecializedDesc, components: &WarpSpecialized, steps: &mut Steps) -> Result<(), NotAnAccess> {
-    let slices = components.consumers.m * components.consumers.n * u32::from(components.options.slices);
-    let (bytes, deposited) = deposits(components);
+    let subtiles = components.consumers.m * components.consumers.n * u32::from(components.options.subtiles);
+    let (bytes, staged) = staging_stores(components);
     let threads = stored_by_threads(d).map(|elements| stores(components, elements));
-    for _ in 0..slices {
-        for &of in &deposited {
+    for _ in 0..subtiles {
+        for &of in &staged {
             if components.ring.source {
-                steps.add(Purpose::Collect, Some(Operand::C), WarpAccess::new(Direction::Load, bytes, of)?);
+                steps.add(Purpose::EpilogueLoad, Some(Operand::C), WarpAccess::new(Direction::Load, bytes, of)?);
             }
-            steps.add(Purpose::Deposit, Some(Operand::D), WarpAccess::new(Direction::Store, bytes, of)?);
+            steps.add(Purpose::EpilogueStore, Some(Operand::D), WarpAccess::new(Direction::Store, bytes, of)?);
         }
         let (bytes, accesses) = threads.as_ref().map_or((0, &[][..]), |(bytes, accesses)| (*bytes, accesses));
         for &of in accesses {
-            steps.add(Purpose::Collect, Some(Operand::D), WarpAccess::new(Direction::Load, bytes, of)?);
+            steps.add(Purpose::EpilogueLoad, Some(Operand::D), WarpAccess::new(Direction::Load, bytes, of)?);
         }
     }
     Ok(())
@@ -126,10 +126,10 @@ const fn stored_by_threads(d: &WarpSpecializedDesc) -> Option<u32> {
     if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { Some(d.knobs.align_c) } else { None }
 }
 
-/// The accesses of a slice between registers and the staging buffer, and how many bytes a lane: `stmatrix.x4` and `ldmatrix.x4` of 16-bit
+/// The accesses of a subtile between registers and the staging buffer, and how many bytes a lane: `stmatrix.x4` and `ldmatrix.x4` of 16-bit
 /// elements, two octets of columns at once; two neighbours of a row of other elements, or of a column of a column-major D.
-fn deposits(components: &WarpSpecialized) -> (u32, Vec<Lanes>) {
-    let (map, rows, columns) = (StagingMap::of(components), components.fragment_rows(), components.slice_columns);
+fn staging_stores(components: &WarpSpecialized) -> (u32, Vec<Lanes>) {
+    let (map, rows, columns) = (StagingMap::of(components), components.fragment_rows(), components.subtile_columns);
     let (element, octets) = (map.element_bytes(), columns / OCTET);
     let mut found = Vec::new();
     let mut add = |warp: u32, place: &dyn Fn(u32) -> (u32, u32)| {
@@ -160,10 +160,10 @@ fn deposits(components: &WarpSpecialized) -> (u32, Vec<Lanes>) {
     (if components.layout_c.is_row() && element == 2 { 16 } else { 2 * element }, found)
 }
 
-/// The accesses with which threads read a slice that they store, and how many bytes a lane: each thread has the same columns of every so
+/// The accesses with which threads read a subtile that they store, and how many bytes a lane: each thread has the same columns of every so
 /// many rows; of a column-major D, the same rows of every so many columns.
 fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
-    let (map, columns) = (StagingMap::of(components), components.slice_columns);
+    let (map, columns) = (StagingMap::of(components), components.subtile_columns);
     let by_rows = components.layout_c.is_row();
     let (along, across) = if by_rows { (columns, ROWS) } else { (ROWS, columns) };
     let a_line = along / elements;

@@ -54,8 +54,8 @@ fn a_rule_without_one_of_its_parts_misses_cases() {
     let Merging::Partners { off_agrees, by_halves, stores } = whole.merging else { panic!("the hardware merges") };
     let merging = |merging| Rule { merging, ..whole };
     for (part, rule, named) in [
-        ("broadcast", Rule { broadcast: false, ..whole }, "seed 4: B by its formula, 8 (tid / 8), load 4"),
-        ("broadcast, on A", Rule { broadcast: false, ..whole }, "seed 4: A by its formula, 8 (tid mod 8), load 4"),
+        ("broadcast", Rule { broadcast: false, ..whole }, "CuTe walk-through: B by its formula, 8 (tid / 8), load 4"),
+        ("broadcast, on A", Rule { broadcast: false, ..whole }, "CuTe walk-through: A by its formula, 8 (tid mod 8), load 4"),
         ("phases", Rule { phases: false, ..whole }, "(i, i^16) equal, load 8"),
         ("merging", merging(Merging::Never), "eight lanes a row of 2, as a warp reads A, load 16"),
         (

@@ -1,18 +1,18 @@
 //! Every access to shared memory of a kernel's threads, step by step.
 //!
-//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. Of kernels whose
-//! warpgroups have roles the accesses are those of the kernels' text, at the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
+//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. Of warp-specialized
+//! kernels the accesses are those of the kernels' text, at the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
 
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
 use crate::counters::{Purpose, of_block};
 use falchion::{Error, desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
-/// The accesses of all warps of a block that do the same: for one tile along K; deposits and collections are once a tile of D.
+/// The accesses of all warps of a block that do the same: for one k-tile; epilogue stores and loads are once a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedStep {
     /// What they are for.
     pub purpose: Purpose,
-    /// Whose tile, as the user names A and B; C or D of staging buffers; accumulators that slices of K hand over are of none.
+    /// Whose tile, as the user names A and B; C or D of staging buffers; partial accumulators of slices of K are of none.
     pub operand: Option<Operand>,
     /// Instructions of a warp.
     pub accesses: u64,
@@ -67,7 +67,7 @@ impl Steps {
     }
 }
 
-/// The accesses of a description: as [`of_program`] counts them, or, of a kernel whose warpgroups have roles, fragments that threads load
+/// The accesses of a description: as [`of_program`] counts them, or, of a warp-specialized kernel, fragments that threads load
 /// and what the epilogue does with its staging buffers.
 ///
 /// ```
@@ -90,7 +90,7 @@ impl Steps {
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match (desc.warp_specialized(), desc.components()) {
-        (Some(d), Some(components)) => roles::of_roles(&d.multiplied(), &components),
+        (Some(d), Some(components)) => roles::of_warp_specialized(&d.multiplied(), &components),
         _ => of_program(&desc.as_simt()?.program()),
     }
 }

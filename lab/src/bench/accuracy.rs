@@ -54,7 +54,7 @@ pub(super) fn errors(
 ) -> Result<Errors, Error> {
     let cublas = Cublas::open(stream)?;
     let doubles = |buffer: &HostBuffer, of: fn(f64) -> f64| -> Result<CudaSlice<f64>, Error> {
-        let numbers: Vec<f64> = buffer.slice(0..buffer.length())?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
+        let numbers: Vec<f64> = buffer.whole()?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
         stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))
     };
     let length = ours.len() / size_of::<f32>();

@@ -91,7 +91,7 @@ impl Data {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::numeric::split::LineFacts;
+    use falchion::numeric::emulation::LineFacts;
 
     fn line(data: Data, is_b: bool) -> Vec<f32> {
         (0..4096).map(|k| data.number(3, (5, k), 4096, is_b)).collect()

@@ -38,8 +38,8 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
         ask("promotion", PromotionKind::Stage.name());
     }
-    if let Some(split) = problem.split {
-        ask("emulation", split.name());
+    if let Some(emulation) = problem.emulation {
+        ask("emulation", emulation.name());
     }
     if let Some(epilogue) = &problem.epilogue {
         ask("epilogue", epilogue);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::bench::suite::parse;
 
-    /// A knob that is none, words that no knob takes, and a description that is no kernel: each is told, and the others go on.
+    /// A knob that is none, words that no knob takes, and an invalid description: each is told, and the others go on.
     #[test]
     fn refused_knobs_are_sentences_and_the_suite_goes_on() {
         let row =

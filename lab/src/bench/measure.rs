@@ -18,10 +18,10 @@ use falchion::{
     Error,
     arch::ArchKind,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
-    desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind},
     epilogue::SCALARS,
     internals::{
-        call::{Elements, HostSlice, Problem, Routes, Source, View},
+        call::{Elements, Problem, Routes, Source, View},
         sys::driver::driver,
     },
     layout::Order,
@@ -67,7 +67,7 @@ impl Bench {
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
-    /// Measures a problem. One whose knobs make no kernel is a line with the refusal's sentence, and so is one whose operands are
+    /// Measures a problem. One whose knobs are refused is a line with the refusal's sentence, and so is one whose operands are
     /// refused.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Bench {
         };
         let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
             // The window of f16x3: what is refused is kept, too.
-            Err(Error::Refused(refusal @ Refusal::Split(_))) if problem.data.is_some() => {
+            Err(Error::Refused(refusal @ Refusal::Emulation(_))) if problem.data.is_some() => {
                 return Ok(Line::refused(problem, refusal.to_string(), circumstances));
             }
             verified => verified?,
@@ -156,14 +156,20 @@ impl Bench {
         Ok(Line::new(problem, &outcome, circumstances))
     }
 
-    /// What is the same of every line of a run.
     fn circumstances(&self, run: &Run) -> Circumstances {
+        run.circumstances("gemm", &self.device)
+    }
+}
+
+impl Run {
+    /// What is the same of every line of a run.
+    pub(super) fn circumstances(&self, kind: &str, device: &str) -> Circumstances {
         Circumstances {
-            suite: run.suite.clone(),
-            kind: "gemm".to_owned(),
-            device: self.device.clone(),
-            date: run.date.clone(),
-            commit: run.commit.clone(),
+            suite: self.suite.clone(),
+            kind: kind.to_owned(),
+            device: device.to_owned(),
+            date: self.date.clone(),
+            commit: self.commit.clone(),
             ..Circumstances::default()
         }
     }
@@ -176,10 +182,10 @@ fn configuration(d: &GemmDesc) -> String {
         FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),
         FamilyDesc::WarpSpecialized(knobs) => {
             let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
-            let split = if knobs.emulation.splits() { format!("_{}", knobs.emulation.name()) } else { String::new() };
-            let registers = if knobs.a_operand == SourceKind::Registers { "_registers" } else { "" };
+            let emulation = if knobs.emulation.decomposes() { format!("_{}", knobs.emulation.name()) } else { String::new() };
+            let registers = if knobs.a_operand == AOperandKind::Registers { "_registers" } else { "" };
             let pending = if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
-            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{split}{registers}{pending}", knobs.warp)
+            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{emulation}{registers}{pending}", knobs.warp)
         }
     }
 }
@@ -221,6 +227,7 @@ pub(crate) fn problem_of(suite: &SuiteProblem) -> Problem {
         c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
         d: matrix(c, suite.ldc(), m, n),
         scalars,
+        batch: 1,
         workspace: None,
     }
 }
@@ -230,7 +237,7 @@ pub(crate) fn operands(problem: &Problem, types: Combined, fill: Fill, seed: u64
     let filled =
         |kind: ElementKind, view: &View<Elements>, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
             let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
-            from.fill(seed, buffer.slice_mut(0..view.memory.length)?, view, extents)?;
+            from.fill(seed, buffer.whole_mut()?, view, extents)?;
             Ok(buffer)
         };
     let Problem { m, n, k, .. } = *problem;
@@ -267,16 +274,9 @@ impl Ours<'_> {
             self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
         }
         self.launch(0)?;
-        let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
-        let length = computed.length();
-        self.stream
-            .memcpy_dtoh(&self.results[0], computed.slice_mut(0..length)?.bytes_mut())
-            .map_err(driver("cuMemcpyDtoHAsync"))?;
-        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        fn whole(buffer: &HostBuffer) -> Result<HostSlice<'_>, Error> {
-            buffer.slice(0..buffer.length())
-        }
-        let claim = Claim { desc, problem: self.problem, a: whole(a)?, b: whole(b)?, c: Some(whole(c)?), d: whole(&computed)? };
+        let computed = downloaded(self.stream, self.types.c, &self.results[0], c.length())?;
+        let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), computed.whole()?);
+        let claim = Claim { desc, problem: self.problem, a, b, c, d };
         let verdict = sampled(&claim, VERIFIED_ROWS, 1)?;
         if !verdict.is_right() {
             return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
@@ -296,6 +296,19 @@ impl Launch for Ours<'_> {
     fn name(&self) -> &str {
         "ours"
     }
+}
+
+/// Waits for the device, and copies so many elements back.
+pub(super) fn downloaded(
+    stream: &Arc<CudaStream>,
+    kind: ElementKind,
+    bytes: &CudaSlice<u8>,
+    length: usize,
+) -> Result<HostBuffer, Error> {
+    let mut buffer = HostBuffer::poisoned(kind, length)?;
+    stream.memcpy_dtoh(bytes, buffer.whole_mut()?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
+    stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+    Ok(buffer)
 }
 
 /// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.

@@ -1,4 +1,4 @@
-//! The page people read, made from the lines of one suite.
+//! The page made from the lines of one suite.
 
 use super::{data::Data, record::Line, statistics::geometric_mean};
 use falchion::refusal::Route;
@@ -99,7 +99,7 @@ fn row(line: &Line) -> [String; 15] {
         padded(p.c.to_string(), p.ldc),
         line.op.clone(),
         // A pipe would end the cell.
-        [line.family.as_str(), line.config.as_str(), detours(line)].join(" ").trim().replace('|', "\\|"),
+        [line.family.as_str(), line.config.as_str(), passes(line)].join(" ").trim().replace('|', "\\|"),
         format!("{:.1}", line.ours_us),
         format!("{:.1}", line.ours_tflops),
         optional(line.peer_us, 1),
@@ -119,8 +119,8 @@ fn with_errors(line: &Line) -> [String; 19] {
     core::array::from_fn(|_| cells.next().unwrap_or_default())
 }
 
-/// How A and B reached the kernel, where one of them made a detour.
-fn detours(line: &Line) -> &str {
+/// How A and B reached the kernel, where one of them took a pass.
+fn passes(line: &Line) -> &str {
     if line.route == Route::Direct.name() { "" } else { &line.route }
 }
 

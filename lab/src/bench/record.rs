@@ -23,8 +23,9 @@ pub struct Line {
     pub op: String,
     /// The configuration that ran, in one word.
     pub config: String,
-    /// How A and B reached the kernel: `direct`, or `A relaid, B transposed`. The time is that of all.
-    #[serde(default = "direct")]
+    /// How A and B reached the kernel: `direct`, or `A repacked, B transposed`. The time is that of all. Records of before have other words,
+    /// which are read as those of now.
+    #[serde(default = "direct", deserialize_with = "route")]
     pub route: String,
     /// Our median.
     pub ours_us: f64,
@@ -68,6 +69,15 @@ pub struct Line {
 /// The route of lines that were measured before there was another.
 fn direct() -> String {
     Route::Direct.name().to_owned()
+}
+
+/// The words of routes in records of before, and those of now.
+const OLD_ROUTES: [(&str, &str); 2] = [(" relaid", " repacked"), (" split", " decomposed")]; // OLD_ROUTES
+
+/// A route in the words of now.
+fn route<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let said = String::deserialize(from)?;
+    Ok(OLD_ROUTES.iter().fold(said, |said, (old, new)| said.replace(old, new)))
 }
 
 /// What a line says besides the problem and the times.
@@ -241,6 +251,19 @@ pub(super) mod tests {
         let named: Vec<String> = documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
         assert_eq!(keys, named, "{json}");
         assert_eq!(read_lines(&format!("{json}\n\n{json}\n")).unwrap(), [line.clone(), line]);
+    }
+
+    #[test]
+    fn a_record_of_before_reads_as_one_of_now() {
+        let now = Line { route: "A repacked, B decomposed".to_owned(), ..line(2500.0, None) };
+        let now = Line {
+            problem: SuiteProblem { emulation: Some(falchion::numeric::EmulationKind::Bf16x6), ..now.problem.clone() },
+            ..now
+        };
+        let json = now.to_json().unwrap();
+        let before = json.replace("emulation", "split").replace("repacked", "relaid").replace("decomposed", "split"); // OLD_ROUTES
+        assert_ne!(before, json);
+        assert_eq!(read_lines(&before).unwrap(), [now]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::data::Data;
 use falchion::{
     Error,
     layout::MatrixType,
-    numeric::{ElementKind, SplitKind},
+    numeric::{ElementKind, EmulationKind},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -82,9 +82,9 @@ pub struct SuiteProblem {
     /// Knobs that are not the default's, by their JSON names, in the words that flags take.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub knobs: BTreeMap<String, String>,
-    /// How `f32` is split for tensor cores; the default when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<SplitKind>,
+    /// How `f32` is emulated on tensor cores; the default when absent. Suites of before call it `split`.
+    #[serde(default, alias = "split", skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationKind>,
     /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
@@ -113,7 +113,7 @@ impl SuiteProblem {
             accumulate: None,
             seed: None,
             knobs: BTreeMap::new(),
-            split: None,
+            emulation: None,
             data: None,
         }
     }

@@ -101,9 +101,9 @@ fn the_suite_of_f32_on_tensor_cores() {
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
         let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
-        assert_eq!((desc.check(), desc.pins().emulation), (Ok(()), problem.split), "{problem:?}");
+        assert_eq!((desc.check(), desc.pins().emulation), (Ok(()), problem.emulation), "{problem:?}");
         assert_eq!(lt_problem(problem).unwrap().compute, CUBLAS_COMPUTE_32F);
-        kinds.insert((problem.m, problem.split, problem.data.expect("a kind of data")));
+        kinds.insert((problem.m, problem.emulation, problem.data.expect("a kind of data")));
     }
     assert_eq!((problems.len(), kinds.len()), (18, 18));
 }

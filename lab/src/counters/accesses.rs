@@ -84,7 +84,7 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
     ///
     /// # Errors
     ///
-    /// [`Error::Measurement`] where an address is no multiple of the access.
+    /// [`Error::Measurement`] where an address is not a multiple of the access.
     pub fn finish(&self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), |what| Err(Error::Measurement { because: what.to_string() }))
     }

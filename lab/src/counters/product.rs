@@ -1,11 +1,11 @@
 //! What a product costs in accesses: counted in the executor's own, not derived.
 //!
 //! One block runs, checked, thread by thread, and every access of every warp is counted. Blocks are alike when tiles divide the
-//! problem and begin at multiples of 32 bytes, so the counts are those of one block times the blocks. Tiles along K are alike but
+//! problem and begin at multiples of 32 bytes, so the counts are those of one block times the blocks. K-tiles are alike but
 //! for the first and the last, so where there are many, two runs over a few tiles say what one more tile costs:
 //!
 //! ```text
-//! c(T) = c(p) + (T / p - 1) (c(2p) - c(p))         p tiles along K after which addresses are the same again modulo 32 bytes
+//! c(T) = c(p) + (T / p - 1) (c(2p) - c(p))         p k-tiles after which addresses are the same again modulo 32 bytes
 //! ```
 //!
 //! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
@@ -102,7 +102,7 @@ impl Counters {
 /// # Errors
 ///
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
-/// [`Error::Measurement`] when blocks are not alike, when an address is no multiple of the access, and when a number passes 64
+/// [`Error::Measurement`] when blocks are not alike, when an address is not a multiple of the access, and when a number passes 64
 /// bits.
 pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
@@ -120,7 +120,7 @@ pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
 struct Walk {
     blocks: u64,
     tiles: u32,
-    /// Tiles along K after which addresses are the same again modulo a sector.
+    /// K-tiles after which addresses are the same again modulo a sector.
     period: u32,
     strides: Strides,
 }
@@ -133,9 +133,8 @@ impl Walk {
                 return Ok((extent / tile as usize) as u64);
             }
             let nearest = extent.next_multiple_of(tile as usize);
-            let because = format!(
-                "{axis} = {extent} is not a whole number of tiles of {tile}, so blocks are not alike; the nearest is {nearest}"
-            );
+            let because =
+                format!("{axis} = {extent} is not a whole number of tiles of {tile}, so blocks are not alike; try {nearest}");
             Err(Error::Measurement { because })
         };
         let rows = whole("M", problem.m, base.tiles.block.m)?;
@@ -189,8 +188,8 @@ impl Walk {
                 };
                 global.add(1, kind.matrix_elements(bytes), access);
             }
-            Purpose::Store | Purpose::Copy | Purpose::Deposit => counters.stores.add(1, access),
-            Purpose::Load | Purpose::Collect => counters.loads.add(1, access),
+            Purpose::Store | Purpose::Copy | Purpose::EpilogueStore => counters.stores.add(1, access),
+            Purpose::Load | Purpose::EpilogueLoad => counters.loads.add(1, access),
             // Accumulators leave when the schedule is over.
             Purpose::Write => {}
         })?;

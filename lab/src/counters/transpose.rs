@@ -3,14 +3,16 @@
 //! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of 128 bytes. One block of each
 //! likeness runs, checked, thread by thread, and every access of every warp is counted, times the blocks of the likeness.
 
-use super::{Gathered, GlobalAccesses, SharedAccesses};
-use crate::banks::{Direction, LINE_BYTES, WarpAccess};
+use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};
+use crate::banks::{LINE_BYTES, WarpAccess};
 use falchion::{
     Error,
     internals::{
+        call::{Elements, View},
         host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
-        pass::transpose::{Strided, TransposeDesc, TransposeProgram, TransposeShapes},
+        pass::transpose::{TransposeDesc, TransposeProblem, TransposeProgram},
     },
+    layout::Order,
 };
 use std::collections::BTreeMap;
 
@@ -39,35 +41,17 @@ impl TransposeCounters {
     pub const fn wavefronts(&self) -> u64 {
         self.stores.wavefronts + self.loads.wavefronts
     }
-
-    /// Adds the counters of a block, so many times. A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.
-    fn add(&mut self, block: &Self, times: u64) {
-        let global = |mine: &mut GlobalAccesses, other: &GlobalAccesses| {
-            mine.elements += other.elements * times;
-            mine.requests += other.requests * times;
-            mine.sectors += other.sectors * times;
-            mine.lines += other.lines * times;
-        };
-        global(&mut self.a, &block.a);
-        global(&mut self.b, &block.b);
-        global(&mut self.d, &block.d);
-        for (mine, other) in [(&mut self.stores, &block.stores), (&mut self.loads, &block.loads)] {
-            mine.accesses += other.accesses * times;
-            mine.wavefronts += other.wavefronts * times;
-            mine.ideal += other.ideal * times;
-        }
-    }
 }
 
 /// The counters of a batch of transposes, whose A, B and D each begin at a multiple of 128 bytes.
 ///
 /// ```
-/// use falchion::internals::pass::transpose::{Combine, Rung, TransposeProgram, TransposeShapes};
+/// use falchion::internals::pass::transpose::{Combine, Rung, TransposeProgram, TransposeProblem};
 /// use falchion_lab::counters::count_transpose;
 ///
 /// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
 /// let count = |rung: Rung| {
-///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &TransposeShapes::packed(32, 32))
+///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &TransposeProblem::packed(32, 32))
 /// };
 /// assert_eq!(count(Rung::Coalesced)?.stores.wavefronts, 32 * 32);
 /// assert_eq!(count(Rung::Padded)?.stores.wavefronts, 32);
@@ -77,25 +61,25 @@ impl TransposeCounters {
 /// # Errors
 ///
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
-/// [`Error::Measurement`] when an address is no multiple of the access.
-pub fn count_transpose(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<TransposeCounters, Error> {
+/// [`Error::Measurement`] when an address is not a multiple of the access.
+pub fn count_transpose(program: &TransposeProgram, problem: &TransposeProblem) -> Result<TransposeCounters, Error> {
     let desc = &program.desc;
     desc.check()?;
-    shapes.check(desc)?;
+    problem.check(desc)?;
     whole_pieces(program)?;
     let mut counters = TransposeCounters::default();
-    if shapes.is_empty() {
+    if problem.is_empty() {
         return Ok(counters);
     }
-    let likeness = Likeness { desc, shapes, b: shapes.source() };
-    let (down, across) = shapes.tiles(desc);
-    let matrices = alike(shapes.batch as u64, |matrix| likeness.matrix(matrix));
+    let likeness = Likeness { desc, problem, b: problem.source() };
+    let (down, across) = problem.tiles(desc);
+    let matrices = alike(problem.batch as u64, |matrix| likeness.matrix(matrix));
     let columns = alike(down, |tile| likeness.columns(tile));
     for (rows, &of_rows) in &alike(across, |tile| likeness.rows(tile)) {
         for (columns, &of_columns) in &columns {
             for (matrix, &of_matrices) in &matrices {
-                let block = of_block(program, &likeness, [matrix, rows, columns])?;
-                counters.add(&block, of_rows * of_columns * of_matrices);
+                // A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.
+                count_block(program, &likeness, [matrix, rows, columns], (&mut counters, of_rows * of_columns * of_matrices))?;
             }
         }
     }
@@ -125,8 +109,8 @@ const BEYOND: i64 = 16;
 
 struct Likeness<'p> {
     desc: &'p TransposeDesc,
-    shapes: &'p TransposeShapes,
-    b: Option<Strided>,
+    problem: &'p TransposeProblem,
+    b: Option<View<Elements>>,
 }
 
 impl Likeness<'_> {
@@ -135,27 +119,27 @@ impl Likeness<'_> {
         elements.map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
     }
 
-    fn of(&self, matrix: impl Fn(&Strided) -> usize) -> [u64; 3] {
-        [Some(self.shapes.a), self.b, Some(self.shapes.d)].map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
+    fn of(&self, matrix: impl Fn(&View<Elements>) -> usize) -> [u64; 3] {
+        [Some(self.problem.a), self.b, Some(self.problem.d)].map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
     }
 
     fn matrix(&self, number: u64) -> Place {
-        let past = self.past(self.of(|laid| laid.stride).map(|stride| stride.wrapping_mul(number)));
+        let past = self.past(self.of(|laid| laid.batch_stride).map(|stride| stride.wrapping_mul(number)));
         Place { left: 0, before: 0, past }
     }
 
     /// Rows of A from `first` on: columns of B and D.
     fn rows(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.rows);
-        let past = self.past([first.wrapping_mul(self.shapes.a.leading as u64), first, first]);
-        place(first as usize, self.shapes.rows, self.desc.rows, past)
+        let past = self.past([first.wrapping_mul(self.problem.a.leading(Order::Row) as u64), first, first]);
+        place(first as usize, self.problem.rows, self.desc.rows, past)
     }
 
     /// Columns of A from `first` on: rows of B and D.
     fn columns(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.columns);
-        let [_, b, d] = self.of(|laid| laid.leading).map(|leading| first.wrapping_mul(leading));
-        place(first as usize, self.shapes.columns, self.desc.columns, self.past([first, b, d]))
+        let [_, b, d] = self.of(|laid| laid.leading(Order::Row)).map(|leading| first.wrapping_mul(leading));
+        place(first as usize, self.problem.columns, self.desc.columns, self.past([first, b, d]))
     }
 }
 
@@ -165,27 +149,27 @@ fn place(first: usize, extent: usize, tile: u32, past: [u64; 3]) -> Place {
     Place { left: (extent - first).min(i64::from(tile) + BEYOND), before: first.min(BEYOND), past }
 }
 
-/// The counters of one block.
-fn of_block(
+/// Counts one block, so many times.
+fn count_block(
     program: &TransposeProgram,
     likeness: &Likeness<'_>,
     [matrix, rows, columns]: [&Place; 3],
-) -> Result<TransposeCounters, Error> {
-    let (desc, shapes) = (&program.desc, likeness.shapes);
-    let [lda, ldb, ldd] = likeness.of(|laid| laid.leading);
+    (counters, times): (&mut TransposeCounters, u64),
+) -> Result<(), Error> {
+    let (desc, problem) = (&program.desc, likeness.problem);
+    let [lda, ldb, ldd] = likeness.of(|laid| laid.leading(Order::Row));
     let laid = |index: usize, leading: u64| Laid {
         first_byte: LINE_BYTES + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>() % LINE_BYTES,
         leading,
     };
-    let (a, b, d) = (shapes.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
-    let mut counters = TransposeCounters::default();
+    let (a, b, d) = (problem.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
     let elements = |access: &WarpAccess| access.active() as u64 * u64::from(access.bytes() / desc.element_bytes);
-    let mut tell = |memory: Memory, access: &WarpAccess| match memory {
-        Memory::A => counters.a.add(1, elements(access), access),
-        Memory::B => counters.b.add(1, elements(access), access),
-        Memory::D => counters.d.add(1, elements(access), access),
-        Memory::Stores => counters.stores.add(1, access),
-        Memory::Loads => counters.loads.add(1, access),
+    let mut tell = |what: What, access: &WarpAccess| match what {
+        (Purpose::Fetch, false) => counters.a.add(times, elements(access), access),
+        (_, true) => counters.b.add(times, elements(access), access),
+        (Purpose::Load, _) => counters.loads.add(times, access),
+        (Purpose::Store, _) => counters.stores.add(times, access),
+        _ => counters.d.add(times, elements(access), access),
     };
     let mut log = Log { bytes: desc.element_bytes, a, b, d, warps: Gathered::new(&mut tell) };
     let bytes = u64::from(desc.element_bytes);
@@ -202,18 +186,11 @@ fn of_block(
         sink: &mut |_, _, _| {},
     };
     transpose_tile(program, tile, 0, Some(&mut log))?;
-    log.warps.finish().map(|()| counters)
+    log.warps.finish()
 }
 
-/// Which memory an access is to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Memory {
-    A,
-    B,
-    Stores,
-    Loads,
-    D,
-}
+/// What an access is for, and whether it is one to B.
+type What = (Purpose, bool);
 
 /// A matrix in global memory: the byte at which the tile's part of it begins, and the elements from row to row.
 #[derive(Clone, Copy, Debug)]
@@ -230,35 +207,32 @@ struct Log<'t> {
     a: Option<Laid>,
     b: Option<Laid>,
     d: Laid,
-    warps: Gathered<'t, Memory>,
+    warps: Gathered<'t, What>,
 }
 
 impl Observer for Log<'_> {
     fn saw(&mut self, access: &Access) {
         let (row, column, elements) = match (access.touched, access.purpose) {
             (Touched::Shared { byte, bytes }, purpose) => {
-                let memory = if purpose == Purpose::Load { Memory::Loads } else { Memory::Stores };
-                return self.warps.add(access.thread, memory, access.which, byte, bytes);
+                return self.warps.add(access.thread, (purpose, false), access.which, byte, bytes);
             }
             (Touched::Global { row, column, elements }, Purpose::Fetch) => (column, row, elements),
             (Touched::Global { row, column, elements }, _) => (row, column, elements),
         };
         let matrices = match access.purpose {
-            Purpose::Fetch => [(Memory::A, self.a), (Memory::A, None)],
-            _ => [(Memory::B, self.b), (Memory::D, Some(self.d))],
+            Purpose::Fetch => [((Purpose::Fetch, false), self.a), ((Purpose::Fetch, true), None)],
+            // B is read where D is written.
+            _ => [((Purpose::Fetch, true), self.b), ((Purpose::Write, false), Some(self.d))],
         };
         // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.
-        for (memory, laid) in matrices.into_iter().filter_map(|(memory, laid)| Some((memory, laid?))) {
+        for (what, laid) in matrices.into_iter().filter_map(|(what, laid)| Some((what, laid?))) {
             let elements_before = (column as u64).wrapping_mul(laid.leading).wrapping_add(row as u64);
             let address = laid.first_byte.wrapping_add(elements_before.wrapping_mul(u64::from(self.bytes)));
-            self.warps.add(access.thread, memory, access.which, address, elements * self.bytes);
+            self.warps.add(access.thread, what, access.which, address, elements * self.bytes);
         }
     }
 
     fn barrier(&mut self) {
-        self.warps.meet(|memory| match memory {
-            Memory::A | Memory::B | Memory::Loads => Direction::Load,
-            Memory::Stores | Memory::D => Direction::Store,
-        });
+        self.warps.meet(|(purpose, _)| direction(purpose));
     }
 }

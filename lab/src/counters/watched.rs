@@ -14,10 +14,10 @@ use falchion::{
 };
 
 /// The direction of an access to the memory that it is an access to.
-const fn direction(purpose: Purpose) -> Direction {
+pub(super) const fn direction(purpose: Purpose) -> Direction {
     match purpose {
-        Purpose::Fetch | Purpose::Load | Purpose::Collect => Direction::Load,
-        Purpose::Store | Purpose::Copy | Purpose::Deposit | Purpose::Write => Direction::Store,
+        Purpose::Fetch | Purpose::Load | Purpose::EpilogueLoad => Direction::Load,
+        Purpose::Store | Purpose::Copy | Purpose::EpilogueStore | Purpose::Write => Direction::Store,
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) type Whose = (Purpose, Option<OperandKind>);
 /// The same, in an order: the index of the operand whose tile it touches.
 type What = (Purpose, Option<usize>);
 
-/// Tells of every access of every warp of block 0, over `tiles` tiles along K: of those to shared memory, and with `strides` of those
+/// Tells of every access of every warp of block 0, over `tiles` k-tiles: of those to shared memory, and with `strides` of those
 /// to global memory, whose matrices begin at address 0. Returns how many products were added up.
 pub(crate) fn of_block(
     program: &Program,

@@ -4,7 +4,7 @@ use falchion::{
     device::Explanation,
     internals::family::{
         simt::{Explanation as SimtExplanation, OperandExplanation},
-        warp_specialized::{BoxesExplanation, Explanation as RolesExplanation},
+        warp_specialized::{BoxesExplanation, Explanation as WarpSpecializedExplanation},
     },
     layout::Order,
     shape::Mnk,
@@ -46,16 +46,16 @@ fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
 }
 
 fn simt_shared_memory(of: &SimtExplanation) -> String {
-    let SimtExplanation { smem_bytes, smem_bytes_available, stage_bytes, deposit_bytes, .. } = of;
-    let deposit = if *deposit_bytes > 0 { format!(", {deposit_bytes} to add up slices of K") } else { String::new() };
-    format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{deposit}")
+    let SimtExplanation { smem_bytes, smem_bytes_available, stage_bytes, partials_bytes, .. } = of;
+    let partials = if *partials_bytes > 0 { format!(", {partials_bytes} to add up slices of K") } else { String::new() };
+    format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{partials}")
 }
 
-fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
+fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     let [a, b] = &of.operands;
     let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) = (of.consumers, of.consumer_tile, of.repeats);
     let Mnk { m, n, k } = of.instruction;
-    let RolesExplanation { threads, accumulators, registers, registers_available, registers_at_launch, .. } = of;
+    let WarpSpecializedExplanation { threads, accumulators, registers, registers_available, registers_at_launch, .. } = of;
     let given = match of.registers_kept_and_taken {
         Some([kept, taken]) => {
             format!("launched with {registers_at_launch}, the producer keeps {kept} and consumers take {taken}")
@@ -71,10 +71,10 @@ fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
             }
         },
         ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
-        ("shared memory", roles_shared_memory(of)),
+        ("shared memory", warp_specialized_shared_memory(of)),
         ("A", boxes(a)),
         ("B", boxes(b)),
-        ("D", roles_stored(of)),
+        ("D", warp_specialized_stored(of)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
     let [cluster_m, cluster_n] = of.cluster;
@@ -91,20 +91,20 @@ fn roles(of: &RolesExplanation) -> Vec<(&'static str, String)> {
     if of.fragment_sets > 0 {
         facts.push(("A in registers", format!("{} sets in turn", of.fragment_sets)));
     }
-    if let Some(part) = of.split.part() {
-        let (parts, products, all) = (of.split.parts(), of.split.products().len(), of.split.parts().pow(2));
-        let scaled = if of.split.scales() { ", rows of A and columns of B scaled" } else { "" };
+    if let Some(part) = of.emulation.part() {
+        let (parts, products, all) = (of.emulation.parts(), of.emulation.products().len(), of.emulation.parts().pow(2));
+        let scaled = if of.emulation.scales() { ", rows of A and columns of B scaled" } else { "" };
         facts.insert(
             0,
-            ("split", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
+            ("emulation", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
         );
     }
     facts.splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed()));
     facts
 }
 
-fn roles_shared_memory(of: &RolesExplanation) -> String {
-    let RolesExplanation {
+fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
+    let WarpSpecializedExplanation {
         smem_bytes,
         smem_bytes_available,
         stages,
@@ -123,16 +123,16 @@ fn roles_shared_memory(of: &RolesExplanation) -> String {
     )
 }
 
-fn roles_stored(of: &RolesExplanation) -> String {
-    let [rows, columns] = of.slice;
-    if let (0, Some(access)) = (of.slices, of.store_access) {
+fn warp_specialized_stored(of: &WarpSpecializedExplanation) -> String {
+    let [rows, columns] = of.subtile;
+    if let (0, Some(access)) = (of.subtiles, of.store_access) {
         return format!("stored by threads from registers, {access} at a time");
     }
     let by = match of.store_access {
-        None => "by the copy engine".to_owned(),
+        None => "by TMA".to_owned(),
         Some(access) => format!("by threads, {access} at a time"),
     };
-    format!("stored {by}, in {} slices of {rows} x {columns} a consumer", of.slices)
+    format!("stored {by}, in {} subtiles of {rows} x {columns} a consumer", of.subtiles)
 }
 
 fn operand(of: &OperandExplanation) -> String {

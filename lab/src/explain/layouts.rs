@@ -5,7 +5,7 @@ use falchion::{
     desc::{GemmDesc, SimtDesc},
     epilogue::{
         tensor_store::StagingMap,
-        tile_store::{AccumulatorMap, DepositMap},
+        tile_store::{AccumulatorMap, PartialsMap},
     },
     internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
     layout::algebra::Composed,
@@ -65,7 +65,7 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
     Ok(match desc.components() {
-        Some(components) => of_roles(&components),
+        Some(components) => of_warp_specialized(&components),
         None => of_threads(&desc.as_simt()?),
     })
 }
@@ -87,8 +87,8 @@ fn of_threads(d: &SimtDesc) -> Vec<StatedLayout> {
     }
     found.extend(of_tiles(&base.tiles));
     if base.tiles.warps().k > 1 {
-        found.push(stated("slices of K", "(thread, k-group) to k", DepthMap(base.tiles).layout()));
-        found.push(stated("sums of slices", "(thread, accumulator) to a place", DepositMap(base.tiles).layout()));
+        found.push(stated("slices of K", "(thread, k-block) to k", DepthMap(base.tiles).layout()));
+        found.push(stated("sums of slices", "(thread, accumulator) to a place", PartialsMap(base.tiles).layout()));
     }
     found
 }
@@ -103,7 +103,7 @@ fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     found
 }
 
-fn of_roles(components: &WarpSpecialized) -> Vec<StatedLayout> {
+fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
     let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (whole, one) = match components.tile(operand) {
@@ -126,7 +126,7 @@ fn of_roles(components: &WarpSpecialized) -> Vec<StatedLayout> {
             }
             let sums = mma_warpgroup::AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows());
             found.push(stated("accumulators", "(thread, accumulator) to m * N + n", sums.layout()));
-            found.push(stated("slice of D", "(m, n) to a byte", StagingMap::of(components).layout()));
+            found.push(stated("subtile of D", "(m, n) to a byte", StagingMap::of(components).layout()));
         }
     }
     found

@@ -5,9 +5,13 @@ use crate::counters::{SharedAccesses, TransposeCounters, count_transpose};
 use falchion::{
     Error,
     arch::ArchKind,
-    internals::pass::transpose::{
-        Choice, Combine, GatheredTile, Lanes, Rung, Staging, Strided, TransposeDesc, TransposeProgram, TransposeShapes,
+    internals::{
+        call::{Elements, View},
+        pass::transpose::{
+            Choice, Combine, GatheredTile, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
+        },
     },
+    layout::Order,
 };
 
 /// One thing that was chosen.
@@ -38,18 +42,18 @@ pub struct TransposeExplanation {
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when the description is no kernel.
+/// [`Error::Refused`] when the description is invalid.
 pub fn explain_transpose(
     choice: &Choice,
     combine: Combine,
     element_bytes: u32,
-    shapes: &TransposeShapes,
+    problem: &TransposeProblem,
 ) -> Result<TransposeExplanation, Error> {
-    let desc = choice.desc(combine, element_bytes, shapes, [0; 3]);
+    let desc = choice.desc(combine, element_bytes, problem);
     desc.check()?;
     let tile = tile(&desc)?;
     let mut choices = vec![origin(choice, &desc), shape(choice, &desc)];
-    choices.extend(accesses(choice, &desc, shapes));
+    choices.extend(accesses(choice, &desc, problem));
     choices.extend([turn(&desc), staging(&desc, &tile)?, lanes(&desc), budget(&desc)]);
     let schedule = desc.schedule().to_string().lines().map(|line| line.trim().to_owned()).collect();
     Ok(TransposeExplanation { choices, tile, layouts: layouts_of_transpose(&desc), schedule })
@@ -80,20 +84,20 @@ fn is_resolved(choice: &Choice) -> bool {
 }
 
 /// How wide accesses to A and D are, and what keeps them from being wider.
-fn accesses(choice: &Choice, desc: &TransposeDesc, shapes: &TransposeShapes) -> [TransposeChoice; 2] {
-    let stride = |matrix: Strided| if shapes.batch > 1 { matrix.stride } else { 0 };
-    let leading = |matrix: Strided, rows: usize| if rows > 1 { matrix.leading } else { 0 };
-    let (a, d, b) = (shapes.a, shapes.d, shapes.source());
+fn accesses(choice: &Choice, desc: &TransposeDesc, problem: &TransposeProblem) -> [TransposeChoice; 2] {
+    let stride = |matrix: View<Elements>| if problem.batch > 1 { matrix.batch_stride } else { 0 };
+    let leading = |matrix: View<Elements>, rows: usize| if rows > 1 { matrix.leading(Order::Row) } else { 0 };
+    let (a, d, b) = (problem.a, problem.d, problem.source());
     let of_a = [
-        ("the number of columns", shapes.columns),
-        ("A's leading dimension", if shapes.reads_a() { leading(a, shapes.rows) } else { 0 }),
-        ("A's stride", if shapes.reads_a() { stride(a) } else { 0 }),
+        ("the number of columns", problem.columns),
+        ("A's leading dimension", if problem.reads_a() { leading(a, problem.rows) } else { 0 }),
+        ("A's stride", if problem.reads_a() { stride(a) } else { 0 }),
     ];
     let of_d = [
-        ("the number of rows", shapes.rows),
-        ("D's leading dimension", leading(d, shapes.columns)),
+        ("the number of rows", problem.rows),
+        ("D's leading dimension", leading(d, problem.columns)),
         ("D's stride", stride(d)),
-        ("B's leading dimension", b.map_or(0, |b| leading(b, shapes.columns))),
+        ("B's leading dimension", b.map_or(0, |b| leading(b, problem.columns))),
         ("B's stride", b.map_or(0, stride)),
     ];
     let said = |what, access: u32, numbers: &[(&str, usize)]| {
@@ -103,7 +107,7 @@ fn accesses(choice: &Choice, desc: &TransposeDesc, shapes: &TransposeShapes) -> 
             _ if desc.is_gathered() => "rows are gathered: nothing has to be aligned".to_owned(),
             _ if bytes >= 16 => "the widest there is".to_owned(),
             _ if !is_resolved(choice) => "as the kernel has it".to_owned(),
-            Some((name, number)) => format!("{name}, {number}, is no multiple of {}", 2 * access),
+            Some((name, number)) => format!("{name}, {number}, is not a multiple of {}", 2 * access),
             None => "the widest that this tile takes".to_owned(),
         };
         TransposeChoice { what, value: format!("{} ({bytes} bytes)", elements(access)), because }
@@ -116,7 +120,7 @@ fn elements(count: u32) -> String {
 
 /// What one whole tile costs.
 fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
-    count_transpose(&TransposeProgram::of(desc), &TransposeShapes::packed(desc.rows as usize, desc.columns as usize))
+    count_transpose(&TransposeProgram::of(desc), &TransposeProblem::packed(desc.rows as usize, desc.columns as usize))
 }
 
 fn turn(desc: &TransposeDesc) -> TransposeChoice {

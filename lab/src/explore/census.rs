@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_form_has_no_numbers_but_those_of_names() {
         for (sentence, wanted) in [
-            ("warp M x N = 8192 is not from 128 to 4096; the nearest is 4096", "warp M x N = # is not from # to #"),
+            ("warp M x N = 8192 is out of range (128 to 4096); try 4096", "warp M x N = # is out of range (# to #)"),
             ("moves 1 bytes (i8), and moves 4, 8 or 16", "moves # bytes (i8), and moves #, # or #"),
             ("which sm75 cannot; sm80 can", "which sm75 cannot"),
             ("sm_90 has 12x3x4 of f32", "sm_90 has #x#x# of f32"),

@@ -49,7 +49,7 @@ fn multistage(base: &GemmDesc) -> Lists {
     family(base, "multistage", &[("stages", "2 3 4 5")])
 }
 
-/// Threads that multiply what the copy engine of Hopper brings; of other types and architectures there are none.
+/// Threads that multiply what TMA brings; of other types and architectures there are none.
 fn by_threads(base: &GemmDesc) -> Lists {
     let f32 = ElementKind::F32;
     let user = base.user_types();

@@ -84,7 +84,7 @@ impl Climb {
             svg.text((x(peer), bottom + 22.0), 13.0, PEER).bold().anchor("middle").says(&says);
         }
         for (i, (color, what)) in
-            [(STEP, "a step of the seeds"), (ASTRAY, "a wrong turn"), (OURS, "this library")].iter().enumerate()
+            [(STEP, "a step of the sources"), (ASTRAY, "a wrong turn"), (OURS, "this library")].iter().enumerate()
         {
             let left = 32.0 + 190.0 * i as f64;
             svg.rect([left, bottom + 36.0, 12.0, 12.0], color).set("rx", 2.0).end();

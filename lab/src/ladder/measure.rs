@@ -5,7 +5,7 @@ use crate::bench::{
     Session, SuiteProblem,
     measure::{Bench, Run},
     statistics::median,
-    transpose::{TransposeProblem, measure::TransposeBench},
+    transpose::{SuiteTranspose, measure::TransposeBench},
 };
 use cudarc::driver::CudaContext;
 use falchion::{
@@ -71,7 +71,7 @@ pub fn climb_transposes(
     let mut climb = TransposeClimb::counted((rows, columns), kind, on)?;
     let run = Run { suite: "ladder".to_owned(), ..Run::default() };
     for (number, (rung, place)) in Rung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
-        let problem = TransposeProblem { rung: Some(rung), ..TransposeProblem::new((rows, columns), kind) };
+        let problem = SuiteTranspose { rung: Some(rung), ..SuiteTranspose::new((rows, columns), kind) };
         let line = bench.measure(session, &problem, &run)?;
         place.measured =
             Some(TransposeMeasured { microseconds: line.ours_us, gbytes_per_second: line.ours_gbs, of_copy: line.ratio_to_copy });

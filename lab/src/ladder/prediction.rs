@@ -63,7 +63,7 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// [`Error::Measurement`] when an address is no multiple of its access: a description that checks has no such.
+    /// [`Error::Measurement`] when an address is not a multiple of its access: a description that checks has no such.
     pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
         let warp = f64::from(WARP);
         let products = counters.multiply_adds as f64;
@@ -93,7 +93,7 @@ impl Machine {
         Ok(2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12)
     }
 
-    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-group.
+    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-block.
     fn spills(&self, program: &Program, products: f64) -> f64 {
         match program {
             Program::Textbook(_) => 0.0,

@@ -83,7 +83,7 @@ fn double_buffered(knobs: &mut SimtKnobs) {
     (knobs.mainloop, knobs.stages) = (MainloopKind::Pipelined, 2);
 }
 
-/// 64 x 64 x 64, 4 x 4 a thread, elements 16 apart: what the seed on transposes ended with.
+/// 64 x 64 x 64, 4 x 4 a thread, elements 16 apart: what the tuning notes ended with.
 fn four_by_four_strided(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(64, 64, 64), Mnk::new(8, 64, 64));
     knobs.interleave = InterleaveKind::Elements(1);

@@ -71,7 +71,13 @@ impl Textbook {
         context: &std::sync::Arc<cudarc::driver::CudaContext>,
     ) -> Result<falchion::cuda::CudaKernel, falchion::Error> {
         let (tile, threads) = (Self::TILE, Self::THREADS);
-        let geometry = falchion::internals::Geometry { tile, cluster: 1, persistent: false, threads, shared_bytes: 0 };
+        let geometry = falchion::internals::Geometry {
+            tile,
+            cluster: 1,
+            work: falchion::threadblock::WorkKind::DataParallel,
+            threads,
+            shared_bytes: 0,
+        };
         let unit = crate::sys::launch::vouched(self.translation_unit()?);
         falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }

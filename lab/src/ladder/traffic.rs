@@ -67,7 +67,7 @@ pub(super) const PRODUCT: [f64; SCALARS] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
 const ELEMENT: u64 = 4;
 
 impl Textbook {
-    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp over the first tile along K,
+    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp over the first k-tile,
     /// times the warps and the tiles, which are all alike.
     fn counters(self, size: u64) -> Result<Counters, NotAnAccess> {
         let side = u64::from(Self::SIDE);
@@ -97,7 +97,7 @@ impl Textbook {
     }
 }
 
-/// A warp's accesses over one tile along K, counted as often as there are such.
+/// A warp's accesses over one k-tile, counted as often as there are such.
 struct Tile {
     times: u64,
     counters: Counters,

@@ -1,4 +1,4 @@
-//! Seed 3's ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
+//! The tuning notes' ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
 
 use crate::{
     counters::{SharedAccesses, TransposeCounters, count_transpose},
@@ -9,7 +9,7 @@ use falchion::{
     Error,
     internals::{
         host::Mode,
-        pass::transpose::{Choice, Combine, Rung, TransposeProgram, TransposeShapes},
+        pass::transpose::{Choice, Combine, Rung, TransposeProblem, TransposeProgram},
     },
     numeric::ElementKind,
 };
@@ -67,10 +67,10 @@ impl TransposeClimb {
     ///
     /// Those of [`count_transpose`].
     pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
-        let shapes = TransposeShapes::packed(rows, columns);
+        let problem = TransposeProblem::packed(rows, columns);
         let reached = |rung: Rung| {
-            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes_of(1), &shapes, [0; 3]);
-            let counters = count_transpose(&TransposeProgram::of(&desc), &shapes)?;
+            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes_of(1), &problem);
+            let counters = count_transpose(&TransposeProgram::of(&desc), &problem)?;
             Ok(TransposeReached { name: rung.name(), config: desc.to_string(), counters, measured: None })
         };
         let rungs = Rung::ALL.into_iter().map(reached).collect::<Result<_, Error>>()?;
@@ -115,8 +115,8 @@ impl TransposeClimb {
 /// [`Error::Fault`] when the rung does what it must not.
 pub fn verify_transpose(rung: Rung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
     let desc = rung.desc(Combine::Move, kind.bytes_of(1));
-    let shapes = TransposeShapes::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
-    let mut transpose = HostTranspose::poisoned(kind, Choice::Rung(rung), &shapes)?;
+    let problem = TransposeProblem::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
+    let mut transpose = HostTranspose::poisoned(kind, Choice::Rung(rung), &problem)?;
     transpose.draw(1)?;
     transpose.run(Mode::Checked { seed: 3 })?;
     transpose.verify()

@@ -10,7 +10,7 @@ use falchion::{
     },
 };
 
-/// Depth of the product that a rung is verified with: more tiles along K than any rung has stages.
+/// Depth of the product that a rung is verified with: more k-tiles than any rung has stages.
 const DEPTH: usize = 192;
 
 /// Runs a rung on the host, thread by thread with everything watched, and checks every element of the result. The textbook
@@ -26,7 +26,7 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     };
     let rows = SIZE_STEP;
     let mut product = HostProduct::poisoned(&desc, &Problem::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
-    let [operands, _] = product.drawn_from(&desc);
+    let [operands, _] = product.distributions(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;
     match rung.program {

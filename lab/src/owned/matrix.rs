@@ -30,7 +30,7 @@ impl HostMatrix {
     ///
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
-        let count = View::new((), order, leading).elements(rows, columns);
+        let count = View::new((), order, leading).elements((rows, columns), 1);
         let length = usize::try_from(count)
             .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
         Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, rows, columns, leading })
@@ -62,7 +62,7 @@ impl HostMatrix {
     ///
     /// Those of [`HostBuffer::slice`].
     pub fn slice(&self) -> Result<HostSlice<'_>, Error> {
-        self.buffer.slice(0..self.buffer.length())
+        self.buffer.whole()
     }
 
     /// The elements, to be written.
@@ -71,7 +71,7 @@ impl HostMatrix {
     ///
     /// Those of [`HostBuffer::slice_mut`].
     pub fn slice_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
-        self.buffer.slice_mut(0..self.buffer.length())
+        self.buffer.whole_mut()
     }
 
     /// Draws every element from a seed; the matrix is the same in every layout.

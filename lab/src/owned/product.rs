@@ -1,7 +1,6 @@
 //! A product in host memory whose types are values: what command lines, explorers and tests run.
 
-use super::HostMatrix;
-use crate::resources::available_bytes;
+use super::{HostMatrix, room};
 use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
 use falchion::{
     Error,
@@ -12,7 +11,6 @@ use falchion::{
         call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
     },
-    numeric::ElementKind,
     refusal::{Operand, Refusal},
 };
 
@@ -51,14 +49,7 @@ impl HostProduct {
             (types.c, d, (m, n)),
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
-        let bytes = |(kind, view, (rows, columns)): (ElementKind, View<Elements>, (usize, usize))| {
-            view.elements(rows, columns).saturating_mul(u128::from(kind.bytes_of(1)))
-        };
-        let needed = matrices.into_iter().map(bytes).fold(0, u128::saturating_add);
-        let needed = u64::try_from(needed).unwrap_or(u64::MAX);
-        if let Some(available) = available_bytes().filter(|&available| needed > available) {
-            return Err(Refusal::OutOfMemory { needed, available }.into());
-        }
+        room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, 1))))?;
         let orders = desc.orders();
         let matrix = |kind, view: View<Elements>, extents, order| HostMatrix::poisoned(kind, extents, order, view.leading(order));
         Ok(Self {
@@ -74,7 +65,7 @@ impl HostProduct {
     pub fn problem(&self) -> Problem {
         let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
         let (a, b, c, d) = (self.a.view(), self.b.view(), self.c.as_ref().map(HostMatrix::view), self.d.view());
-        Problem { m, n, k, a, b, c, d, scalars: self.scalars, workspace: None }
+        Problem { m, n, k, batch: 1, a, b, c, d, scalars: self.scalars, workspace: None }
     }
 
     /// The matrices, D to be written.
@@ -99,7 +90,7 @@ impl HostProduct {
 
     /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
     /// would decide nothing, because the sums are too long for their accumulator's precision.
-    pub fn drawn_from(&self, desc: &GemmDesc) -> [Distribution; 2] {
+    pub fn distributions(&self, desc: &GemmDesc) -> [Distribution; 2] {
         let (k, types) = (self.a.extents().1, desc.user_types());
         let fill = if Accumulation::of(desc, k).relative.is_finite() { Fill::Random } else { Fill::Integers };
         [fill.operands(types, k), fill.source()]

@@ -1,16 +1,17 @@
-//! Operands of a product, copied to a device and back: for tools and tests, whose matrices are values.
+//! Operands of a product or a transpose, copied to a device and back: for tools and tests, whose matrices are values.
 
 use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, TransposeOperands, transpose},
+    cuda::{CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        pass::transpose::{Choice, Combine, TransposeMatrices, TransposeShapes},
+        pass::transpose::{Choice, Combine, HostTransposeCall, TransposeProblem},
         sys::driver::driver,
     },
     numeric::ElementKind,
+    refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
 
@@ -41,11 +42,13 @@ impl Copied {
     }
 }
 
-/// A product's operands on a device.
+/// The operands of a product or a transpose on a device.
 pub struct Resident {
     stream: Arc<CudaStream>,
     a: Copied,
-    b: Copied,
+    /// B of a product.
+    b: Option<Copied>,
+    /// C of a product, B of a transpose.
     c: Source<Copied>,
     d: Copied,
     /// As large as the last run took.
@@ -63,7 +66,7 @@ impl Resident {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
-        Ok(Self { stream: stream.clone(), a: copied(a)?, b: copied(b)?, c, d, workspace: None })
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, workspace: None })
     }
 
     /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
@@ -76,7 +79,7 @@ impl Resident {
         let Self { stream, a, b, c, d, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
-        let (a, b) = (a.read(stream).from(first[0]), b.read(stream).from(first[1]));
+        let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
         let mut call = problem.with(CudaMatrices { a, b, c, d });
         let needed = kernel.routes(&call.problem()).workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
@@ -88,6 +91,36 @@ impl Resident {
         kernel.run(stream, call)
     }
 
+    /// Copies the operands of a transpose, what D holds among them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Driver`] when the device has no room.
+    pub fn of_transpose(stream: &Arc<CudaStream>, call: &HostTransposeCall<'_>) -> Result<Self, Error> {
+        let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
+        let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
+        let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
+        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, workspace: None })
+    }
+
+    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`transpose`].
+    pub fn transpose(
+        &mut self,
+        choice: Choice,
+        combine: Combine,
+        problem: &TransposeProblem,
+        first: [usize; 3],
+    ) -> Result<(), Error> {
+        let Self { stream, a, c, d, .. } = self;
+        let b = c.as_ref().map(|b| b.read(stream).from(first[1]));
+        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
+        transpose(choice, combine, stream, &problem.with(a.read(stream).from(first[0]), b, d))
+    }
+
     /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
     ///
     /// # Errors
@@ -96,7 +129,7 @@ impl Resident {
     pub fn run_cute_gemm(&mut self, kernel: &CuteGemmKernel, first: [usize; 3]) -> Result<(), Error> {
         let Self { stream, a, b, d, .. } = self;
         let written = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
-        kernel.run(stream, a.read(stream).from(first[0]), b.read(stream).from(first[1]), written)
+        kernel.run(stream, a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]), written)
     }
 
     /// Waits for the device, and copies D back.
@@ -107,6 +140,11 @@ impl Resident {
     pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
         self.d.download(&self.stream, d)
     }
+}
+
+/// B of a product.
+fn factor(b: &Option<Copied>) -> Result<&Copied, Refusal> {
+    b.as_ref().ok_or(Refusal::MissingOperand { operand: Operand::B })
 }
 
 /// Computes one product of host operands on a device: copies, runs, waits, copies back.
@@ -123,56 +161,4 @@ pub fn run_from_host(
     let mut resident = Resident::new(stream, &matrices)?;
     resident.run(kernel, problem, [0; 4])?;
     resident.download(matrices.d)
-}
-
-/// A transpose's operands on a device.
-pub struct ResidentTranspose {
-    stream: Arc<CudaStream>,
-    a: Copied,
-    b: Source<Copied>,
-    d: Copied,
-}
-
-impl ResidentTranspose {
-    /// Copies the operands, what D holds among them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Driver`] when the device has no room.
-    pub fn new(stream: &Arc<CudaStream>, matrices: &TransposeMatrices<'_>) -> Result<Self, Error> {
-        let TransposeMatrices { a, b, d } = matrices;
-        let b = match b {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(b) => Source::Matrix(Copied::new(stream, b.kind(), b.bytes())?),
-        };
-        let (a, d) = (Copied::new(stream, a.kind(), a.bytes())?, Copied::new(stream, d.kind(), d.bytes())?);
-        Ok(Self { stream: stream.clone(), a, b, d })
-    }
-
-    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`transpose`].
-    pub fn run(&mut self, choice: Choice, combine: Combine, shapes: &TransposeShapes, first: [usize; 3]) -> Result<(), Error> {
-        let Self { stream, a, b, d } = self;
-        let b = match b {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(b) => Source::Matrix(b.read(stream).from(first[1])),
-        };
-        let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
-        let operands = TransposeOperands { a: a.read(stream).from(first[0]), b, d };
-        transpose(choice, combine, stream, shapes, &operands)
-    }
-
-    /// Waits for the device, and copies D back.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Driver`] when the device has failed.
-    pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
-        self.d.download(&self.stream, d)
-    }
 }

@@ -1,32 +1,30 @@
 //! A transpose in host memory whose type is a value: what command lines and tests run.
 
-use super::HostMatrix;
-use crate::resources::available_bytes;
+use super::{HostMatrix, room};
 use crate::verify::{
     Distribution, HostBuffer,
     transpose::{TransposeVerdict, verdict},
 };
 use falchion::{
     Error,
-    device::transpose::run_transpose_on_host,
+    device::run_on_host,
     internals::{
-        call::Source,
+        call::{Elements, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, Strided, TransposeDesc, TransposeMatrices, TransposeShapes},
+        pass::transpose::{Choice, Combine, HostTransposeCall, TransposeDesc, TransposeProblem},
     },
     layout::Order,
     numeric::ElementKind,
-    refusal::Refusal,
 };
 
 /// A batch of transposes with its matrices, which lie one below another: A is `batch rows` x `columns`, B and D are
 /// `batch columns` x `rows`.
 ///
 /// ```
-/// use falchion::{internals::{host::Mode, pass::transpose::{Choice, TransposeShapes}}, layout::Order, numeric::ElementKind};
+/// use falchion::{internals::{host::Mode, pass::transpose::{Choice, TransposeProblem}}, layout::Order, numeric::ElementKind};
 /// use falchion_lab::owned::HostTranspose;
 ///
-/// let mut transpose = HostTranspose::poisoned(ElementKind::Bf16, Choice::Auto, &TransposeShapes::packed(2, 3))?;
+/// let mut transpose = HostTranspose::poisoned(ElementKind::Bf16, Choice::Auto, &TransposeProblem::packed(2, 3))?;
 /// transpose.a.try_fill(Order::Row, |row, column| Ok::<_, falchion::Error>((row * 3 + column) as f64))?;
 /// transpose.run(Mode::Fast)?;
 /// assert!(transpose.verify()?.is_right());
@@ -43,50 +41,36 @@ pub struct HostTranspose {
     pub b: Source<HostMatrix>,
     /// D.
     pub d: HostMatrix,
-    shapes: TransposeShapes,
+    problem: TransposeProblem,
     choice: Choice,
 }
 
 impl HostTranspose {
-    /// The matrices of a problem, all poison. Leading dimensions are those of `shapes`; strides are those of matrices one below
-    /// another. Everything about the problem is checked before any memory is asked for.
+    /// The matrices of a problem, all poison. Leading dimensions are the problem's; matrices of a batch lie one below another. Everything
+    /// about the problem is checked before any memory is asked for.
     ///
     /// # Errors
     ///
-    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
-    pub fn poisoned(kind: ElementKind, choice: Choice, shapes: &TransposeShapes) -> Result<Self, Error> {
-        let TransposeShapes { rows, columns, batch, alpha, beta, .. } = *shapes;
-        let b = shapes.b.matrix().map(|b| b.leading);
-        let leading = [Some(shapes.a.leading), b, Some(shapes.d.leading)];
-        let mut shapes = TransposeShapes::stacked((rows, columns), batch, leading, [alpha, beta]);
-        let desc = choice.desc(Combine::of(kind, [alpha, beta]), kind.bytes_of(1), &shapes, [0; 3]);
+    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
+    pub fn poisoned(kind: ElementKind, choice: Choice, problem: &TransposeProblem) -> Result<Self, Error> {
+        let TransposeProblem { rows, columns, batch, scalars, .. } = *problem;
+        let leading = |view: &View<Elements>| Some(view.leading(Order::Row));
+        let leading = [leading(&problem.a), problem.b.matrix().and_then(leading), leading(&problem.d)];
+        let problem = TransposeProblem::of((rows, columns), batch, leading, scalars);
+        let desc = choice.desc(Combine::of(kind, scalars), kind.bytes_of(1), &problem);
         desc.check()?;
-        shapes.check(&desc)?;
+        problem.check(&desc)?;
         // A matrix that is not read has not been checked.
-        let elements = [
-            shapes.a.elements(rows, columns, batch),
-            shapes.b.matrix().map_or(0, |b| b.elements(columns, rows, batch)),
-            shapes.d.elements(columns, rows, batch),
-        ];
-        let bytes = elements.into_iter().fold(0, u128::saturating_add).saturating_mul(u128::from(kind.bytes_of(1)));
-        let needed = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let available = available_bytes().unwrap_or(isize::MAX as u64);
-        if needed > available {
-            return Err(Refusal::OutOfMemory { needed, available }.into());
-        }
-        let matrix = |matrix: Strided, rows: usize, columns: usize| {
-            HostMatrix::poisoned(kind, (rows.saturating_mul(batch), columns), Order::Row, matrix.leading)
+        let [(a, of_a), (d, of_d)] = [(problem.a, (rows, columns)), (problem.d, (columns, rows))];
+        let elements = [Some((a, of_a)), problem.b.matrix().map(|&b| (b, of_d)), Some((d, of_d))];
+        room(elements.into_iter().flatten().map(|(view, extents)| (kind, view.elements(extents, batch))))?;
+        let matrix = |view: View<Elements>, (rows, columns): (usize, usize)| {
+            HostMatrix::poisoned(kind, (rows.saturating_mul(batch), columns), Order::Row, view.leading(Order::Row))
         };
-        let (a, d) = (matrix(shapes.a, rows, columns)?, matrix(shapes.d, columns, rows)?);
-        let b = match shapes.b {
-            Source::Matrix(b) => Source::Matrix(matrix(b, columns, rows)?),
-            _ => Source::None,
-        };
-        (shapes.a.length, shapes.d.length) = (a.view().memory.length, d.view().memory.length);
-        if let (Source::Matrix(at), Source::Matrix(b)) = (&mut shapes.b, &b) {
-            at.length = b.view().memory.length;
-        }
-        Ok(Self { a, b, d, shapes, choice })
+        let (a, b, d) = (matrix(a, of_a)?, problem.b.try_map(|b| matrix(b, of_d))?, matrix(d, of_d)?);
+        let memory = |matrix: &HostMatrix| matrix.view().memory;
+        let problem = problem.with(memory(&a), b.as_ref().map(memory), memory(&d));
+        Ok(Self { a, b, d, problem, choice })
     }
 
     /// Draws A and B from a seed.
@@ -111,8 +95,8 @@ impl HostTranspose {
     }
 
     /// The problem without its data.
-    pub fn shapes(&self) -> &TransposeShapes {
-        &self.shapes
+    pub fn problem(&self) -> &TransposeProblem {
+        &self.problem
     }
 
     /// How the kernel is chosen.
@@ -122,36 +106,31 @@ impl HostTranspose {
 
     /// What becomes of an element.
     pub fn combine(&self) -> Combine {
-        Combine::of(self.d.kind(), [self.shapes.alpha, self.shapes.beta])
+        Combine::of(self.d.kind(), self.problem.scalars)
     }
 
     /// The kernel.
     pub fn desc(&self) -> TransposeDesc {
-        self.choice.desc(self.combine(), self.d.kind().bytes_of(1), &self.shapes, [0; 3])
+        self.choice.desc(self.combine(), self.d.kind().bytes_of(1), &self.problem)
     }
 
-    /// The matrices, D to be written.
+    /// The call, D to be written.
     ///
     /// # Errors
     ///
     /// Those of [`HostMatrix::slice`].
-    pub fn matrices(&mut self) -> Result<TransposeMatrices<'_>, Error> {
-        let b = match &self.b {
-            Source::None => Source::None,
-            Source::InPlace => Source::InPlace,
-            Source::Matrix(matrix) => Source::Matrix(matrix.slice()?),
-        };
-        Ok(TransposeMatrices { a: self.a.slice()?, b, d: self.d.slice_mut()? })
+    pub fn call(&mut self) -> Result<HostTransposeCall<'_>, Error> {
+        let b = self.b.as_ref().try_map(HostMatrix::slice)?;
+        Ok(self.problem.with(self.a.slice()?, b, self.d.slice_mut()?))
     }
 
     /// Computes D on the host.
     ///
     /// # Errors
     ///
-    /// Those of [`run_transpose_on_host`].
+    /// Those of [`run_on_host`].
     pub fn run(&mut self, mode: Mode) -> Result<(), Error> {
-        let (choice, combine, shapes) = (self.choice, self.combine(), self.shapes);
-        run_transpose_on_host(choice, combine, mode, &shapes, self.matrices()?)
+        run_on_host(&self.desc(), mode, self.call()?)
     }
 
     /// Holds every element of D against the definition, and what lies between its rows against the poison that was there.
@@ -160,15 +139,15 @@ impl HostTranspose {
     ///
     /// Those of [`verdict`].
     pub fn verify(&self) -> Result<TransposeVerdict, Error> {
-        let before = HostBuffer::poisoned(self.d.kind(), self.shapes.d.length)?;
-        let before = before.slice(0..before.length())?;
-        let b = self.b.matrix().map_or(Ok(before), HostMatrix::slice)?;
-        verdict(self.combine(), &self.shapes, [self.a.slice()?, b, before], self.d.slice()?)
+        let before = HostBuffer::poisoned(self.d.kind(), self.problem.d.memory.length)?;
+        let b = self.b.as_ref().try_map(HostMatrix::slice)?;
+        let call = self.problem.with(self.a.slice()?, b, self.d.slice()?);
+        verdict(self.combine(), &call, before.whole()?)
     }
 
     /// Bytes that have to be read and written: those of D, and of A and B where they are read.
     pub fn traffic_bytes(&self) -> f64 {
-        let s = &self.shapes;
+        let s = &self.problem;
         let matrices = 1 + u32::from(s.reads_a()) + u32::from(s.source().is_some());
         f64::from(matrices * self.d.kind().bytes_of(1)) * s.batch as f64 * s.rows as f64 * s.columns as f64
     }

@@ -24,7 +24,7 @@
 //! more is off by up to 2^-10 of itself, whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums
 //! of a part are bounded so, and their addition in f32 as on the CUDA cores.
 //!
-//! **Split factors** ([`numeric::split`](falchion::numeric::split)) are summed part by part; what is left out is added, and the sum's own bound is of the
+//! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed part by part; what is left out is added, and the sum's own bound is of the
 //! parts' magnitudes.
 //!
 //! The epilogue adds its own roundings, see [`Estimate`].
@@ -41,7 +41,7 @@ use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
     desc::GemmDesc,
-    numeric::{ElementKind, Instruction, SplitKind, SumRounding, split::SplitBound},
+    numeric::{ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
 };
 
 /// How numbers of a type round.
@@ -116,8 +116,8 @@ pub struct Accumulation {
     pub relative: f64,
     /// What is lost near the least numbers.
     pub absolute: f64,
-    /// How factors are split before they are multiplied.
-    split: SplitKind,
+    /// How factors are decomposed before they are multiplied.
+    emulation: EmulationKind,
 }
 
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
@@ -136,14 +136,14 @@ impl Accumulation {
             None => (1, k),
         };
         let chained = Self::chained(accumulator, longest + slices - 1);
-        let (instruction, split) = match d.warp_specialized() {
+        let (instruction, emulation) = match d.warp_specialized() {
             Some(d) => (d.matrix_instruction(), d.knobs.emulation),
-            None => (Instruction::of(d.class.combined(), d.class.arch), SplitKind::None),
+            None => (Instruction::of(d.class.combined(), d.class.arch), EmulationKind::None),
         };
         let own = match (d.class.op, instruction) {
-            (OpKind::TensorOp, Some(instruction)) if split.splits() => {
+            (OpKind::TensorOp, Some(instruction)) if emulation.decomposes() => {
                 let whole = k.next_multiple_of(d.threadblock().k.max(1) as usize);
-                Self { split, ..Self::by(&instruction, whole.saturating_mul(split.products().len())) }
+                Self { emulation, ..Self::by(&instruction, whole.saturating_mul(emulation.products().len())) }
             }
             (OpKind::TensorOp, Some(instruction)) => {
                 Self::by(&instruction, longest).then(&Self::chained(accumulator, slices - 1))
@@ -175,7 +175,7 @@ impl Accumulation {
             largest_whole: super::fill::largest_whole(kind),
             relative: gamma(n, rounding.unit),
             absolute: n * rounding.half_least,
-            split: SplitKind::None,
+            emulation: EmulationKind::None,
         }
     }
 
@@ -195,7 +195,7 @@ impl Accumulation {
             largest_whole: instruction.largest_whole(),
             relative: gamma(steps, unit),
             absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
-            split: SplitKind::None,
+            emulation: EmulationKind::None,
         }
     }
 
@@ -219,20 +219,21 @@ impl Accumulation {
         self.relative * magnitude + self.absolute
     }
 
-    /// How far a sum may be off whose factors were split: see [`numeric::split`](falchion::numeric::split).
-    fn split_error(&self, split: &SplitBound, sum: &Sum) -> f64 {
-        let [alpha, beta] = sum.lines.map(|line| self.split.scale(line.largest));
+    /// How far a sum may be off whose factors were decomposed: see [`numeric::emulation`](falchion::numeric::emulation).
+    fn emulation_error(&self, emulation: &EmulationBound, sum: &Sum) -> f64 {
+        let [alpha, beta] = sum.lines.map(|line| self.emulation.scale(line.largest));
         let crossed = alpha * sum.lines[1].total + beta * sum.lines[0].total;
         let (scale, products) = (alpha * beta, self.products);
-        let left_out = split.relative * sum.magnitude + split.rest * crossed + products * split.rest * split.rest * scale;
-        let parts = split.growth * sum.magnitude
-            + split.beside * split.least * crossed
-            + products * (split.beside * split.least).powi(2) * scale;
+        let left_out =
+            emulation.relative * sum.magnitude + emulation.rest * crossed + products * emulation.rest * emulation.rest * scale;
+        let parts = emulation.growth * sum.magnitude
+            + emulation.beside * emulation.least * crossed
+            + products * (emulation.beside * emulation.least).powi(2) * scale;
         // Scaled back, a sum is rounded once more where it is small.
         left_out
             + self.relative * parts
             + self.absolute * scale
-            + if self.split.scales() { self.rounding.half_least } else { 0.0 }
+            + if self.emulation.scales() { self.rounding.half_least } else { 0.0 }
     }
 
     /// What is known of a sum.
@@ -243,10 +244,10 @@ impl Accumulation {
         }
         // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate { value, error: if self.split.splits() { f64::INFINITY } else { 0.0 } };
+            return Estimate { value, error: if self.emulation.decomposes() { f64::INFINITY } else { 0.0 } };
         }
-        let split = self.split.bound();
-        let largest_whole = split.map_or(self.largest_whole, |split| split.largest_whole.min(self.largest_whole));
+        let emulation = self.emulation.bound();
+        let largest_whole = emulation.map_or(self.largest_whole, |emulation| emulation.largest_whole.min(self.largest_whole));
         if magnitude == 0.0 || whole && read && magnitude <= largest_whole {
             return Estimate::exactly(value);
         }
@@ -256,9 +257,9 @@ impl Accumulation {
             Arithmetic::Compensated => 2f64.powi(-53) * value.abs() + gamma(n, 2f64.powi(-53)).powi(2) * magnitude,
             Arithmetic::Wrapping => 0.0,
         };
-        if let Some(split) = split {
-            let error = self.split_error(&split, &sum);
-            let overflows = split.growth * magnitude + error >= self.rounding.largest;
+        if let Some(emulation) = emulation {
+            let error = self.emulation_error(&emulation, &sum);
+            let overflows = emulation.growth * magnitude + error >= self.rounding.largest;
             return Estimate { value, error: if overflows { f64::INFINITY } else { error + ours } };
         }
         // Of products whose factors are not what was multiplied.

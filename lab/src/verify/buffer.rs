@@ -50,7 +50,7 @@ impl HostBuffer {
         words.try_reserve_exact(count).map_err(|_| too_much())?;
         words.resize(count, 0);
         let mut buffer = Self { kind, length, words };
-        poison(buffer.slice_mut(0..length)?)?;
+        poison(buffer.whole_mut()?)?;
         Ok(buffer)
     }
 
@@ -67,6 +67,24 @@ impl HostBuffer {
     /// The elements as bytes.
     pub fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.kind.matrix_bytes(self.length as u64) as usize]
+    }
+
+    /// All of the elements.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn whole(&self) -> Result<HostSlice<'_>, Error> {
+        self.slice(0..self.length)
+    }
+
+    /// All of the elements, to be written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`HostBuffer::poisoned`].
+    pub fn whole_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
+        self.slice_mut(0..self.length)
     }
 
     /// Some of the elements; those beyond the end are left out.
@@ -97,7 +115,7 @@ impl HostBuffer {
     /// Those of [`HostBuffer::poisoned`].
     pub fn get(&self, place: usize) -> Result<f64, Error> {
         let mut number = Vec::with_capacity(1);
-        super::number::read(self.slice(0..self.length)?, [place].into_iter(), &mut number)?;
+        super::number::read(self.whole()?, [place].into_iter(), &mut number)?;
         Ok(number[0])
     }
 

@@ -10,9 +10,10 @@ use core::fmt;
 use falchion::{
     Error,
     internals::{
-        call::HostSlice,
-        pass::transpose::{Combine, TransposeShapes},
+        call::{HostSlice, Source},
+        pass::transpose::{Combine, TransposeCall, TransposeProblem},
     },
+    layout::Order,
     numeric::ElementKind,
     refusal::{Operand, Refusal},
 };
@@ -53,9 +54,7 @@ impl TransposeVerdict {
 ///
 /// Those of [`HostBuffer::slice_mut`].
 pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), Error> {
-    let length = buffer.length();
-    let mut slice = buffer.slice_mut(0..length)?;
-    slice.bytes_mut().par_chunks_mut(8).enumerate().for_each(|(index, bytes)| {
+    buffer.whole_mut()?.bytes_mut().par_chunks_mut(8).enumerate().for_each(|(index, bytes)| {
         let mut drawn = draw(seed, index as u64);
         match combine {
             Combine::Move => {}
@@ -69,36 +68,24 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
     Ok(())
 }
 
-/// Holds D against the definition, given A, B, and what D's memory held before.
+/// Holds D of a call against the definition, given what its memory held before.
 ///
 /// # Errors
 ///
 /// [`Refusal::TooShort`] when D was of another length before.
-pub fn verdict(
-    combine: Combine,
-    shapes: &TransposeShapes,
-    [a, b, before]: [HostSlice<'_>; 3],
-    d: HostSlice<'_>,
-) -> Result<TransposeVerdict, Error> {
-    if before.length() != d.length() {
-        let (rows, columns, leading) = (shapes.columns, shapes.rows, shapes.d.leading);
-        return Err(Refusal::TooShort {
-            operand: Operand::D,
-            length: d.length(),
-            needed: before.length() as u128,
-            rows,
-            columns,
-            leading,
-        }
-        .into());
+pub fn verdict(combine: Combine, call: &TransposeCall<HostSlice<'_>>, before: HostSlice<'_>) -> Result<TransposeVerdict, Error> {
+    let (problem, d) = (call.problem(), call.d.memory);
+    let (length, needed) = (d.length(), before.length() as u128);
+    if needed != length as u128 {
+        let (rows, columns, leading) = (problem.columns, problem.rows, problem.d.leading(Order::Row));
+        return Err(Refusal::TooShort { operand: Operand::D, length, needed, rows, columns, leading }.into());
     }
-    let width = d.kind().bytes_of(1) as usize;
-    let judge = Judge { combine, shapes, width, a: a.bytes(), b: b.bytes(), before: before.bytes(), d: d.bytes() };
+    let judge = Judge { combine, problem, call, before, width: d.kind().bytes_of(1) as usize };
     let parts: Vec<(f64, Option<usize>)> =
-        (0..d.length().div_ceil(STRIP)).into_par_iter().map(|strip| judge.strip(strip * STRIP)).collect();
+        (0..length.div_ceil(STRIP)).into_par_iter().map(|strip| judge.strip(strip * STRIP)).collect();
     let first_wrong = parts.iter().find_map(|part| part.1).map(|element| judge.say(element));
     let error = parts.iter().map(|part| part.0).fold(0.0, f64::max);
-    let elements = shapes.batch as u64 * shapes.rows as u64 * shapes.columns as u64;
+    let elements = problem.batch as u64 * problem.rows as u64 * problem.columns as u64;
     Ok(TransposeVerdict { elements, error_over_bound: combine.kind().map(|_| error), first_wrong })
 }
 
@@ -107,57 +94,54 @@ const STRIP: usize = 1 << 16;
 
 struct Judge<'a> {
     combine: Combine,
-    shapes: &'a TransposeShapes,
+    problem: TransposeProblem,
+    call: &'a TransposeCall<HostSlice<'a>>,
+    before: HostSlice<'a>,
+    /// Bytes of an element.
     width: usize,
-    a: &'a [u8],
-    b: &'a [u8],
-    before: &'a [u8],
-    d: &'a [u8],
 }
 
 impl Judge<'_> {
-    fn element<'b>(&self, bytes: &'b [u8], element: usize) -> &'b [u8] {
-        &bytes[element * self.width..][..self.width]
+    fn element<'b>(&self, matrix: HostSlice<'b>, element: usize) -> &'b [u8] {
+        &matrix.bytes()[element * self.width..][..self.width]
     }
 
     /// The (matrix, row, column) of D that lies at an element of its memory; `None` in a gap.
     fn place(&self, element: usize) -> Option<(usize, usize, usize)> {
-        let TransposeShapes { rows, columns, batch, d, .. } = *self.shapes;
+        let TransposeProblem { rows, columns, batch, d, .. } = self.problem;
         if rows == 0 || columns == 0 {
             return None;
         }
         // Where matrices are interleaved, a row of one holds pieces of all.
-        let interleaved = batch > 1 && (d.stride as u128) < d.elements(columns, rows, 1);
-        let (matrix, rest) = if interleaved || batch < 2 { (0, element) } else { (element / d.stride, element % d.stride) };
-        let (row, column) = (rest / d.leading.max(1), rest % d.leading.max(1));
-        let (matrix, column) = if interleaved { (column / d.stride.max(1), column % d.stride.max(1)) } else { (matrix, column) };
+        let interleaved = batch > 1 && (d.batch_stride as u128) < d.elements((columns, rows), 1);
+        let (leading, stride) = (d.leading(Order::Row).max(1), d.batch_stride.max(1));
+        let (matrix, rest) = if interleaved || batch < 2 { (0, element) } else { (element / stride, element % stride) };
+        let (row, column) = (rest / leading, rest % leading);
+        let (matrix, column) = if interleaved { (column / stride, column % stride) } else { (matrix, column) };
         (matrix < batch && row < columns && column < rows).then_some((matrix, row, column))
     }
 
     /// The largest error over its bound, and the first element that is wrong.
     fn strip(&self, first: usize) -> (f64, Option<usize>) {
         let mut worst = 0.0;
-        for element in first..(self.d.len() / self.width).min(first + STRIP) {
-            let got = self.element(self.d, element);
+        let (problem, d) = (&self.problem, self.call.d.memory);
+        for element in first..d.length().min(first + STRIP) {
+            let got = self.element(d, element);
             let Some((matrix, row, column)) = self.place(element) else {
                 if got != self.element(self.before, element) {
                     return (worst, Some(element));
                 }
                 continue;
             };
-            let shapes = self.shapes;
-            let from_a = matrix * shapes.a.stride + column * shapes.a.leading + row;
+            let from_a = matrix * problem.a.batch_stride + problem.a.offset(column, row);
             let right = match self.combine {
-                Combine::Move => got == self.element(self.a, from_a),
+                Combine::Move => got == self.element(self.call.a.memory, from_a),
                 Combine::F32 | Combine::F64 => {
-                    let y = match shapes.source() {
-                        None => None,
-                        Some(_) if shapes.b == falchion::internals::call::Source::InPlace => {
-                            Some(self.element(self.before, element))
-                        }
-                        Some(b) => Some(self.element(self.b, matrix * b.stride + row * b.leading + column)),
-                    };
-                    let x = shapes.reads_a().then(|| self.element(self.a, from_a));
+                    let y = problem.source().map(|at| match &self.call.b {
+                        Source::Matrix(b) => self.element(b.memory, matrix * at.batch_stride + at.offset(row, column)),
+                        _ => self.element(self.before, element),
+                    });
+                    let x = problem.reads_a().then(|| self.element(self.call.a.memory, from_a));
                     let ratio = self.ratio(got, x, y);
                     worst = f64::max(worst, ratio);
                     ratio <= 1.0
@@ -178,9 +162,9 @@ impl Judge<'_> {
         };
         let Rounding { unit, half_least, .. } = Rounding::of(self.combine.kind().unwrap_or(ElementKind::F64));
         let term = |scalar: f64, x: Option<&[u8]>| x.map_or(0.0, |x| scalar * read(x));
-        let (alpha, beta) = match self.combine {
-            Combine::F32 => (f64::from(self.shapes.alpha as f32), f64::from(self.shapes.beta as f32)),
-            _ => (self.shapes.alpha, self.shapes.beta),
+        let [alpha, beta] = match self.combine {
+            Combine::F32 => self.problem.scalars.map(|x| f64::from(x as f32)),
+            _ => self.problem.scalars,
         };
         let (x, y) = (term(alpha, x), term(beta, y));
         let (exact, got) = (x + y, read(got));
@@ -195,7 +179,7 @@ impl Judge<'_> {
     }
 
     fn say(&self, element: usize) -> String {
-        let got = self.element(self.d, element);
+        let got = self.element(self.call.d.memory, element);
         match self.place(element) {
             Some((matrix, row, column)) => format!("element ({row}, {column}) of D {matrix} is {got:02x?}"),
             None => format!("element {element} of D's memory lies between the matrices, and was written: {got:02x?}"),
@@ -207,39 +191,43 @@ impl Judge<'_> {
 mod tests {
     use super::*;
     use falchion::{
-        internals::{call::Source, pass::transpose::Strided},
+        internals::call::{Elements, Source, View},
+        layout::Order,
         numeric::ElementKind,
     };
-
-    fn whole(buffer: &HostBuffer) -> HostSlice<'_> {
-        buffer.slice(0..buffer.length()).unwrap()
-    }
 
     /// Every element changed is found, in the matrix and in the gaps, and the right result is right.
     #[test]
     fn a_wrong_bit_anywhere_is_found() {
-        let a = Strided { leading: 5, stride: 20, length: 40 };
-        for d in [Strided { leading: 4, stride: 19, length: 40 }, Strided { leading: 7, stride: 3, length: 40 }] {
-            let shapes = TransposeShapes { a, d, batch: 2, ..TransposeShapes::packed(3, 5) };
+        let matrix = |leading, stride| View::new(Elements::of(40), Order::Row, leading).batched(stride);
+        let a = matrix(5, 20);
+        for d in [matrix(4, 19), matrix(7, 3)] {
+            let problem = TransposeProblem { a, d, batch: 2, ..TransposeProblem::packed(3, 5) };
             let [mut from, mut before, mut right] = [40, 40, 40].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
             fill(Combine::Move, &mut from, 1).unwrap();
             fill(Combine::Move, &mut before, 2).unwrap();
             let bytes = before.bytes().to_vec();
-            right.slice_mut(0..40).unwrap().bytes_mut().copy_from_slice(&bytes);
+            right.whole_mut().unwrap().bytes_mut().copy_from_slice(&bytes);
             for matrix in 0..2 {
                 for (i, j) in (0..5).flat_map(|i| (0..3).map(move |j| (i, j))) {
                     let x = from.bytes()[(matrix * 20 + j * 5 + i) * 4..][..4].to_vec();
-                    right.slice_mut(0..40).unwrap().bytes_mut()[(matrix * d.stride + i * d.leading + j) * 4..][..4]
+                    right.whole_mut().unwrap().bytes_mut()[(matrix * d.batch_stride + d.offset(i, j)) * 4..][..4]
                         .copy_from_slice(&x);
                 }
             }
-            let judged =
-                |d: &HostBuffer| verdict(Combine::Move, &shapes, [whole(&from), whole(&from), whole(&before)], whole(d)).unwrap();
+            let judged = |d: &HostBuffer| {
+                verdict(
+                    Combine::Move,
+                    &problem.with(from.whole().unwrap(), Source::None, d.whole().unwrap()),
+                    before.whole().unwrap(),
+                )
+                .unwrap()
+            };
             assert!(judged(&right).is_right(), "{:?}", judged(&right));
             assert_eq!(judged(&right).elements, 30);
             for element in 0..40 {
                 let mut wrong = right.clone();
-                wrong.slice_mut(0..40).unwrap().bytes_mut()[element * 4 + 1] ^= 4;
+                wrong.whole_mut().unwrap().bytes_mut()[element * 4 + 1] ^= 4;
                 assert!(!judged(&wrong).is_right(), "element {element} of {d:?}");
             }
         }
@@ -248,12 +236,8 @@ mod tests {
     /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is not.
     #[test]
     fn sums_are_held_to_their_bound() {
-        let shapes = TransposeShapes {
-            alpha: 3.0,
-            beta: -0.3,
-            b: Source::Matrix(TransposeShapes::packed(4, 4).d),
-            ..TransposeShapes::packed(4, 4)
-        };
+        let packed = TransposeProblem::packed(4, 4);
+        let problem = TransposeProblem { scalars: [3.0, -0.3], b: Source::Matrix(packed.d), ..packed };
         let [mut a, mut b, mut d] = [16; 3].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
         fill(Combine::F32, &mut a, 1).unwrap();
         fill(Combine::F32, &mut b, 2).unwrap();
@@ -261,7 +245,10 @@ mod tests {
         for i in 0..16 {
             d.set(i, f64::from(3.0 * at(&a, i % 4 * 4 + i / 4) + -0.3f32 * at(&b, i))).unwrap();
         }
-        let judged = |d: &HostBuffer| verdict(Combine::F32, &shapes, [whole(&a), whole(&b), whole(d)], whole(d)).unwrap();
+        let judged = |d: &HostBuffer| {
+            let call = problem.with(a.whole().unwrap(), Source::Matrix(b.whole().unwrap()), d.whole().unwrap());
+            verdict(Combine::F32, &call, d.whole().unwrap()).unwrap()
+        };
         let right = judged(&d);
         assert!(right.is_right() && right.error_over_bound.is_some_and(|error| error > 0.0 && error <= 1.0), "{right:?}");
         for wrong in [d.get(7).unwrap() * (1.0 + 2f64.powi(-18)), f64::NAN, f64::INFINITY] {

@@ -85,7 +85,7 @@ impl WarpgroupProbe {
             }
         }
         if rounds == 0 {
-            return Err(refused("rounds = 0: the nearest is 1".to_owned()));
+            return Err(refused("rounds = 0; try 1".to_owned()));
         }
         let stream = &self.stream;
         let in_tile = if fragment_bytes == 0 { a } else { &[] };

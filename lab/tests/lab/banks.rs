@@ -1,6 +1,6 @@
-//! The seeds' accesses at their true counts, and every access of the shipped kernels.
+//! The sources' accesses at their true counts, and every access of the shipped kernels.
 
-use crate::harness::{OfFamily, drawn};
+use crate::harness::{OfFamily, random_cases};
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
@@ -37,65 +37,65 @@ fn words_and_banks(name: &str) -> (usize, usize) {
 }
 
 #[test]
-fn seed_3_a_column_of_32_takes_32_and_of_33_one() {
-    assert_eq!(count("seed 3: column of [32][32]"), 32);
-    assert_eq!(count("seed 3: column of [32][33]"), 1);
-    assert_eq!(count("seed 3: row of [32][33]"), 1);
+fn tuning_notes_a_column_of_32_takes_32_and_of_33_one() {
+    assert_eq!(count("tuning notes: column of [32][32]"), 32);
+    assert_eq!(count("tuning notes: column of [32][33]"), 1);
+    assert_eq!(count("tuning notes: row of [32][33]"), 1);
 }
 
-/// The seed says that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a broadcast to each half of the warp; but a
+/// The tuning notes say that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a broadcast to each half of the warp; but a
 /// block of 16 x 16 has two rows `ty` in a warp, 64 words apart: two words on one bank.
 #[test]
-fn seed_3_the_broadcast_of_a_is_two_words_on_one_bank() {
-    let name = "seed 3: shared_A[ty][k] of [64][64]";
+fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
+    let name = "tuning notes: shared_A[ty][k] of [64][64]";
     assert_eq!(words_and_banks(name), (2, 1));
     assert_eq!(count(name), 2);
-    assert_eq!(count("seed 3: shared_B[k][tx] of [64][64]"), 1);
+    assert_eq!(count("tuning notes: shared_B[k][tx] of [64][64]"), 1);
 }
 
-/// What the padding to `[64][65]` does to seed 3's stores: word by word they take two wavefronts instead of four, which is eight
+/// What the padding to `[64][65]` does to the tuning notes' stores: word by word they take two wavefronts instead of four, which is eight
 /// for four words; as one `float4`, which padding forbids, four.
 #[test]
-fn seed_3_padding_takes_the_vectors_apart() {
-    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][64], as float4"), 4);
-    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][64], word by word"), 4);
-    assert_eq!(count("seed 3: shared_A[ty][4 tx] of [64][65], word by word"), 2);
+fn tuning_notes_padding_takes_the_vectors_apart() {
+    assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], as float4"), 4);
+    assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], word by word"), 4);
+    assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][65], word by word"), 2);
 }
 
-/// Seed 1 pads rows of 16 and 32 by one element. Its loads of A become free, its stores of B too; its loads of B were free, and
+/// The SGEMM ladder pads rows of 16 and 32 by one element. Its loads of A become free, its stores of B too; its loads of B were free, and
 /// its stores of A, two rows of 16 words that share 14 banks instead of all, gain nothing.
 #[test]
-fn seed_1_what_padding_changes() {
+fn sgemm_ladder_what_padding_changes() {
     for (case, unpadded, padded) in
         [("sA[tidy][k]", 2, 1), ("sB[k][tidx]", 1, 1), ("sA[tidy][threadIdx.x]", 2, 2), ("sB[threadIdx.y][tidx]", 2, 1)]
     {
-        assert_eq!(count(&format!("seed 1, unpadded: {case}")), unpadded, "{case}");
-        assert_eq!(count(&format!("seed 1, padded: {case}")), padded, "{case}");
+        assert_eq!(count(&format!("SGEMM ladder, unpadded: {case}")), unpadded, "{case}");
+        assert_eq!(count(&format!("SGEMM ladder, padded: {case}")), padded, "{case}");
     }
-    assert_eq!(count("seed 1: sB[k][tidx] of [16][32] as float2"), 2);
+    assert_eq!(count("SGEMM ladder: sB[k][tidx] of [16][32] as float2"), 2);
 }
 
-/// Seed 4 calls its reads of A a 4-way conflict, for eight threads fall on each of four banks. But threads eight apart read the
+/// The CuTe walk-through calls its reads of A a 4-way conflict, for eight threads fall on each of four banks. But threads eight apart read the
 /// same word: there are eight words, two on each of four banks.
 #[test]
-fn seed_4_a_by_its_formula_takes_two() {
-    let name = "seed 4: A by its formula, 8 (tid mod 8)";
+fn cute_walk_through_a_by_its_formula_takes_two() {
+    let name = "CuTe walk-through: A by its formula, 8 (tid mod 8)";
     assert_eq!(words_and_banks(name), (8, 4));
     assert_eq!(count(name), 2);
 }
 
-/// The layout that seed 4 prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on, has neighbouring threads on neighbouring words.
+/// The layout that the CuTe walk-through prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on, has neighbouring threads on neighbouring words.
 #[test]
-fn seed_4_by_its_printed_layout_takes_one() {
-    assert_eq!(words_and_banks("seed 4: A by its printed layout, tid mod 8"), (8, 8));
-    assert_eq!(count("seed 4: A by its printed layout, tid mod 8"), 1);
+fn cute_walk_through_by_its_printed_layout_takes_one() {
+    assert_eq!(words_and_banks("CuTe walk-through: A by its printed layout, tid mod 8"), (8, 8));
+    assert_eq!(count("CuTe walk-through: A by its printed layout, tid mod 8"), 1);
 }
 
 #[test]
-fn seed_4_b_is_a_broadcast() {
-    assert_eq!(words_and_banks("seed 4: B by its formula, 8 (tid / 8)"), (4, 4));
-    assert_eq!(count("seed 4: B by its formula, 8 (tid / 8)"), 1);
-    assert_eq!(count("seed 4: B by its printed layout, tid / 8"), 1);
+fn cute_walk_through_b_is_a_broadcast() {
+    assert_eq!(words_and_banks("CuTe walk-through: B by its formula, 8 (tid / 8)"), (4, 4));
+    assert_eq!(count("CuTe walk-through: B by its formula, 8 (tid / 8)"), 1);
+    assert_eq!(count("CuTe walk-through: B by its printed layout, tid / 8"), 1);
 }
 
 fn line(step: &SharedStep) -> String {
@@ -159,7 +159,7 @@ fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
 #[test]
 fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_padding() {
     let mut colliding = 0;
-    for desc in drawn::shipped() {
+    for desc in random_cases::shipped() {
         assert_eq!(conflicts(&desc), [], "{desc:?}");
         let of_user: Vec<_> = OperandKind::BOTH.into_iter().filter(|&user| turns_f64(&desc, user)).collect();
         if !of_user.is_empty() {
@@ -174,18 +174,18 @@ fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_p
 
 /// Slices of K hand their sums over side by side: one wavefront for 128 bytes, in the order of threads.
 #[test]
-fn deposits_are_free_of_conflicts() {
-    let classic = drawn::default_f32(ArchKind::Sm70, [Order::Row; 3]);
+fn partials_are_free_of_conflicts() {
+    let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let desc = but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect();
     let steps = of_desc(&desc).expect("steps");
-    for purpose in [Purpose::Deposit, Purpose::Collect] {
+    for purpose in [Purpose::EpilogueStore, Purpose::EpilogueLoad] {
         let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
         // Two slices, four warps, 32 sums a thread.
         assert_eq!((step.operand, step.accesses, step.wavefronts, step.ideal), (None, 2 * 4 * 32, 2 * 4 * 32, 2 * 4 * 32));
     }
 }
 
-/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-group and vector.
+/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-block and vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
     let (facts, fragment) = (desc.one().base().operand(operand), FragmentMap::of(desc.one().base().tiles, operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
@@ -207,12 +207,12 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(drawn::cases(64))]
+    #![proptest_config(random_cases::cases(64))]
 
     /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width and more, whatever the tile,
     /// the access and the number of threads, in the layout that a description chooses by itself.
     #[test]
-    fn turned_stores_are_free_of_conflicts(desc in drawn::legal()) {
+    fn turned_stores_are_free_of_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
         prop_assume!(desc.check().is_ok() && desc.class.a.element.bytes_of(1) >= 4);
         for (step, operand, ratio) in conflicts(&desc) {
@@ -220,9 +220,9 @@ proptest! {
         }
     }
 
-    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over warps, k-groups and vectors.
+    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over warps, k-blocks and vectors.
     #[test]
-    fn loads_are_those_of_the_maps(desc in drawn::legal()) {
+    fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
         let steps = of_desc(&desc).unwrap();
         for operand in OperandKind::BOTH {
             let user = operand.framed(desc.frame);

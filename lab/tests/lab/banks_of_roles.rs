@@ -4,11 +4,11 @@
 use crate::harness::{
     OfFamily,
     descriptions::{Family, Wanted, description, threads::plain},
-    drawn::cases as config,
+    random_cases::cases as config,
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins, SourceKind},
+    desc::{AOperandKind, GemmDesc, Pins},
     internals::{family::default_gemm_configuration::default_description, operand::OperandKind, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ElementKind},
@@ -52,18 +52,18 @@ const A: Option<Operand> = Some(Operand::A);
 /// Of 16 bits: `stmatrix.x4` stores 32 rows of 16 bytes, eight of which are on different chunks of the swizzle: 512 bytes in 4 wavefronts. A tile
 /// of D has 128 x 128 x 2 = 32768 bytes: 64 stores, 256 wavefronts; C comes by as many `ldmatrix.x4`.
 #[test]
-fn slices_of_16_bits_are_free_of_conflicts() {
+fn subtiles_of_16_bits_are_free_of_conflicts() {
     let desc = tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS));
-    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, C, 16, 64, 256, 256)]);
+    assert_eq!(counted(&desc), [(Purpose::EpilogueStore, D, 16, 64, 256, 256), (Purpose::EpilogueLoad, C, 16, 64, 256, 256)]);
 }
 
 /// Of 32 bits: a lane stores 8 bytes, 4 lanes 32 bytes of one row, which are two chunks. A phase is half a warp, rows r to r + 3 of even r: chunks
 /// c and c + 1 of even c, xor-ed with r, are the same two for each pair of rows. So a phase has each bank twice: two wavefronts, where one would
 /// do. 65536 bytes of D are 256 stores of 256 bytes: 512 wavefronts at least, 1024 taken.
 #[test]
-fn slices_of_32_bits_collide_where_rows_are_neighbours() {
+fn subtiles_of_32_bits_collide_where_rows_are_neighbours() {
     let desc = tile_of_128(tensor_op(ElementKind::I8, ElementKind::I32, ElementKind::I32, ROWS));
-    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 8, 256, 1024, 512), (Purpose::Collect, C, 8, 256, 1024, 512)]);
+    assert_eq!(counted(&desc), [(Purpose::EpilogueStore, D, 8, 256, 1024, 512), (Purpose::EpilogueLoad, C, 8, 256, 1024, 512)]);
 }
 
 /// A from registers, of 32 bits: two rows of a thread are neighbours, so those of a phase are 0, 2, 4, 6 or 8, 10, 12, 14 of a warp: chunks c and
@@ -72,10 +72,14 @@ fn slices_of_32_bits_collide_where_rows_are_neighbours() {
 #[test]
 fn a_of_32_bits_from_registers_is_free_of_conflicts() {
     let desc = tensor_op(ElementKind::Tf32, ElementKind::F32, ElementKind::F32, [Order::Col, Order::Col, Order::Row]);
-    let desc = tile_of_128(desc.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE }));
+    let desc = tile_of_128(desc.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE }));
     assert_eq!(
         counted(&desc),
-        [(Purpose::Load, A, 8, 64, 128, 128), (Purpose::Deposit, D, 8, 256, 512, 512), (Purpose::Collect, C, 8, 256, 512, 512)]
+        [
+            (Purpose::Load, A, 8, 64, 128, 128),
+            (Purpose::EpilogueStore, D, 8, 256, 512, 512),
+            (Purpose::EpilogueLoad, C, 8, 256, 512, 512)
+        ]
     );
 }
 
@@ -84,8 +88,8 @@ fn a_of_32_bits_from_registers_is_free_of_conflicts() {
 #[test]
 fn a_of_8_bits_from_registers_is_free_of_conflicts() {
     let desc = tensor_op(ElementKind::E4m3, ElementKind::F32, ElementKind::Bf16, [Order::Col, Order::Col, Order::Row]);
-    let desc = tile_of_128(desc.with(Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE }));
-    let d = [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, C, 16, 64, 256, 256)];
+    let desc = tile_of_128(desc.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE }));
+    let d = [(Purpose::EpilogueStore, D, 16, 64, 256, 256), (Purpose::EpilogueLoad, C, 16, 64, 256, 256)];
     assert_eq!(counted(&desc), [vec![(Purpose::Load, A, 16, 32, 128, 128)], d.to_vec()].concat());
     assert_eq!(
         without_threads(&desc)[..2],
@@ -99,9 +103,9 @@ fn a_of_8_bits_from_registers_is_free_of_conflicts() {
 /// Where D is not aligned for TMA threads read the slice that they store, and C in global memory: of 16 bits one element at a time, 64 bytes a
 /// warp: 32768 / 64 = 512 accesses of one wavefront.
 #[test]
-fn threads_that_store_read_their_slices() {
+fn threads_that_store_read_their_subtiles() {
     let desc = but!(tile_of_128(tensor_op(ElementKind::Bf16, ElementKind::F32, ElementKind::Bf16, ROWS)), align_c: 1);
-    assert_eq!(counted(&desc), [(Purpose::Deposit, D, 16, 64, 256, 256), (Purpose::Collect, D, 2, 512, 512, 512)]);
+    assert_eq!(counted(&desc), [(Purpose::EpilogueStore, D, 16, 64, 256, 256), (Purpose::EpilogueLoad, D, 2, 512, 512, 512)]);
     let said = without_threads(&desc);
     assert_eq!(
         said[2..],
@@ -128,7 +132,7 @@ fn bytes(steps: &[SharedStep], purpose: Purpose, of: Operand) -> u64 {
 proptest! {
     #![proptest_config(config(96))]
 
-    /// Whatever the kernel: each element of D is deposited once, each of C collected once where it comes by TMA, each of D once where threads
+    /// Whatever the kernel: each element of D is staged once, each of C loaded once where it comes by TMA, each of D once where threads
     /// store it, and A is loaded once by each column of consumers.
     #[test]
     fn every_element_is_accessed_once(seed in any::<u64>()) {
@@ -136,9 +140,9 @@ proptest! {
         let (components, steps) = (desc.components().expect("a kernel"), of_desc(&desc).expect("steps"));
         let (Mnk { m, n, .. }, d) = (desc.threadblock(), desc.roles());
         let of_d = u64::from(d.multiplied().class.output.element.bytes_of(m * n));
-        prop_assert_eq!(bytes(&steps, Purpose::Deposit, Operand::D), of_d);
-        prop_assert_eq!(bytes(&steps, Purpose::Collect, Operand::C), if components.ring.source { of_d } else { 0 });
-        let stored = bytes(&steps, Purpose::Collect, Operand::D);
+        prop_assert_eq!(bytes(&steps, Purpose::EpilogueStore, Operand::D), of_d);
+        prop_assert_eq!(bytes(&steps, Purpose::EpilogueLoad, Operand::C), if components.ring.source { of_d } else { 0 });
+        let stored = bytes(&steps, Purpose::EpilogueLoad, Operand::D);
         prop_assert_eq!(stored, if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { of_d } else { 0 });
         let a = OperandKind::A.framed(desc.frame);
         let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);

@@ -170,11 +170,11 @@ fn what_a_block_cannot_have_is_refused() {
     assert_eq!(refused(seed, (8, 8), ElementKind::F16), "a matrix of f16 was given where the kernel takes f32");
     assert_eq!(
         refused(Mnk::new(64, 64, 128), (8, 8), ElementKind::F32),
-        "bytes of a block's shared memory = 65536 is not from 1 to 49152; the nearest is 49152"
+        "bytes of a block's shared memory = 65536 is out of range (1 to 49152); try 49152"
     );
     assert_eq!(
         refused(Mnk::new(2048, 2048, 1), (64, 32), ElementKind::F32),
-        "threads of a block = 2048 is not from 1 to 1024; the nearest is 1024"
+        "threads of a block = 2048 is out of range (1 to 1024); try 1024"
     );
     assert!(refused(seed, (16, 16), ElementKind::F32).starts_with("a thread needs about 336 registers"));
     assert!(refused(seed, (16, 8), ElementKind::F64).starts_with("a thread needs about 352 registers"));

@@ -47,7 +47,7 @@ fn wavefronts(words: impl Iterator<Item = u64>) -> usize {
     (0..32).map(|bank| distinct.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
 }
 
-/// The seed's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2. Its printed layout gives it the
+/// The walk-through's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2. Its printed layout gives it the
 /// rows `t % 8 + 8 * m`: 1.
 #[test]
 fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
@@ -87,10 +87,7 @@ fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
 fn what_does_not_divide_is_refused() {
     let refused = |problem, tile, thread| CuteGemm::new(problem, tile, thread).expect_err("refused").to_string();
     let tile = Mnk::new(64, 64, 16);
-    assert_eq!(
-        refused(Mnk::new(100, 64, 16), tile, (8, 8)),
-        "M is 100, and 64 does not divide it; the nearest value that it divides is 64"
-    );
+    assert_eq!(refused(Mnk::new(100, 64, 16), tile, (8, 8)), "M is 100, and 64 does not divide it; try 64");
     assert_eq!(refused(Mnk::new(64, 64, 0), tile, (8, 8)), "an extent is 0, and the least is 1");
     let gemm = seed();
     assert_eq!(gemm.thread((0, 0), 64).expect_err("64 threads").to_string(), "the threads (_64,_1):(_1,_0) have no thread 64");

@@ -1,5 +1,6 @@
 //! The figures of the pages are those of the lines that their commands wrote, so that no number in prose can rot.
 
+use falchion_lab::bench::record::read_lines;
 use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
 use serde_json::Value;
 
@@ -43,7 +44,7 @@ fn the_readmes_figures_are_the_tables() {
     }
 }
 
-/// The README's sentence of f32 that the copy engine brings: the least and the most of the rows of the tile that its knob takes.
+/// The README's sentence of f32 that TMA brings: the least and the most of the rows of the tile that its knob takes.
 #[test]
 fn the_readmes_figures_of_f32_over_tma_are_the_tables() {
     let lines = include_str!("../../../docs/performance/f32_simt.jsonl").lines();
@@ -93,17 +94,15 @@ fn the_readmes_figures_of_hopper_are_the_tables() {
 /// The rows of `docs/f32_accurate.md`: times of the peer over ours, least and most, and errors in units of 2^-24, ours and SGEMM's.
 #[test]
 fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
-    let lines: Vec<Value> = include_str!("../../../docs/performance/f32_accurate.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect();
+    let lines = read_lines(include_str!("../../../docs/performance/f32_accurate.jsonl")).expect("lines");
+    let lines: Vec<Value> = lines.iter().map(|line| serde_json::to_value(line).expect("JSON")).collect();
     let rows: Vec<Vec<&str>> = rows(include_str!("../../../docs/f32_accurate.md"))
         .filter(|row| ["bf16x6", "bf16x3", "f16x3"].contains(&row[0]) && row.len() == 6)
         .collect();
     assert_eq!(rows.len(), 6);
     for row in rows {
         let size: u64 = row[1].trim_end_matches('³').parse().expect("an extent");
-        let of: Vec<&Value> = lines.iter().filter(|line| line["split"] == row[0] && line["m"] == size).collect();
+        let of: Vec<&Value> = lines.iter().filter(|line| line["emulation"] == row[0] && line["m"] == size).collect();
         let ratios: Vec<f64> = of.iter().filter_map(|line| line["ratio"].as_f64()).collect();
         let (least, most) = ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &x| (least.min(x), most.max(x)));
         assert_eq!(row[2], format!("{least:.2} to {most:.2}"), "{row:?}");
@@ -116,13 +115,17 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     }
 }
 
-/// The page of the suite is what its lines make.
+/// The page of each suite of products is what its lines make.
 #[test]
-fn the_suites_page_is_that_of_its_lines() {
-    let page = include_str!("../../../docs/performance/simt.md");
-    let command = page.split('`').nth(1).expect("the command that made the page");
-    let lines = falchion_lab::bench::record::read_lines(include_str!("../../../docs/performance/simt.jsonl")).expect("lines");
-    assert_eq!(falchion_lab::bench::page::page("simt", command, &lines), page);
+fn the_suites_pages_are_those_of_their_lines() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance");
+    let read =
+        |suite: &str, extension: &str| std::fs::read_to_string(folder.join(suite).with_extension(extension)).expect("text");
+    for suite in ["f32_accurate", "f32_simt", "hopper", "hopper_layouts", "hopper_odd", "pending", "simt"] {
+        let page = read(suite, "md");
+        let command = page.split('`').nth(1).expect("the command that made the page");
+        assert_eq!(falchion_lab::bench::page::page(suite, command, &read_lines(&read(suite, "jsonl")).expect("lines")), page);
+    }
 }
 
 /// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds those lines.
@@ -251,8 +254,8 @@ fn what_the_swizzles_page_says_is_what_its_table_comes_to() {
     let page = include_str!("../../../docs/performance/swizzle.md");
     let rows: Vec<_> = rows(page).skip(1).collect();
     // In hundredths, as the table has them.
-    let figure = |tile: &str, abreast: &str, column: usize| {
-        let row = rows.iter().find(|row| row[..2] == [tile, abreast]).unwrap_or_else(|| panic!("no row {tile} {abreast}"));
+    let figure = |tile: &str, group_size: &str, column: usize| {
+        let row = rows.iter().find(|row| row[..2] == [tile, group_size]).unwrap_or_else(|| panic!("no row {tile} {group_size}"));
         row[column].replace('.', "").parse::<i32>().expect("two decimals")
     };
     let change = |tile: &str, column: usize| (figure(tile, "1", column), figure(tile, "8", column));
@@ -277,7 +280,7 @@ fn what_the_swizzles_page_says_is_what_its_table_comes_to() {
 }
 
 /// The wavefronts of the page on banks are those that were measured; its rows have the names of the measured cases, two where
-/// a seed's array is padded or not.
+/// a source's array is padded or not.
 #[test]
 fn the_wavefronts_of_the_banks_page_were_measured() {
     let table = include_str!("../../../docs/performance/banks.txt");
@@ -289,12 +292,13 @@ fn the_wavefronts_of_the_banks_page_were_measured() {
     let accesses = end.split(' ').next().expect("a number");
     assert!(flat(page).contains(&format!("on one NVIDIA H200: {accesses} accesses, one launch each")), "{accesses}");
     assert_eq!(table.lines().count().to_string(), (accesses.parse::<usize>().expect("a number") + 2).to_string());
-    let rows: Vec<_> = rows(page).filter(|row| row[0].starts_with("seed ")).collect();
+    let rows: Vec<_> =
+        rows(page).filter(|row| ["CuTe", "SGEMM", "tuning"].iter().any(|source| row[0].starts_with(source))).collect();
     assert_eq!(rows.len(), 12);
     for row in rows {
         let access = row[0].replace('`', "");
-        let said = match access.strip_prefix("seed 1, unpadded and padded: ") {
-            Some(access) => ["unpadded", "padded"].map(|rows| measured(&format!("seed 1, {rows}: {access}"))).join(", "),
+        let said = match access.strip_prefix("SGEMM ladder, unpadded and padded: ") {
+            Some(access) => ["unpadded", "padded"].map(|rows| measured(&format!("SGEMM ladder, {rows}: {access}"))).join(", "),
             None => measured(&access),
         };
         assert_eq!(row[1], said, "{access}");

@@ -1,4 +1,4 @@
-//! The ladder: its configurations are the seeds', its counts their formulas, and every rung computes the product.
+//! The ladder: its configurations are the sources', its counts their formulas, and every rung computes the product.
 
 use falchion::{shape::Mnk, threadblock::MainloopKind};
 use falchion_lab::counters::Counters;
@@ -37,11 +37,11 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
         }
     }
     assert_eq!(rungs.iter().filter(|rung| rung.wrong_turn_of.is_some()).count(), 3);
-    // V3 to V6 and the seeds' last kernels are configurations: only two rungs are kernels of their own.
+    // V3 to V6 and the sources' last kernels are configurations: only two rungs are kernels of their own.
     assert_eq!(rungs.iter().filter(|rung| matches!(rung.program, Program::Textbook(_))).count(), 2);
 }
 
-/// The parameters of the seeds: threads of a block, tile, what a thread computes, bytes of shared memory (at most 48 KB, as
+/// The parameters of the sources: threads of a block, tile, what a thread computes, bytes of shared memory (at most 48 KB, as
 /// their own assertions say).
 #[test]
 fn configurations_are_the_seeds() {
@@ -61,7 +61,7 @@ fn configurations_are_the_seeds() {
         assert_eq!((d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n), thread, "{name}");
         assert!(base.smem_bytes() <= 48 * 1024, "{name}");
     }
-    // Seed 3: two arrays of 64 x 64 floats; padded, of 64 x 65.
+    // The tuning notes: two arrays of 64 x 64 floats; padded, of 64 x 65.
     let shared = |name| match named(name).program {
         Program::Gemm(d) => d.base().smem_bytes(),
         Program::Textbook(_) => 0,
@@ -70,7 +70,7 @@ fn configurations_are_the_seeds() {
     assert_eq!(shared("64x64x64, padded"), 2 * 64 * 65 * 4);
 }
 
-/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the seeds' formulas, for what the
+/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the sources' formulas, for what the
 /// executor's own accesses add up to.
 #[test]
 fn global_reads_follow_the_seeds_formulas() {
@@ -96,16 +96,16 @@ fn each_rung_saves_what_it_says() {
     assert!(v3.loads.accesses < v2.loads.accesses && v4.loads.accesses < v3.loads.accesses);
     // Vectors of four: a quarter of B's requests for as many elements.
     assert_eq!(v4.b.requests * 4, v4.a.requests);
-    // Seed 1: padding takes the conflicts of A's rows, which lie 32 words apart for two rows a thread.
+    // The SGEMM ladder: padding takes the conflicts of A's rows, which lie 32 words apart for two rows a thread.
     let [v5, v6] = ["V5 double buffer", "V6 no conflicts"].map(counted);
     assert_eq!(v6.loads.wavefronts, v6.loads.ideal, "no conflicts");
     assert!(v5.loads.wavefronts > v5.loads.ideal && wavefronts(&v6) < wavefronts(&v5));
-    // Seed 3: rows of 65 take the vectors apart, so there are four times as many stores.
+    // The tuning notes: rows of 65 take the vectors apart, so there are four times as many stores.
     let [plain, padded] = ["64x64x64", "64x64x64, padded"].map(counted);
     assert_eq!(padded.stores.accesses, 4 * plain.stores.accesses);
 }
 
-/// The order that the counts predict: up the ladder each rung is above the one below it, except where the seed itself went back
+/// The order that the counts predict: up the ladder each rung is above the one below it, except where the source itself went back
 /// to a smaller tile, and every wrong turn is below the rung that it left.
 #[test]
 fn the_predicted_order_is_the_ladders() {
@@ -156,9 +156,9 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
 #[test]
 fn sizes_that_no_tile_divides_are_refused_with_the_nearest() {
     for (size, words) in [
-        (0, "size = 0 is not from 256 to 32768; the nearest is 256"),
-        (2000, "size = 2000 is no multiple of 256; the nearest is 2048"),
-        (usize::MAX, "the nearest is 32768"),
+        (0, "size = 0 is out of range (256 to 32768); try 256"),
+        (2000, "size = 2000 is not a multiple of 256; try 2048"),
+        (usize::MAX, "try 32768"),
     ] {
         let sentence = check_size(size).unwrap_err().to_string();
         assert!(sentence.ends_with(words), "{sentence}");

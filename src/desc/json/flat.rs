@@ -71,7 +71,7 @@ impl TryFrom<Flat> for GemmDesc {
         let mut foreign = family.foreign(knobs);
         while let Some((one, others)) = foreign.split_first() {
             if one.over(UNUSED) != UNUSED {
-                return Err(format!("{} is no knob of the {} main loop", one.first().unwrap_or_default(), mainloop.name()));
+                return Err(format!("{} is not a knob of the {} main loop", one.first().unwrap_or_default(), mainloop.name()));
             }
             foreign = others;
         }

@@ -139,7 +139,8 @@ fn other_version(version: impl fmt::Display) -> String {
     )
 }
 
-fn refuse(because: impl ToString) -> Error {
+/// What is wrong with a description's text.
+pub(crate) fn refuse(because: impl ToString) -> Error {
     Error::Description { because: because.to_string() }
 }
 

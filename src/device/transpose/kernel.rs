@@ -1,40 +1,20 @@
 //! Transposes on a device, by types.
 
-use super::{Transpose, TransposeExecutor};
+use super::Transpose;
 use crate::{
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaPass, DeviceMatrix, TransposeOperands, report::Report, transpose},
+    cuda::{Cuda, CudaPass, DeviceMatrix, report::Report},
+    device::Executor,
     error::Error,
     numeric::Element,
     pass::{
         PassDesc,
-        transpose::{Choice, Configuration, TransposeArguments, TransposeDesc},
+        transpose::{Configuration, TransposeArguments, TransposeDesc},
     },
 };
 use core::marker::PhantomData;
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr};
 use std::sync::Arc;
-
-impl TransposeExecutor for Cuda {
-    fn transpose<T: Element>(choice: Choice, arguments: TransposeArguments<'_, Self, T>) -> Result<(), Error> {
-        let stream = arguments.d.0.stream().clone();
-        enqueue(choice, &stream, arguments)
-    }
-}
-
-fn enqueue<T: Element>(
-    choice: Choice,
-    stream: &Arc<CudaStream>,
-    arguments: TransposeArguments<'_, Cuda, T>,
-) -> Result<(), Error> {
-    let (shapes, combine) = (Cuda::transpose_shapes(&arguments), arguments.combine);
-    let operands = TransposeOperands {
-        a: DeviceMatrix::read::<T>(arguments.a.0, stream),
-        b: arguments.b.map(|b| DeviceMatrix::read::<T>(b.0, stream)),
-        d: DeviceMatrix::write::<T>(arguments.d.0, stream),
-    };
-    transpose(choice, combine, stream, &shapes, &operands)
-}
 
 /// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone + Send + Sync`.
 pub struct TransposeKernel<T, Config> {
@@ -61,15 +41,12 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
         context: &Arc<CudaContext>,
         arguments: &TransposeArguments<'_, Cuda, T>,
     ) -> Result<TransposeKernel<T, Config>, Error> {
-        let shapes = Cuda::transpose_shapes(arguments);
         let stream = arguments.d.0.stream();
         // Only the addresses' widths are asked for; D is not written.
-        let of = |matrix: &dyn cudarc::driver::DevicePtr<T::Storage>| {
-            T::KIND.matrix_elements(DeviceMatrix::read::<T>(matrix, stream).address)
-        };
-        let first = [of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0];
-        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &shapes, first);
-        shapes.check(&desc)?;
+        let of = |matrix: &dyn DevicePtr<T::Storage>| DeviceMatrix::read::<T>(matrix, stream).address;
+        let problem = arguments.problem().at([of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0]);
+        let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &problem);
+        problem.check(&desc)?;
         let kernel = CudaPass::prepare(context, &PassDesc::Transpose(desc))?;
         Ok(TransposeKernel { desc, kernel, _transpose: PhantomData })
     }
@@ -97,7 +74,8 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     ///
     /// Those of [`Transpose::run`].
     pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
-        Cuda::transpose(Config::CHOICE, arguments)
+        let stream = Cuda::queue(&arguments.d);
+        self.run_on(&stream, arguments)
     }
 
     /// Enqueues the transpose on another stream of the same device.
@@ -106,7 +84,8 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     ///
     /// Those of [`Transpose::run`].
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
-        enqueue(Config::CHOICE, stream, arguments)
+        let combine = arguments.combine;
+        Cuda::transpose(Config::CHOICE, combine, stream, arguments.call(stream))
     }
 }
 

@@ -15,21 +15,20 @@
 //!       | . . . .   |                    | c g .     |                      |           |
 //! ```
 
-mod executor;
 #[cfg(feature = "cuda")]
 mod kernel;
 
-pub use executor::TransposeExecutor;
-#[doc(hidden)]
-pub use executor::{run_changed_transpose_on_host, run_transpose_on_host};
 #[cfg(feature = "cuda")]
 pub use kernel::TransposeKernel;
 
+use super::executor::{Executor, TransposeCallIn};
 use crate::{
+    call::{Elements, View},
     desc::Auto,
     error::Error,
+    layout::Order,
     numeric::Element,
-    pass::transpose::{Configuration, TransposeArguments, TransposeDesc},
+    pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
     refusal::Refusal,
 };
 use core::marker::PhantomData;
@@ -56,8 +55,8 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     }
 
     /// The description of the kernel that runs these arguments, were all addresses multiples of 16 bytes.
-    pub fn desc<S: TransposeExecutor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
-        Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &S::transpose_shapes(arguments), [0; 3])
+    pub fn desc<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
+        Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &arguments.problem())
     }
 
     /// Whether these arguments can be computed: sizes, leading dimensions, strides.
@@ -65,8 +64,8 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// # Errors
     ///
     /// A [`Refusal`] with the operand, its value and the limit.
-    pub fn can_implement<S: TransposeExecutor>(&self, arguments: &TransposeArguments<'_, S, T>) -> Result<(), Refusal> {
-        S::transpose_shapes(arguments).check(&self.desc(arguments))
+    pub fn can_implement<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> Result<(), Refusal> {
+        arguments.problem().check(&self.desc(arguments))
     }
 
     /// Transposes: on the host for host slices, on their device for device slices.
@@ -76,7 +75,37 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// # Errors
     ///
     /// [`Error::Refused`] when the arguments do not fit; see [`Error`] for the others.
-    pub fn run<S: TransposeExecutor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
-        S::transpose(Config::CHOICE, arguments)
+    pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
+        let (queue, combine) = (S::queue(&arguments.d), arguments.combine);
+        S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
+    }
+}
+
+impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
+    /// The problem without its data; what was not given is that of packed matrices.
+    fn problem(&self) -> TransposeProblem {
+        let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);
+        let matrix = |which: usize, length, extents| {
+            let packed = View::packed(Elements::of(length), Order::Row, extents, self.leading[which]);
+            packed.batched(self.strides[which].unwrap_or(packed.batch_stride))
+        };
+        TransposeProblem {
+            rows,
+            columns,
+            batch,
+            a: matrix(0, S::length(&self.a), (rows, columns)),
+            b: self.b.as_ref().map(|b| matrix(1, S::length(b), (columns, rows))),
+            d: matrix(2, S::length_mut(&self.d), (columns, rows)),
+            scalars,
+        }
+    }
+
+    /// The call.
+    fn call<'q>(self, queue: &'q S::Queue) -> TransposeCallIn<'q, S>
+    where
+        'a: 'q,
+    {
+        let problem = self.problem();
+        problem.with(S::read::<T>(self.a, queue), self.b.map(|b| S::read::<T>(b, queue)), S::write::<T>(self.d, queue))
     }
 }

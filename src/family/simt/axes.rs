@@ -1,6 +1,15 @@
 //! What completes pins of this family: accesses, threadblock tiles, warp tiles and main loops.
 
-use crate::{desc::{Class, Pins, SimtKnobs}, family::resolve::AXES, operand::{Axis, OperandKind}, refusal::{Field, Refusal}, shape::Mnk, smem::{Along, SmemLayout}, threadblock::MainloopKind, warp::UnrollKind};
+use crate::{
+    desc::{Class, Pins, SimtKnobs},
+    family::resolve::AXES,
+    operand::{Axis, OperandKind},
+    refusal::{Field, Refusal},
+    shape::Mnk,
+    smem::{Along, SmemLayout},
+    threadblock::MainloopKind,
+    warp::UnrollKind,
+};
 
 /// Accesses, threadblock tiles, warp tiles, main loops.
 pub(in crate::family) const VALUES: [u32; AXES] = [4, TILES.len() as u32, WARPS.len() as u32, 4];

@@ -60,7 +60,7 @@ impl SimtDesc {
         }
     }
 
-    /// K-groups in one turn of the loop over a tile's.
+    /// K-blocks in one turn of the loop over a tile's.
     pub const fn groups_a_turn(&self) -> u32 {
         match self.knobs.unroll {
             UnrollKind::Full => self.knobs.warp.k,

@@ -1,6 +1,17 @@
 //! The rule book of kernels whose threads all follow one schedule.
 
-use crate::{arch::{Machine, OpKind}, desc::{SimtDesc, SpillKind}, operand::{Axis, OperandKind}, refusal::{Field, Legal, Operand, Part, Refusal, Word, hold, rules::{check_alignment, nearest_multiple, nearest_power_of_two, within}}, smem::SmemLayout, threadblock::{MainloopKind, MmaBase, OperandDesc}, warp::{InterleaveKind, UnrollKind}};
+use crate::{
+    arch::{Machine, OpKind},
+    desc::{SimtDesc, SpillKind},
+    operand::{Axis, OperandKind},
+    refusal::{
+        Field, Legal, Operand, Part, Refusal, Word, hold,
+        rules::{check_alignment, nearest_multiple, nearest_power_of_two, within},
+    },
+    smem::SmemLayout,
+    threadblock::{MainloopKind, MmaBase, OperandDesc},
+    warp::{InterleaveKind, UnrollKind},
+};
 
 /// Legal extents of a warp tile along M and N.
 const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
@@ -72,8 +83,8 @@ impl SimtDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        if let Some(abreast) = self.knobs.swizzle.abreast()
-            && let Err(refusal) = within(Field::Swizzle, abreast as u64, 1, 64)
+        if let Some(group_size) = self.knobs.swizzle.group_size()
+            && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
         {
             return Err(refusal);
         }
@@ -176,7 +187,7 @@ impl SimtDesc {
                 available,
                 stages: self.knobs.stages,
                 stage: base.stage_bytes(),
-                deposit: base.deposit_bytes(),
+                partials: base.partials_bytes(),
                 blocks: self.knobs.blocks_per_sm,
                 arch: machine.sm,
             });

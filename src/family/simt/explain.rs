@@ -34,8 +34,8 @@ explanation! {
     smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
     /// The part of it that one stage takes.
     stage_bytes: u32 = base.stage_bytes();
-    /// The part of it in which slices of K hand over their sums.
-    deposit_bytes: u32 = base.deposit_bytes();
+    /// The part of it that holds the partial accumulators of slices of K.
+    partials_bytes: u32 = base.partials_bytes();
     /// A and B as the kernel sees them.
     operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::of(kind, &base.operand(kind)));
     /// Elements of D that a thread stores at once.

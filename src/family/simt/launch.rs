@@ -6,6 +6,8 @@ use crate::{
     desc::SimtDesc,
     plan::Geometry,
     refusal::Refusal,
+    shape::Mn,
+    threadblock::Work,
 };
 
 impl SimtDesc {
@@ -13,7 +15,8 @@ impl SimtDesc {
     pub(super) fn launch(&self, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
         let (class, tile) = (&self.class, geometry.tile);
         let source = problem.read_source(class);
-        let (tiles_m, tiles_n) = (problem.m.div_ceil(tile.m as usize), problem.n.div_ceil(tile.n as usize));
+        let extents = ((problem.m, problem.n), problem.k.div_ceil(tile.k as usize) as u32);
+        let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn { m: 1, n: 1 }), extents, u32::MAX)?;
         let params = GemmParams {
             a: problem.a.memory.address,
             b: problem.b.memory.address,
@@ -27,13 +30,13 @@ impl SimtDesc {
             m: problem.m as i32,
             n: problem.n as i32,
             k: problem.k as i32,
-            tiles_k: problem.k.div_ceil(tile.k as usize) as u32,
-            tiles_m: tiles_m as u32,
-            tiles_n: tiles_n as u32,
+            tiles_k: work.tiles_k,
+            tiles_m: work.rows,
+            tiles_n: work.columns,
             reads_source: u32::from(source.is_some()),
             reserved: 0,
         };
-        let grid = Grid::of_tiles(tiles_m as u64 * tiles_n as u64, geometry.threads, geometry.shared_bytes)?;
+        let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
         Ok(Launch::new(grid, &params))
     }
 }

@@ -22,9 +22,12 @@ use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
-    threadblock::MmaBase,
+    threadblock::{MmaBase, WorkKind},
 };
 use std::sync::Arc;
+
+/// How units of work are divided.
+const WORK: WorkKind = WorkKind::DataParallel;
 
 /// A description and the components of its block.
 struct SimtPlan {
@@ -67,11 +70,11 @@ impl SimtDesc {
     pub(super) const fn geometry(&self) -> Geometry {
         let base = self.base();
         let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-        Geometry { tile, cluster: 1, persistent: false, threads, shared_bytes }
+        Geometry { tile, cluster: 1, work: WORK, threads, shared_bytes }
     }
 
     pub(super) const fn features(&self) -> Features {
-        Features { transposed: 0, columns: self.knobs.warp.n, in_turns: false }
+        Features { transposed: 0, columns: self.knobs.warp.n, pingpong: false }
     }
 }
 
@@ -88,8 +91,8 @@ impl GemmDesc {
     ///
     /// # Errors
     ///
-    /// [`Refusal::HasRoles`] where they do not.
+    /// [`Refusal::IsWarpSpecialized`] where they do not.
     pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
-        self.simt().ok_or(Refusal::HasRoles { mainloop: Word(self.family.mainloop().name()) })
+        self.simt().ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
     }
 }

@@ -13,7 +13,8 @@ impl MmaBase {
         let words = self.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
         let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
-        self.tiles.accumulators()
+        self.tiles
+            .accumulators()
             .saturating_add(fragments)
             .saturating_mul(words)
             .saturating_add(self.copy_registers(a))
@@ -24,7 +25,7 @@ impl MmaBase {
     }
 
     /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`, while two more load; where both
-    /// tiles lie along K, the four that one access loads.
+    /// tiles are K-major, the four that one access loads.
     const fn fragments(&self) -> u32 {
         let [a, b] = &self.operands;
         if matches!(self.mainloop, MainloopKind::SingleStage) {

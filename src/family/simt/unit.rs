@@ -1,13 +1,16 @@
 //! The text of a kernel of this family.
 
+use super::WORK;
 use crate::{
-    codegen::{ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, order_header},
+    codegen::{ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, order_header, work_facts},
     desc::SimtDesc,
+    index::Map,
     plan::Program,
     smem::Along,
-    threadblock::{MmaBase, OperandDesc},
+    threadblock::{MmaBase, OperandDesc, TileOrder},
 };
 use core::fmt::Write;
+use std::sync::Arc;
 
 /// The kernel itself.
 const TWIN: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
@@ -56,10 +59,13 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
         ("kThreads", base.tiles.threads()),
         ("kStages", base.stages),
         ("kStageBytes", base.stage_bytes()),
+        ("kClusterM", 1),
+        ("kClusterN", 1),
         ("kBlocksPerSm", d.knobs.blocks_per_sm),
         ("kUnroll", d.groups_a_turn()),
     ];
-    let mut text = String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n");
+    let mut text =
+        String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n");
     text.push_str(&GemmParams::declaration());
     text.push_str(&operand_header("OperandA", &a, 0));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
@@ -67,9 +73,9 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
     text.push_str(&order_header(d.knobs.swizzle));
     text.push_str(&epilogue_header(&d.class));
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ =
-        writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), d.class.output.element.cuda());
-    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n");
+    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), d.class.output.element.cuda());
+    text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
+    text.push_str(&work_facts(WORK));
     for (fact, value) in facts_of_threads(&base.tiles, base.store_access).iter().chain(facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -85,7 +91,8 @@ pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: 
     );
     if with_fingerprints {
         let program = Program::of(d.sum(), *base);
-        source.push_str(&fingerprints_of(&program.mirrored(), &*program.maps.order));
+        let order = |rows, columns| -> Map { Arc::new(TileOrder { kind: d.knobs.swizzle, rows, columns }) };
+        source.push_str(&fingerprints_of(&program.mirrored(), &order));
     }
     let _ = writeln!(
         source,

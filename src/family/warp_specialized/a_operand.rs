@@ -2,9 +2,9 @@
 
 use crate::{
     arch::OpKind,
-    desc::{FamilyDesc, GemmDesc, Pins, SourceKind, WarpSpecializedDesc},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, WarpSpecializedDesc},
     layout::Order,
-    numeric::SplitKind,
+    numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Field, Refusal, Word},
     threadblock::MainloopKind,
@@ -18,16 +18,16 @@ impl GemmDesc {
     pub(crate) const fn settled(self) -> Self {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
         match knobs.a_operand {
-            SourceKind::Shared => self,
-            SourceKind::Registers => self.with_a_along_m(),
-            SourceKind::Auto => {
+            AOperandKind::Shared => self,
+            AOperandKind::Registers => self.with_a_along_m(),
+            AOperandKind::Auto => {
                 let registers = self.pinned(REGISTERS).with_a_along_m();
                 if registers.check().is_ok() { registers } else { self.pinned(SHARED) }
             }
         }
     }
 
-    /// With A and B in each other's place where B is contiguous along N and A along K.
+    /// With A and B in each other's place where B is N-major and A along K.
     const fn with_a_along_m(self) -> Self {
         let class = &self.class;
         let is_b = class.a.layout.is_row() && class.b.layout.is_row() && class.output.layout.is_row();
@@ -51,20 +51,20 @@ impl GemmDesc {
     }
 }
 
-const REGISTERS: Pins = Pins { a_operand: Some(SourceKind::Registers), ..Pins::NONE };
-const SHARED: Pins = Pins { a_operand: Some(SourceKind::Shared), ..Pins::NONE };
+const REGISTERS: Pins = Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE };
+const SHARED: Pins = Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE };
 
 impl WarpSpecializedDesc {
     /// Whether consumers bring A to registers before they multiply it.
     pub const fn a_from_registers(&self) -> bool {
-        matches!(self.knobs.a_operand, SourceKind::Registers)
+        matches!(self.knobs.a_operand, AOperandKind::Registers)
     }
 
-    /// Whether A can come from registers, where it is to: 8 or 32 bits an element, contiguous along M, on Hopper's tensor cores.
+    /// Whether A can come from registers, where it is to: 8 or 32 bits an element, M-major, on Hopper's tensor cores.
     pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
         let class = &self.class;
-        if matches!(self.knobs.a_operand, SourceKind::Auto) {
-            return no_choice(Field::SourceUndecided, SourceKind::Shared.name());
+        if matches!(self.knobs.a_operand, AOperandKind::Auto) {
+            return no_choice(Field::AOperandUndecided, AOperandKind::Shared.name());
         }
         if !self.a_from_registers() {
             // Nothing else takes a column-major D: A and B change places for it.
@@ -79,7 +79,7 @@ impl WarpSpecializedDesc {
         };
         let field = if !matches!(class.op, OpKind::TensorOp) {
             Field::FromRegisters
-        } else if !matches!(self.knobs.emulation, SplitKind::None) {
+        } else if !matches!(self.knobs.emulation, EmulationKind::None) {
             Field::FromRegistersOfParts
         } else if self.promotes() {
             Field::FromRegistersPromoted
@@ -90,11 +90,11 @@ impl WarpSpecializedDesc {
         } else {
             return Ok(());
         };
-        no_choice(field, SourceKind::Shared.name())
+        no_choice(field, AOperandKind::Shared.name())
     }
 }
 
-/// What is no choice of the warp-specialized main loop.
+/// What is unsupported by the warp-specialized main loop.
 pub(super) const fn no_choice(field: Field, nearest: &'static str) -> Result<(), Refusal> {
     Err(Refusal::NoChoice { field, mainloop: Word(MainloopKind::WarpSpecialized.name()), nearest: Word(nearest) })
 }

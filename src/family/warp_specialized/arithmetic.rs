@@ -6,12 +6,12 @@ use crate::{
     arch::OpKind,
     desc::{OperandClass, PromotionKind, WarpSpecializedDesc},
     layout::Order,
-    numeric::{ElementKind, Instruction, SplitKind, split::SplitBlocks},
-    refusal::{Field, Refusal, SplitRefusal},
+    numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
+    refusal::{EmulationRefusal, Field, Refusal},
 };
 
 impl WarpSpecializedDesc {
-    /// The description as its kernel sees it: itself; where factors are split, of their parts, which lie along K whatever the user's layouts.
+    /// The description as its kernel sees it: itself; where f32 is emulated, of its parts, which are K-major whatever the user's layouts.
     /// It is that of no call.
     #[must_use]
     pub const fn multiplied(&self) -> Self {
@@ -22,23 +22,23 @@ impl WarpSpecializedDesc {
         parts
     }
 
-    /// Which block of K each tile along K reads, of rows of `length` elements: those of [`multiplied`](Self::multiplied).
-    pub const fn blocks(&self, length: usize) -> SplitBlocks {
-        SplitBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
+    /// Which block of K each k-tile reads, of rows of `length` elements: those of [`multiplied`](Self::multiplied).
+    pub const fn blocks(&self, length: usize) -> EmulationBlocks {
+        EmulationBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
     }
 
-    /// Whether `f32` is split where tensor cores multiply it, and nothing else is.
+    /// Whether `f32` is emulated where tensor cores multiply it, and nothing else is.
     pub(crate) const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b) = (self.class.a.element, self.class.b.element);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.class.op, OpKind::TensorOp);
-        if self.knobs.emulation.splits() && !on_tensor_cores {
-            return no_choice(Field::Split, SplitKind::None.name());
+        if self.knobs.emulation.decomposes() && !on_tensor_cores {
+            return no_choice(Field::Emulation, EmulationKind::None.name());
         }
         match (self.knobs.emulation, is_f32) {
-            (SplitKind::None, true) if on_tensor_cores => Err(Refusal::Split(SplitRefusal::NotSplit)),
-            (SplitKind::None, _) | (_, true) => Ok(()),
-            (split, false) => Err(Refusal::Split(SplitRefusal::NothingToSplit { split, a, b })),
+            (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::Emulation(EmulationRefusal::NotEmulated)),
+            (EmulationKind::None, _) | (_, true) => Ok(()),
+            (emulation, false) => Err(Refusal::Emulation(EmulationRefusal::NothingToEmulate { emulation, a, b })),
         }
     }
 
@@ -58,7 +58,7 @@ impl WarpSpecializedDesc {
     /// Whether there is something to promote: sums of fp8, or of parts of f32, in f32.
     pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
-        if self.promotes() && !(fp8 || self.knobs.emulation.splits()) {
+        if self.promotes() && !(fp8 || self.knobs.emulation.decomposes()) {
             return no_choice(Field::PromotionOfOtherSums, PromotionKind::Never.name());
         }
         Ok(())

@@ -3,7 +3,16 @@
 //! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are fractions of the row's, and
 //! whole numbers of what a cluster shares.
 
-use crate::{arch::{OpKind, PORTABLE_CLUSTER, WARP}, desc::{Class, Pins, WarpSpecializedKnobs}, family::resolve::AXES, refusal::Refusal, schedule::ScheduleKind, shape::{Mn, Mnk}, threadblock::pipeline::WARPS, warp::mma_warpgroup::{MOST_COLUMNS, ROWS, THREADS, columns_of}};
+use crate::{
+    arch::{OpKind, PORTABLE_CLUSTER, WARP},
+    desc::{Class, Pins, WarpSpecializedKnobs},
+    family::resolve::AXES,
+    refusal::Refusal,
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk},
+    threadblock::pipeline::WARPS,
+    warp::mma_warpgroup::{MOST_COLUMNS, ROWS, THREADS, columns_of},
+};
 
 /// Threadblock tiles, schedules, shares, instructions.
 pub(in crate::family) const VALUES: [u32; AXES] = [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
@@ -75,7 +84,8 @@ pub(in crate::family) const fn along_axes(
     };
     // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a thread's 255 registers.
     let sums = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64) / (4 * THREADS) as u64;
-    let fits = !threads && (sums < 255 || pins.threadblock.is_some()) || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
+    let fits = !threads && (sums < 255 || pins.threadblock.is_some())
+        || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
     let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
     if only || instruction.n == 0 || !(nest && fits) && pins.warp.is_none() {
         return None;

@@ -1,4 +1,4 @@
-//! The rule book of kernels whose warpgroups have roles. What their components refuse is in
+//! The rule book of warp-specialized kernels. What their components refuse is in
 //! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
 
 use crate::{
@@ -21,8 +21,8 @@ impl WarpSpecializedDesc {
         }
         hold!(whole_vector(Field::Alignment(Operand::A), self.knobs.align_a, self.class.a.element));
         hold!(whole_vector(Field::Alignment(Operand::B), self.knobs.align_b, self.class.b.element));
-        if let Some(abreast) = self.knobs.swizzle.abreast() {
-            hold!(within(Field::Swizzle, abreast as u64, 1, 64));
+        if let Some(group_size) = self.knobs.swizzle.group_size() {
+            hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
@@ -38,14 +38,14 @@ impl WarpSpecializedDesc {
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
             let (stages, stage) = (self.knobs.stages, ring.expect_bytes());
-            let deposit = needed - stages * stage;
-            return Err(Refusal::SharedMemory { needed, available, stages, stage, deposit, blocks: 1, arch: machine.sm });
+            let partials = needed - stages * stage;
+            return Err(Refusal::SharedMemory { needed, available, stages, stage, partials, blocks: 1, arch: machine.sm });
         }
         Ok(())
     }
 }
 
-/// What the copy engine reads begins at whole vectors of 16 bytes, and so do its rows.
+/// What TMA reads begins at whole vectors of 16 bytes, and so do its rows.
 const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<(), Refusal> {
     let elements = element.elements_in(16);
     if align == elements {

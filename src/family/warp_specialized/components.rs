@@ -6,7 +6,10 @@ use crate::{
     desc::WarpSpecializedDesc,
     numeric::ElementKind,
     operand::{Axis, OperandKind},
-    refusal::{Field, InstructionAlong, Refusal, Word, hold, rules::{multiple, within}},
+    refusal::{
+        Field, InstructionAlong, Refusal, Word, hold,
+        rules::{multiple, within},
+    },
     schedule::ScheduleKind,
     shape::Mn,
     smem::Along,
@@ -16,8 +19,8 @@ use crate::{
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, FragmentTile, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle, WgmmaAccumulator,
-        WgmmaInput,
+        FragmentLoad, FragmentRows, FragmentTile, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
+        WgmmaAccumulator, WgmmaInput,
     },
 };
 
@@ -137,21 +140,21 @@ impl WarpSpecialized {
         let consumers = Mn { m: d.knobs.threadblock.m / d.knobs.warp.m, n: d.knobs.threadblock.n / d.knobs.warp.n };
         let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
         let count = consumers.m * consumers.n;
-        let in_turns = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
-        let (slice_columns, slice_swizzle) = Self::slice(d);
-        let slices = repeats.m * (d.knobs.warp.n / slice_columns);
+        let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
+        let (subtile_columns, subtile_swizzle) = Self::subtile(d);
+        let subtiles = repeats.m * (d.knobs.warp.n / subtile_columns);
         let bare = Pipeline {
             stages: d.knobs.stages,
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
-            consumers: if in_turns { PARTNERS } else { count },
-            in_turns,
+            consumers: if pingpong { PARTNERS } else { count },
+            pingpong,
             multicast: Self::multicast(d),
             staging_buffers: 1,
-            staging_bytes: d.class.output.element.bytes_of(ROWS * slice_columns),
-            source: d.by_copy_engine() && d.class.output.epilogue.has_source(),
+            staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns),
+            source: d.by_tma() && d.class.output.epilogue.has_source(),
         };
         let ring =
-            Pipeline { staging_buffers: Self::staging(&bare, slices, d.class.arch.machine().shared_bytes_each_of(1)), ..bare };
+            Pipeline { staging_buffers: Self::staging(&bare, subtiles, d.class.arch.machine().shared_bytes_each_of(1)), ..bare };
         let parts = match d.promotes() {
             true if repeats.m * repeats.n > MOST_PARTS => return Err(Self::too_many_parts(d, repeats.m)),
             true => Some((repeats.m * repeats.n) as u8),
@@ -161,22 +164,23 @@ impl WarpSpecialized {
         let registers = Self::registers(&ring);
         let fragments = d.a_from_registers();
         let options =
-            RoleOptions { pending, promoted_parts: parts, fragments, slices: slices as u8, by_threads: false, registers };
-        let this = Self { ring, consumers, repeats, mma, options, layout_c: d.class.output.layout, slice_columns, slice_swizzle }
-            .with_fitting_sets();
+            RoleOptions { pending, promoted_parts: parts, fragments, subtiles: subtiles as u8, by_threads: false, registers };
+        let this =
+            Self { ring, consumers, repeats, mma, options, layout_c: d.class.output.layout, subtile_columns, subtile_swizzle }
+                .with_fitting_sets();
         hold!(this.shared_evenly());
         hold!(ring.check());
         Ok(this)
     }
 
-    /// The columns of a slice: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
+    /// The columns of a subtile: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
     /// see [`shapes`](Self::shapes).
     ///
     /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
     /// widest swizzle.
-    const fn slice(d: &WarpSpecializedDesc) -> (u32, TensorSwizzle) {
+    const fn subtile(d: &WarpSpecializedDesc) -> (u32, TensorSwizzle) {
         if !d.class.output.layout.is_row() {
-            let mut columns = SLICE_BYTES / d.class.output.element.bytes_of(ROWS);
+            let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
                 columns /= 2;
             }
@@ -191,13 +195,13 @@ impl WarpSpecialized {
         (d.class.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
     }
 
-    /// The most staging buffers that the slices are a whole number of, and that shared memory holds beside the stages: slices that
+    /// The most staging buffers that the subtiles are a whole number of, and that shared memory holds beside the stages: subtiles that
     /// have a buffer each wait for no other's store.
-    const fn staging(bare: &Pipeline, slices: u32, available: u32) -> u32 {
-        let mut buffers = if slices < MOST_STAGING { slices } else { MOST_STAGING };
+    const fn staging(bare: &Pipeline, subtiles: u32, available: u32) -> u32 {
+        let mut buffers = if subtiles < MOST_STAGING { subtiles } else { MOST_STAGING };
         while buffers > 1 {
             let ring = Pipeline { staging_buffers: buffers, ..*bare };
-            if slices.is_multiple_of(buffers) && ring.shared_bytes() <= available {
+            if subtiles.is_multiple_of(buffers) && ring.shared_bytes() <= available {
                 return buffers;
             }
             buffers -= 1;
@@ -223,18 +227,18 @@ impl WarpSpecialized {
     }
 }
 
-/// The most bytes of a slice: its rows, 128 bytes of each.
-const SLICE_BYTES: u32 = ROWS * STAGE_BYTES;
+/// The most bytes of a subtile: its rows, 128 bytes of each.
+const SUBTILE_BYTES: u32 = ROWS * STAGE_BYTES;
 
-/// What the columns of a slice of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
+/// What the columns of a subtile of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
 const COLUMNS: u32 = 8;
 
-/// Warpgroups that take tiles in turns.
+/// Warpgroups that take tiles under ping-pong.
 pub(super) const PARTNERS: u32 = 2;
 
 impl WarpSpecializedDesc {
-    /// Whether the copy engine moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
-    pub(crate) const fn by_copy_engine(&self) -> bool {
+    /// Whether TMA moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
+    pub(crate) const fn by_tma(&self) -> bool {
         let aligned = self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
         matches!(self.class.op, OpKind::TensorOp) && aligned
     }

@@ -1,10 +1,19 @@
-//! What follows from a description whose warpgroups have roles.
+//! What follows from a warp-specialized description.
 
 use crate::{
-    desc::WarpSpecializedDesc,family::explain::{explanation, lines}, layout::Order, numeric::{ComputeKind, SplitKind}, operand::OperandKind, shape::{Mn, Mnk}, smem::Along, threadblock::{Region, WarpSpecialized}, warp::mma_warpgroup::ROWS};
+    desc::WarpSpecializedDesc,
+    family::explain::{explanation, lines},
+    layout::Order,
+    numeric::{ComputeKind, EmulationKind},
+    operand::OperandKind,
+    shape::{Mn, Mnk},
+    smem::Along,
+    threadblock::{Region, WarpSpecialized},
+    warp::mma_warpgroup::ROWS,
+};
 
 explanation! {
-    /// The facts that follow from a description whose warpgroups have roles. Counts are in elements unless they say bytes.
+    /// The facts that follow from a warp-specialized description. Counts are in elements unless they say bytes.
     WarpSpecializedExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
         let ring = components.ring;
         let pair = |shape: Mn| [shape.m, shape.n];
@@ -42,8 +51,8 @@ explanation! {
     registers_at_launch: u32 = ring.launch_registers();
     /// Registers that a thread of the producer keeps, and one of a consumer takes; none where they stay as launched.
     registers_kept_and_taken: Option<[u8; 2]> = components.options.registers;
-    /// How factors are split into parts.
-    split: SplitKind = d.knobs.emulation;
+    /// How factors are decomposed into parts.
+    emulation: EmulationKind = d.knobs.emulation;
     /// Stages of the ring.
     stages: u32 = ring.stages;
     /// Bytes of one stage.
@@ -60,13 +69,13 @@ explanation! {
     smem_bytes_available: u32 = d.class.arch.machine().shared_bytes_each_of(1);
     /// Blocks of a cluster, along M and N.
     cluster: [u32; 2] = pair(d.knobs.cluster);
-    /// A and B as the copy engine sees them.
+    /// A and B as TMA sees them.
     operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::of(operand, components));
-    /// Slices in which a consumer stores its tile of D; none where threads store it from registers.
-    slices: u32 = u32::from(components.options.slices);
-    /// Rows and columns of a slice.
-    slice: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.slice_columns] };
-    /// Elements of D that a thread stores at once; none where the copy engine stores.
+    /// Subtiles in which a consumer stores its tile of D; none where threads store it from registers.
+    subtiles: u32 = u32::from(components.options.subtiles);
+    /// Rows and columns of a subtile.
+    subtile: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.subtile_columns] };
+    /// Elements of D that a thread stores at once; none where TMA stores.
     store_access: Option<u32> = match tiles {
         Some(tiles) => Some(d.knobs.align_c.min(tiles.interleave[1])),
         None => (d.class.output.element.bytes_of(d.knobs.align_c) < 16).then_some(d.knobs.align_c),
@@ -87,7 +96,7 @@ explanation! {
     }
     /// Its name.
     name: &'static str = operand.name();
-    /// Whether rows of a box lie along K.
+    /// Whether a box is K-major.
     along_k: bool = tile.along().is(Along::K);
     /// Extents of a box: along M or N, and along K.
     extents: [u32; 2] = [box_mn, tile.k()];

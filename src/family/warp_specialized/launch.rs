@@ -1,7 +1,7 @@
 //! What a product of Hopper's is launched with: tensor maps, and as many clusters as the device holds at once.
 
 use crate::{
-    call::{Elements, Grid, Launch, Problem, SplitLayout, TmaTensor, View},
+    call::{DecomposedLayout, Elements, Grid, Launch, Problem, TmaTensor, View},
     codegen::{TensorGemmParams, TensorMap},
     desc::WarpSpecializedDesc,
     layout::Order,
@@ -9,7 +9,7 @@ use crate::{
     plan::Geometry,
     refusal::{Operand, Refusal},
     smem::Along,
-    threadblock::WarpSpecialized,
+    threadblock::{WarpSpecialized, Work},
 };
 
 /// The launch of a problem whose operands are where the kernel reads them; the description is of what it reads
@@ -20,14 +20,10 @@ pub(super) fn launch(
     problem: &Problem,
     (geometry, resident): (&Geometry, u32),
 ) -> Result<Launch, Refusal> {
-    let (tile, cluster, order) = (geometry.tile, desc.knobs.cluster, desc.class.output.layout);
-    let tiles_m = problem.m.div_ceil(tile.m as usize).div_ceil(cluster.m as usize);
-    let tiles_n = problem.n.div_ceil(tile.n as usize).div_ceil(cluster.n as usize);
-    let (tiles, most) = (tiles_m as u64 * tiles_n as u64, u64::from(desc.class.arch.machine().grid_x));
-    if tiles > most {
-        return Err(Refusal::TooManyTiles { tiles, most });
-    }
+    let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source(&desc.class));
+    let extents = ((problem.m, problem.n), blocks.tiles());
+    let work = Work::of((geometry.work, desc.knobs.swizzle), (geometry.tile, desc.knobs.cluster), extents, resident)?;
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
@@ -37,13 +33,13 @@ pub(super) fn launch(
         (problem.k > 0).then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
     };
     // Boxes of C and D; none where threads read and store them.
-    let slices = |operand: Operand, view: View<Elements>| {
+    let subtiles = |operand: Operand, view: View<Elements>| {
         let (element, extents) = (desc.class.output.element, (problem.m as u64, problem.n as u64));
-        let map = || components.slice_map(operand, element, extents, view.leading(order) as u64);
-        desc.by_copy_engine().then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
+        let map = || components.subtile_map(operand, element, extents, view.leading(order) as u64);
+        desc.by_tma().then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
     };
-    let of_source = source.map_or(Ok(None), |c| slices(Operand::C, c))?;
-    let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, slices(Operand::D, problem.d)?];
+    let of_source = source.map_or(Ok(None), |c| subtiles(Operand::C, c))?;
+    let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, subtiles(Operand::D, problem.d)?];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
     let params = TensorGemmParams {
         a: NOTHING,
@@ -57,9 +53,9 @@ pub(super) fn launch(
         scalars: problem.scalars,
         m: problem.m as i32,
         n: problem.n as i32,
-        tiles_k: blocks.tiles(),
-        tiles_m: tiles_m as u32,
-        tiles_n: tiles_n as u32,
+        tiles_k: work.tiles_k,
+        tiles_m: work.rows,
+        tiles_n: work.columns,
         reads_source: u32::from(source.is_some()),
         unscaled: u32::from(source.is_none() && problem.scalars[..2] == [1.0, 0.0]),
         part_blocks: blocks.blocks,
@@ -67,7 +63,7 @@ pub(super) fn launch(
         reserved: [0; 6],
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
-    let grid = Grid { clusters: resident.min(tiles as u32), cluster, threads, shared_bytes };
+    let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
     Ok(Launch { tensors, ..Launch::new(grid, &params) })
 }
 
@@ -77,10 +73,9 @@ fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) ->
     if !emulation.scales() || problem.k == 0 {
         return 0;
     }
-    let layout = SplitLayout { split: emulation, mn: problem.mn(operand), k: problem.k / emulation.parts() as usize };
+    let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k / emulation.parts() as usize };
     problem.operand(operand).memory.address + layout.lines_offset()
 }
 
 /// No map: of a matrix that TMA does not move.
 const NOTHING: TensorMap = TensorMap { word: [0; 16] };
-

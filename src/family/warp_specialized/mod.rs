@@ -29,9 +29,12 @@ use crate::{
     plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
     refusal::Refusal,
     schedule::ScheduleKind,
-    threadblock::WarpSpecialized,
+    threadblock::{WarpSpecialized, WorkKind},
 };
 use std::sync::Arc;
+
+/// How units of work are divided.
+const WORK: WorkKind = WorkKind::Persistent;
 
 /// A description and its components.
 struct WarpSpecializedPlan {
@@ -42,7 +45,7 @@ struct WarpSpecializedPlan {
 impl Plan for WarpSpecializedPlan {
     fn needs(&self) -> [OperandNeed; 2] {
         let emulation = self.desc.knobs.emulation;
-        OperandKind::BOTH.map(|operand| match emulation.splits() {
+        OperandKind::BOTH.map(|operand| match emulation.decomposes() {
             true => OperandNeed::Parts(emulation),
             false => OperandNeed::Rows { along: WarpSpecialized::along(&self.desc, operand) },
         })
@@ -85,14 +88,14 @@ impl WarpSpecializedDesc {
             None => (0, 0),
         };
         let cluster = self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n);
-        Geometry { tile: self.knobs.threadblock, cluster, persistent: true, threads, shared_bytes }
+        Geometry { tile: self.knobs.threadblock, cluster, work: WORK, threads, shared_bytes }
     }
 
     pub(super) fn features(&self) -> Features {
         Features {
             transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
             columns: self.knobs.instruction.n,
-            in_turns: self.knobs.schedule == ScheduleKind::Pingpong,
+            pingpong: self.knobs.schedule == ScheduleKind::Pingpong,
         }
     }
 }

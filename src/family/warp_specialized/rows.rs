@@ -2,12 +2,12 @@
 
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
-    desc::{FamilyDesc, PromotionKind, SourceKind, SpillKind, WarpSpecializedKnobs},
+    desc::{AOperandKind, FamilyDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
     family::default_gemm_configuration::{Row, mixed, of},
     numeric::{
         Combined,
         ElementKind::{self, *},
-        SplitKind,
+        EmulationKind,
     },
     schedule::ScheduleKind,
     shape::{Mn, Mnk},
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Tensor cores of Hopper: tiles of `m` x `n` for a block and of `warp_m` x `n` for a consumer, 128 bytes deep, an instruction
-/// of 64 x `n` and 32 bytes; tiles eight rows abreast, and accesses of 16 bytes to elements of A, B and C.
+/// of 64 x `n` and 32 bytes; tiles in groups of eight rows, and accesses of 16 bytes to elements of A, B and C.
 const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
     let (depth, step) = (a.elements_in(128), a.elements_in(32));
     WarpSpecializedKnobs {
@@ -31,8 +31,8 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
         schedule: if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
         pending: 1,
         promotion: PromotionKind::Never,
-        emulation: SplitKind::None,
-        a_operand: SourceKind::Shared,
+        emulation: EmulationKind::None,
+        a_operand: AOperandKind::Shared,
         spills: SpillKind::Refused,
     }
 }
@@ -42,9 +42,9 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
-/// A from registers, where it is contiguous along M.
+/// A from registers, where it is M-major.
 const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
-    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: SourceKind::Registers, ..knobs })
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: AOperandKind::Registers, ..knobs })
 }
 
 /// A from registers: consumers share a tile of 128 x `n`, so that one loads while the other multiplies.
@@ -52,12 +52,12 @@ const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     from_registers(specialized(128, 64, n, 4, a, c))
 }
 
-/// The same of `tf32`, 64 x 256 in turns.
+/// The same of `tf32`, 64 x 256 ping-pong.
 const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
 /// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`of_sums`].
 const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
-    emulation: SplitKind::Bf16x6,
+    emulation: EmulationKind::Bf16x6,
     align_a: 4,
     align_b: 4,
     ..specialized(256, 128, 128, 4, Bf16, F32)
@@ -73,7 +73,7 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
     [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
 }
 
-/// fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; in turns nobody would.
+/// fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
 /// 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many partial sums as sums.
 const fn of_sums(c: ElementKind) -> [FamilyDesc; 2] {
     [promoted(specialized(256, 128, 128, 4, E4m3, c)), promoted(specialized(128, 64, 192, 4, E4m3, c))]
@@ -89,7 +89,7 @@ const fn of_fp8(c: ElementKind) -> [Combined; 4] {
 }
 
 /// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
-/// `docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since operands that are contiguous along K need a workspace.
+/// `docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since operands that are K-major need a workspace.
 pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
     threadblock: Mnk::new(256, 128, 16),
     warp: Mnk::new(64, 64, 16),

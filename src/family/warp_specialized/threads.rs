@@ -1,7 +1,26 @@
 //! From knobs to components where threads multiply what TMA brings: see `src/threadblock/mma_warp_specialized/simt.rs`.
 
 use super::{components::PARTNERS, shapes::MOST_TILE};
-use crate::{arch::WARP, desc::WarpSpecializedDesc, numeric::ElementKind, operand::{Axis, OperandKind}, refusal::{Field, Legal, Refusal, Word, hold, rules::{multiple, within}}, schedule::ScheduleKind, shape::Mn, threadblock::{ConsumerMma, MainloopKind, Pipeline, RoleOptions, TensorSwizzle, WarpSpecialized, pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS}}, warp::{InterleaveKind, LaneArrangement, mma_simt::{ThreadTiles, interleave}}};
+use crate::{
+    arch::WARP,
+    desc::WarpSpecializedDesc,
+    numeric::ElementKind,
+    operand::{Axis, OperandKind},
+    refusal::{
+        Field, Legal, Refusal, Word, hold,
+        rules::{multiple, within},
+    },
+    schedule::ScheduleKind,
+    shape::Mn,
+    threadblock::{
+        ConsumerMma, MainloopKind, Pipeline, RoleOptions, TensorSwizzle, WarpSpecialized,
+        pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
+    },
+    warp::{
+        InterleaveKind, LaneArrangement,
+        mma_simt::{ThreadTiles, interleave},
+    },
+};
 
 /// What the extents of a thread's tile are multiples of: one access to shared memory.
 const VECTOR: u32 = 4;
@@ -29,7 +48,7 @@ impl WarpSpecialized {
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
         let block = d.knobs.threadblock;
-        let in_turns = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
+        let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
         let (warp, thread) = (d.knobs.warp, d.knobs.instruction);
         let tiles = ThreadTiles {
             block,
@@ -43,15 +62,16 @@ impl WarpSpecialized {
         let ring = Pipeline {
             stages: d.knobs.stages,
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
-            consumers: if in_turns { PARTNERS } else { count },
-            in_turns,
+            consumers: if pingpong { PARTNERS } else { count },
+            pingpong,
             multicast: Self::multicast(d),
             staging_buffers: 0,
             staging_bytes: 0,
             source: false,
         };
         let registers = Self::registers(&ring);
-        let options = RoleOptions { pending: 0, promoted_parts: None, fragments: false, slices: 0, by_threads: true, registers };
+        let options =
+            RoleOptions { pending: 0, promoted_parts: None, fragments: false, subtiles: 0, by_threads: true, registers };
         let consumers = Mn { m: count, n: 1 };
         let this = Self {
             ring,
@@ -60,8 +80,8 @@ impl WarpSpecialized {
             mma,
             options,
             layout_c: d.class.output.layout,
-            slice_columns: 0,
-            slice_swizzle: TensorSwizzle::None,
+            subtile_columns: 0,
+            subtile_swizzle: TensorSwizzle::None,
         };
         hold!(this.shared_evenly());
         hold!(this.whole_stages());

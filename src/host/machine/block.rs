@@ -99,7 +99,7 @@ impl Movers for OneRole<'_, '_> {
     fn moves(&mut self, mover: u32) -> Result<bool, Fault> {
         let warp = mover as usize;
         let Progress { cursor, clock, waits } = &mut self.warps[warp];
-        let Some(step) = cursor.step(self.shape.schedule, (1, self.shape.k_tiles)) else { return Ok(false) };
+        let Some(step) = cursor.step(self.shape.schedule, &[self.shape.k_tiles]) else { return Ok(false) };
         if step == Step::Barrier {
             let last = waits.is_none();
             let moved = self.meeting.pass(waits, clock);

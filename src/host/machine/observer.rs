@@ -15,9 +15,9 @@ words! {
         /// Elements that a thread takes from shared memory.
         Load = "load",
         /// An accumulator, to shared memory, where K is sliced.
-        Deposit = "deposit",
+        EpilogueStore = "epilogue-store",
         /// An accumulator of another slice, from shared memory.
-        Collect = "collect",
+        EpilogueLoad = "epilogue-load",
         /// A vector of D, to global memory.
         Write = "write",
     }

@@ -122,7 +122,7 @@ pub(super) struct Cursor {
     pub tile: u32,
     /// From one of its tiles of D to the next.
     stride: u32,
-    /// Tiles along K of the current tile of D that are behind.
+    /// K-tiles of the current tile of D that are behind.
     pub k: u32,
 }
 
@@ -137,9 +137,9 @@ impl Cursor {
         self.section
     }
 
-    /// The step of a schedule over so many tiles of D and along K; empty lists and lists that are over are passed by.
+    /// The step of a schedule over units of so many k-tiles; empty lists and lists that are over are passed by.
     #[inline]
-    pub fn step<S: Spelled>(&mut self, schedule: &Schedule<S>, (tiles, k_tiles): (u32, u32)) -> Option<S> {
+    pub fn step<S: Spelled>(&mut self, schedule: &Schedule<S>, k_tiles: &[u32]) -> Option<S> {
         loop {
             let section = self.section?;
             if let Some(step) = schedule.steps(section).get(self.index) {
@@ -157,14 +157,18 @@ impl Cursor {
                     if section == Section::Epilogue {
                         (self.tile, self.k, self.trips) = (self.tile + self.stride, 0, 0);
                     }
-                    Some(if self.tile < tiles { Section::Prologue } else { Section::Closing })
+                    Some(if (self.tile as usize) < k_tiles.len() { Section::Prologue } else { Section::Closing })
                 }
             };
         }
     }
 
-    fn body(&self, k_tiles: u32) -> Option<Section> {
-        Some(if self.trips < k_tiles { Section::Body } else { Section::Epilogue })
+    fn body(&self, k_tiles: &[u32]) -> Option<Section> {
+        Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) {
+            Section::Body
+        } else {
+            Section::Epilogue
+        })
     }
 
     /// The step is performed.

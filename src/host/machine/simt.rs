@@ -18,8 +18,8 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// What tag deposits carry, so that no tile is mistaken for one.
-const DEPOSITED: u32 = 1 << 31;
+/// The tag of partial accumulators, so that no tile is mistaken for them.
+const PARTIALS: u32 = 1 << 31;
 
 /// What a block begins with.
 pub(in crate::host) struct Started<'a> {
@@ -27,7 +27,7 @@ pub(in crate::host) struct Started<'a> {
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
     /// The accumulators of a thread before it has multiplied anything.
     pub accumulators: Accumulated,
-    /// Tiles along K.
+    /// K-tiles.
     pub tiles: u32,
     /// What the order is drawn from in which warps and lanes move.
     pub seed: u64,
@@ -41,8 +41,8 @@ struct Thread {
     fragments: [[Vec<Held>; 2]; 2],
     accumulators: Accumulated,
     multiplied: u64,
-    collected: u32,
-    /// Tiles along K that it has written, and read.
+    reduced: u32,
+    /// K-tiles that it has written, and read.
     written: u32,
     read: u32,
     /// Where copies go that belong to no group yet; groups under way.
@@ -57,7 +57,7 @@ struct Block<'a> {
     threads: Vec<Thread>,
 }
 
-/// Runs block 0 over `tiles` tiles along K with someone looking on. Returns how many products were added up.
+/// Runs block 0 over `tiles` k-tiles with someone looking on. Returns how many products were added up.
 ///
 /// # Errors
 /// The first fault.
@@ -84,12 +84,12 @@ pub(in crate::host) fn run_block(
         staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
         staged_tile: u32::MAX,
         fragments: operands.map(|o| {
-            let empty = vec![Held { word: 0, tile: u32::MAX, group: u32::MAX }; o.thread_mn() as usize];
+            let empty = vec![Held { word: 0, tile: u32::MAX, k_block: u32::MAX }; o.thread_mn() as usize];
             [empty.clone(), empty]
         }),
         accumulators: started.accumulators.clone(),
         multiplied: 0,
-        collected: 0,
+        reduced: 0,
         written: 0,
         read: 0,
         issued: Vec::new(),
@@ -122,16 +122,16 @@ impl LaneSteps for Block<'_> {
             Step::Fetch if !copies => return transfer(Purpose::Fetch, 0, 1),
             Step::Store if !copies => transfer(Purpose::Store, 0, 1)?,
             Step::Copy { part, of } if copies => return transfer(Purpose::Copy, part, of),
-            Step::Load { group } => return self.load(lane, u32::from(group)),
-            Step::Multiply { group } => return self.multiply(lane.thread, u32::from(group)),
+            Step::Load { k_block } => return self.load(lane, u32::from(k_block)),
+            Step::Multiply { k_block } => return self.multiply(lane.thread, u32::from(k_block)),
             Step::MultiplyTile => {
-                return (0..base.tiles.warp.k).try_for_each(|group| {
-                    self.load(lane, group)?;
-                    self.multiply(lane.thread, group)
+                return (0..base.tiles.warp.k).try_for_each(|k_block| {
+                    self.load(lane, k_block)?;
+                    self.multiply(lane.thread, k_block)
                 });
             }
-            Step::Deposit { slice } => return self.deposit(lane, u32::from(slice)),
-            Step::Collect { slice } => return self.collect(lane, u32::from(slice)),
+            Step::StorePartials { slice } => return self.store_partials(lane, u32::from(slice)),
+            Step::ReducePartials { slice } => return self.reduce_partials(lane, u32::from(slice)),
             _ => {}
         }
         let thread = &mut self.threads[lane.thread as usize];
@@ -205,8 +205,8 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Both fragments of a k-group of the tile that is read.
-    fn load(&mut self, lane: &mut Lane<'_, '_>, group: u32) -> Result<(), Fault> {
+    /// Both fragments of a k-block of the tile that is read.
+    fn load(&mut self, lane: &mut Lane<'_, '_>, k_block: u32) -> Result<(), Fault> {
         let (id, tile) = (lane.thread, self.threads[lane.thread as usize].read);
         if tile >= self.started.tiles {
             return Ok(());
@@ -218,33 +218,33 @@ impl Block<'_> {
             let width = facts.fragment_access();
             for element in 0..facts.thread_mn() {
                 let mn = maps.fragment[side].at(at(id, element)).ok_or(left_out("fragment", element))?;
-                let k = maps.depth.at(at(id, group)).ok_or(left_out("depth", group))?;
+                let k = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
                 let place = self.place(operand, tile, (mn, k))?;
                 if element.is_multiple_of(width) {
-                    lane.sees(Purpose::Load, Some(operand), [group, element], place.neighbours(width));
+                    lane.sees(Purpose::Load, Some(operand), [k_block, element], place.neighbours(width));
                 }
                 let Content { word, tag: found } = lane.read(place)?;
                 if found != tile {
                     return Err(Fault::Stale { thread: id, operand, wanted: tile, found });
                 }
-                self.threads[id as usize].fragments[side][group as usize % 2][element as usize] = Held { word, tile, group };
+                self.threads[id as usize].fragments[side][k_block as usize % 2][element as usize] = Held { word, tile, k_block };
             }
         }
         Ok(())
     }
 
-    fn multiply(&mut self, thread: u32, group: u32) -> Result<(), Fault> {
+    fn multiply(&mut self, thread: u32, k_block: u32) -> Result<(), Fault> {
         let groups = u64::from(self.program.base.tiles.warp.k);
         let state = &mut self.threads[thread as usize];
         let tile = (state.multiplied / groups) as u32;
-        if state.multiplied % groups != u64::from(group) {
-            return Err(Fault::OutOfOrder { thread, tile, group, found: state.multiplied });
+        if state.multiplied % groups != u64::from(k_block) {
+            return Err(Fault::OutOfOrder { thread, tile, k_block, found: state.multiplied });
         }
         let [a, b] = &state.fragments;
-        let fragments = [&a[group as usize % 2], &b[group as usize % 2]];
+        let fragments = [&a[k_block as usize % 2], &b[k_block as usize % 2]];
         for operand in OperandKind::BOTH {
-            if fragments[operand.index()].iter().any(|held| (held.tile, held.group) != (tile, group)) {
-                return Err(Fault::StaleFragment { thread, operand, tile, group });
+            if fragments[operand.index()].iter().any(|held| (held.tile, held.k_block) != (tile, k_block)) {
+                return Err(Fault::StaleFragment { thread, operand, tile, k_block });
             }
         }
         state.multiplied += 1;
@@ -258,40 +258,40 @@ impl Block<'_> {
         (thread / threads, thread % threads)
     }
 
-    /// Where a thread's accumulator is deposited.
-    fn deposit_place(&self, lane: &mut Lane<'_, '_>, index: u32, purpose: Purpose) -> Result<Place, Fault> {
+    /// Where a thread's partial accumulator lies.
+    fn partials_place(&self, lane: &mut Lane<'_, '_>, index: u32, purpose: Purpose) -> Result<Place, Fault> {
         let row = self.slice(lane.thread).1;
-        let left_out = Fault::LeftOut { map: "deposit", row, column: index };
-        let offset = self.program.maps.deposit.at(at(row, index)).ok_or(left_out)?;
+        let left_out = Fault::LeftOut { map: "partials", row, column: index };
+        let offset = self.program.maps.partials.at(at(row, index)).ok_or(left_out)?;
         let bytes = self.program.base.accumulator.bytes_of(1);
         let place = Place { byte: u64::from(offset) * u64::from(bytes), bytes };
         lane.sees(purpose, None, [index, 0], place.neighbours(1));
         Ok(place)
     }
 
-    fn deposit(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
+    fn store_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
         let all = if self.slice(lane.thread).0 == slice { self.program.base.tiles.accumulators() } else { 0 };
         for index in 0..all {
-            let place = self.deposit_place(lane, index, Purpose::Deposit)?;
+            let place = self.partials_place(lane, index, Purpose::EpilogueStore)?;
             let word = self.threads[lane.thread as usize].accumulators.word(index);
-            lane.write(place, Content { word, tag: DEPOSITED | slice })?;
+            lane.write(place, Content { word, tag: PARTIALS | slice })?;
         }
         Ok(())
     }
 
-    fn collect(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
+    fn reduce_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
         if self.slice(lane.thread).0 != 0 {
             return Ok(());
         }
         for index in 0..self.program.base.tiles.accumulators() {
-            let place = self.deposit_place(lane, index, Purpose::Collect)?;
+            let place = self.partials_place(lane, index, Purpose::EpilogueLoad)?;
             let Content { word, tag } = lane.read(place)?;
-            if tag != DEPOSITED | slice {
-                return Err(Fault::NotDeposited { thread: lane.thread, slice });
+            if tag != PARTIALS | slice {
+                return Err(Fault::PartialsNotStored { thread: lane.thread, slice });
             }
             self.threads[lane.thread as usize].accumulators.add(index, word);
         }
-        self.threads[lane.thread as usize].collected += 1;
+        self.threads[lane.thread as usize].reduced += 1;
         Ok(())
     }
 
@@ -303,8 +303,8 @@ impl Block<'_> {
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });
             }
-            if thread < tiles.threads_per_slice() && state.collected + 1 != slices {
-                return Err(Fault::Uncollected { slices, collected: state.collected + 1 });
+            if thread < tiles.threads_per_slice() && state.reduced + 1 != slices {
+                return Err(Fault::Unreduced { slices, reduced: state.reduced + 1 });
             }
         }
         Ok(())

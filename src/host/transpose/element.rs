@@ -1,6 +1,6 @@
 //! Elements as the host moves them: bits of a width, or numbers that are scaled and added.
 
-use crate::pass::transpose::TransposeShapes;
+use crate::pass::transpose::TransposeProblem;
 
 /// What becomes of an element: of A's, and of B's at its place.
 pub(super) trait Rule<T>: Sync {
@@ -26,10 +26,11 @@ pub(super) struct Linear<T> {
 macro_rules! linear {
     ($($T:ty),*) => {
         $(impl Linear<$T> {
-            pub(super) fn new(shapes: &TransposeShapes) -> Self {
+            pub(super) fn new(problem: &TransposeProblem) -> Self {
                 // The kernel rounds its scalars in the same way.
                 let scalar = |reads: bool, x: f64| reads.then_some(x as $T);
-                Self { alpha: scalar(shapes.reads_a(), shapes.alpha), beta: scalar(shapes.reads_b(), shapes.beta) }
+                let [alpha, beta] = problem.scalars;
+                Self { alpha: scalar(problem.reads_a(), alpha), beta: scalar(problem.reads_b(), beta) }
             }
         }
 

@@ -7,5 +7,3 @@
 mod element;
 mod fast;
 mod run;
-
-pub(crate) use run::{run, run_changed};

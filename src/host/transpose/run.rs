@@ -2,52 +2,63 @@
 
 use super::element::{Linear, Move, Rule};
 use crate::{
+    call::{Elements, HostSlice, View},
     error::Error,
     host::{
-        Mode,
+        HostKernel, Mode,
         machine::{Tile, transpose_tile, whole_pieces},
     },
     numeric::ElementKind,
-    pass::transpose::{Combine, Strided, TransposeDesc, TransposeMatrices, TransposeProgram, TransposeShapes},
+    pass::transpose::{Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem, TransposeProgram},
     refusal::Refusal,
     schedule::Fault,
 };
+use bytemuck::Pod;
 use std::{
     collections::HashSet,
     sync::{LazyLock, PoisonError, RwLock},
 };
 
-/// Descriptions whose programs were seen to transpose a tile.
-static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
+impl HostKernel for TransposeDesc {
+    type Call<'a> = HostTransposeCall<'a>;
 
-/// Runs a description that has been checked, on a problem that has been checked.
-pub(crate) fn run(
-    desc: &TransposeDesc,
-    mode: Mode,
-    shapes: &TransposeShapes,
-    matrices: TransposeMatrices<'_>,
-) -> Result<(), Error> {
-    let program = TransposeProgram::of(desc);
-    let known = || COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(desc);
-    if mode == Mode::Fast && !known() {
-        composed(&program)?;
-        COMPOSED.write().unwrap_or_else(PoisonError::into_inner).insert(*desc);
+    fn run(&self, mode: Mode, call: HostTransposeCall<'_>) -> Result<(), Error> {
+        /// Descriptions whose programs were seen to transpose a tile.
+        static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
+        self.check()?;
+        if mode != Mode::Fast {
+            return TransposeProgram::of(self).run(mode, call);
+        }
+        let Some(problem) = checked(self, &call)? else { return Ok(()) };
+        let known = COMPOSED.read().unwrap_or_else(PoisonError::into_inner).contains(self);
+        if !known {
+            composed(&TransposeProgram::of(self))?;
+            COMPOSED.write().unwrap_or_else(PoisonError::into_inner).insert(*self);
+        }
+        fast(self.combine, &problem, call)
     }
-    execute(&program, mode, shapes, matrices)
 }
 
-/// The same of a program that someone has changed.
-pub(crate) fn run_changed(
-    program: &TransposeProgram,
-    mode: Mode,
-    shapes: &TransposeShapes,
-    matrices: TransposeMatrices<'_>,
-) -> Result<(), Error> {
-    if mode == Mode::Fast {
-        composed(program)?;
-        tiles(program, shapes)?;
+impl HostKernel for TransposeProgram {
+    type Call<'a> = HostTransposeCall<'a>;
+
+    fn run(&self, mode: Mode, call: HostTransposeCall<'_>) -> Result<(), Error> {
+        self.desc.check()?;
+        let Some(problem) = checked(&self.desc, &call)? else { return Ok(()) };
+        if let Mode::Checked { seed } = mode {
+            return Ok(tile_by_tile(self, &problem, call, seed)?);
+        }
+        composed(self)?;
+        tiles(self, &problem)?;
+        fast(self.desc.combine, &problem, call)
     }
-    execute(program, mode, shapes, matrices)
+}
+
+/// The call without its data, once it is one of a kernel of this description; `None` where there is nothing to write.
+fn checked(desc: &TransposeDesc, call: &HostTransposeCall<'_>) -> Result<Option<TransposeProblem>, Refusal> {
+    let problem = call.problem();
+    problem.check(desc)?;
+    call.check_types(desc).map(|()| Some(problem).filter(|problem| !problem.is_empty()))
 }
 
 /// Runs one whole tile on names: each element of it has to arrive where its transpose belongs.
@@ -77,56 +88,28 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     misplaced.map_or(Ok(()), Err)
 }
 
-fn execute(
-    program: &TransposeProgram,
-    mode: Mode,
-    shapes: &TransposeShapes,
-    matrices: TransposeMatrices<'_>,
-) -> Result<(), Error> {
-    if shapes.is_empty() {
-        return Ok(());
-    }
-    let kind = matrices.d.kind();
-    let wanted = program.desc.combine.kind().unwrap_or(kind);
-    let b = matrices.b.matrix().map(|b| b.kind());
-    for given in [kind, matrices.a.kind()].into_iter().chain(b) {
-        if given != wanted {
-            return Err(Refusal::ElementType { given, wanted }.into());
-        }
-    }
-    if kind.bytes_of(1) != program.desc.element_bytes {
-        return Err(Refusal::ElementBytes { given: kind, bytes: program.desc.element_bytes }.into());
-    }
-    if let Mode::Checked { seed } = mode {
-        return checked(program, shapes, matrices, seed).map_err(Error::from);
-    }
-    match (program.desc.combine, kind.bytes_of(1)) {
-        (Combine::F32, _) => fast::<f32>(shapes, matrices, &Linear::<f32>::new(shapes)),
-        (Combine::F64, _) => fast::<f64>(shapes, matrices, &Linear::<f64>::new(shapes)),
-        (Combine::Move, 1) => fast::<u8>(shapes, matrices, &Move),
-        (Combine::Move, 2) => fast::<u16>(shapes, matrices, &Move),
-        (Combine::Move, 4) => fast::<u32>(shapes, matrices, &Move),
-        (Combine::Move, _) => fast::<u64>(shapes, matrices, &Move),
+/// Strip by strip.
+fn fast(combine: Combine, problem: &TransposeProblem, call: HostTransposeCall<'_>) -> Result<(), Error> {
+    match (combine, call.d.memory.kind().bytes_of(1)) {
+        (Combine::F32, _) => strips::<f32>(call, &Linear::<f32>::new(problem)),
+        (Combine::F64, _) => strips::<f64>(call, &Linear::<f64>::new(problem)),
+        (Combine::Move, 1) => strips::<u8>(call, &Move),
+        (Combine::Move, 2) => strips::<u16>(call, &Move),
+        (Combine::Move, 4) => strips::<u32>(call, &Move),
+        (Combine::Move, _) => strips::<u64>(call, &Move),
     }
 }
 
-fn fast<T: bytemuck::Pod + Send + Sync>(
-    shapes: &TransposeShapes,
-    matrices: TransposeMatrices<'_>,
-    rule: &impl Rule<T>,
-) -> Result<(), Error> {
-    let TransposeMatrices { a, b, mut d } = matrices;
-    let kind = d.kind();
-    let b = b.matrix().zip(shapes.source());
-    let b = b.map(|(b, at)| Ok::<_, Error>((elements::<T>(kind, b.bytes())?, at))).transpose()?;
-    let a = if shapes.reads_a() { elements::<T>(kind, a.bytes())? } else { &[] };
-    let d = bytemuck::try_cast_slice_mut::<u8, T>(d.bytes_mut()).map_err(|_| unaligned(kind))?;
-    super::fast::run(shapes, a, b, d, rule);
+fn strips<T: Pod + Send + Sync>(call: HostTransposeCall<'_>, rule: &impl Rule<T>) -> Result<(), Error> {
+    fn typed<'a, T: Pod>(view: View<HostSlice<'a>>) -> Result<View<&'a [T]>, Error> {
+        let elements = bytemuck::try_cast_slice(view.memory.bytes()).map_err(|_| unaligned(view.memory.kind()))?;
+        Ok(view.with(elements))
+    }
+    let TransposeCall { rows, columns, batch, a, b, d, scalars } = call;
+    let (view, kind) = (d.with(()), d.memory.kind());
+    let d = view.with(bytemuck::try_cast_slice_mut(d.memory.into_bytes()).map_err(|_| unaligned(kind))?);
+    super::fast::run(TransposeCall { rows, columns, batch, a: typed::<T>(a)?, b: b.try_map(typed)?, d, scalars }, rule);
     Ok(())
-}
-
-fn elements<T: bytemuck::Pod>(kind: ElementKind, bytes: &[u8]) -> Result<&[T], Error> {
-    bytemuck::try_cast_slice(bytes).map_err(|_| unaligned(kind))
 }
 
 fn unaligned(kind: ElementKind) -> Error {
@@ -134,15 +117,15 @@ fn unaligned(kind: ElementKind) -> Error {
 }
 
 /// What becomes of an element of A and of one of B at its place, all as bits.
-fn combined(combine: Combine, shapes: &TransposeShapes) -> Box<dyn Fn(u64, u64) -> u64> {
+fn combined(combine: Combine, problem: &TransposeProblem) -> Box<dyn Fn(u64, u64) -> u64> {
     match combine {
         Combine::Move => Box::new(|x, _| x),
         Combine::F32 => {
-            let (linear, of) = (Linear::<f32>::new(shapes), |word: u64| f32::from_bits(word as u32));
+            let (linear, of) = (Linear::<f32>::new(problem), |word: u64| f32::from_bits(word as u32));
             Box::new(move |x, y| linear.of(|| of(x), || of(y)).to_bits().into())
         }
         Combine::F64 => {
-            let linear = Linear::<f64>::new(shapes);
+            let linear = Linear::<f64>::new(problem);
             Box::new(move |x, y| linear.of(|| f64::from_bits(x), || f64::from_bits(y)).to_bits())
         }
     }
@@ -156,9 +139,9 @@ fn word(element: &[u8]) -> u64 {
 }
 
 /// The (row, column) of the tile of D that each block computes: every tile once.
-fn tiles(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<Vec<(u32, u32)>, Fault> {
+fn tiles(program: &TransposeProgram, problem: &TransposeProblem) -> Result<Vec<(u32, u32)>, Fault> {
     // Grids of more tiles than 32 bits count have been refused.
-    let (down, across) = shapes.tiles(&program.desc);
+    let (down, across) = problem.tiles(&program.desc);
     let (down, across) = (down as u32, across as u32);
     let order = (program.order)(down, across);
     let mut computed = vec![false; (down * across) as usize];
@@ -172,46 +155,46 @@ fn tiles(program: &TransposeProgram, shapes: &TransposeShapes) -> Result<Vec<(u3
 }
 
 /// Tile by tile, in the order in which blocks start.
-fn checked(
+fn tile_by_tile(
     program: &TransposeProgram,
-    shapes: &TransposeShapes,
-    matrices: TransposeMatrices<'_>,
+    problem: &TransposeProblem,
+    call: HostTransposeCall<'_>,
     seed: u64,
 ) -> Result<(), Fault> {
-    let TransposeMatrices { a, b, mut d } = matrices;
-    let width = d.kind().bytes_of(1) as usize;
+    let width = call.d.memory.kind().bytes_of(1) as usize;
     let element = |matrix: &[u8], at: usize| word(&matrix[at * width..][..width]);
-    let (rule, d) = (combined(program.desc.combine, shapes), d.bytes_mut());
-    let (a, b) = (shapes.reads_a().then_some(a.bytes()), b.matrix().map(|b| b.bytes()).zip(shapes.source()));
+    let (rule, d) = (combined(program.desc.combine, problem), call.d.memory.into_bytes());
+    let a = problem.reads_a().then(|| call.a.memory.bytes());
+    let b = call.b.matrix().map(|b| b.memory.bytes()).zip(problem.source());
     let desc = &program.desc;
     whole_pieces(program)?;
-    let tiles = tiles(program, shapes)?;
-    for matrix in 0..shapes.batch {
+    let tiles = tiles(program, problem)?;
+    for matrix in 0..problem.batch {
         for (block, &(tile_row, tile_column)) in (0..).zip(&tiles) {
             let (row, column) = ((tile_column * desc.rows) as usize, (tile_row * desc.columns) as usize);
             // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
             let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
             let place = |first: usize, by: i64| (first as i64 + by) as usize;
             let source = |i: i64, j: i64| {
-                let at = matrix * shapes.a.stride + place(row, i) * shapes.a.leading + place(column, j);
+                let at = matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
                 a.map_or(0, |a| element(a, at))
             };
             let mut sink = |i: i64, j: u32, value: u64| {
                 let (i, j) = (place(row, i), column + j as usize);
-                let place = matrix * shapes.d.stride + j * shapes.d.leading + i;
-                let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.stride + j * at.leading + i));
+                let place = matrix * problem.d.batch_stride + problem.d.offset(j, i);
+                let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)));
                 d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
             };
             let seed = seed ^ (matrix as u64) << 32 ^ block;
-            let beyond = |line: i64, laid: Strided, along: usize, access: u32| {
-                let first = (matrix * laid.stride + along) as i64 + line.wrapping_mul(laid.leading as i64);
+            let beyond = |line: i64, laid: View<Elements>, along: usize, access: u32| {
+                let first = (matrix * laid.batch_stride + along) as i64 + line.wrapping_mul(laid.strides[0] as i64);
                 first.rem_euclid(i64::from(access)) as u32
             };
             let tile = Tile {
-                rows: around(shapes.rows, row),
-                columns: around(shapes.columns, column),
-                beyond_a: &|i| beyond(row as i64 + i, shapes.a, column, desc.access_a),
-                beyond_d: &|j| beyond(column as i64 + i64::from(j), shapes.d, row, desc.access_d),
+                rows: around(problem.rows, row),
+                columns: around(problem.columns, column),
+                beyond_a: &|i| beyond(row as i64 + i, problem.a, column, desc.access_a),
+                beyond_d: &|j| beyond(column as i64 + i64::from(j), problem.d, row, desc.access_d),
                 source: &source,
                 sink: &mut sink,
             };

@@ -1,15 +1,15 @@
 //! The checked mode: cluster by cluster, each in an order of events drawn from the seed.
 
 use super::{
+    emulation::Scales,
     numbers::{Numbers, Placed},
     reading::Reading,
-    split::Scales,
 };
 use crate::{
     call::Source,
     error::Error,
     host::{
-        machine::{Work, run},
+        machine::{ClusterWork, run},
         operands::{Matrix, Operands, Product},
     },
     numeric::Instruction,
@@ -18,7 +18,7 @@ use crate::{
     refusal::Refusal,
     schedule::Fault,
     smem::Along,
-    threadblock::TileScheduler,
+    threadblock::Work,
 };
 use std::borrow::Cow;
 
@@ -30,26 +30,22 @@ pub(super) fn product(
 ) -> Result<(), Error> {
     let Product { operands: matrices, source, d } = product;
     let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
-    let tiles = (
-        problem.m.div_ceil(desc.knobs.threadblock.m as usize) as u32,
-        problem.n.div_ceil(desc.knobs.threadblock.n as usize) as u32,
-    );
-    let one = TileScheduler::new(desc.knobs.swizzle, desc.knobs.cluster, tiles, 1);
-    let clusters = program.clusters.clamp(1, one.count(0).max(1));
-    let scheduler = TileScheduler { clusters, ..one };
+    let knobs = &desc.knobs;
+    let (tiles, extents) = ((knobs.threadblock, knobs.cluster), ((problem.m, problem.n), matrices.tiles));
+    let work = Work::of((desc.sum().geometry().work, knobs.swizzle), tiles, extents, program.clusters)?;
     let operands = match matrices.tiles {
         0 => None,
         _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.m * problem.n];
-    for cluster in 0..clusters {
+    for cluster in 0..work.clusters {
         let mut numbers = Numbers {
             program,
             matrices: *matrices,
             // Promotion is the schedule's.
             instruction: Instruction::of(desc.class.combined(), desc.class.arch),
-            scheduler,
+            work,
             cluster,
             operands: operands.as_ref(),
             readings: &readings,
@@ -59,7 +55,10 @@ pub(super) fn product(
             written: &mut written,
             wrong: None,
         };
-        let work = Work { tiles: scheduler.count(cluster), k_tiles: matrices.tiles, source: !matches!(source, Source::None) };
+        let taken =
+            (0..work.count(cluster)).map(|i| (program.units)(&work, cluster, 0, i).map_or(work.tiles_k, |unit| unit.k_count));
+        let k_tiles: Vec<u32> = taken.collect();
+        let work = ClusterWork { k_tiles: &k_tiles, source: !matches!(source, Source::None) };
         let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let ran = run(&program.ring, work, seed, &mut numbers);
         if let Some(wrong) = numbers.wrong {
@@ -73,7 +72,7 @@ pub(super) fn product(
     }
 }
 
-/// An operand where the copy engine takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
+/// An operand where TMA takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
 /// lies along the other index than the kernel reads it.
 fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
     let problem = &matrices.problem;

@@ -1,6 +1,6 @@
 //! The fast mode on tensor cores: each tile's sums over K in the instruction's own steps.
 
-use super::split::Scales;
+use super::emulation::Scales;
 use crate::{
     error::Error,
     host::{fast::Arithmetic, operands::Operands},
@@ -39,7 +39,7 @@ impl<'a> Steps<'a> {
         (self.operands.problem.m.div_ceil(EXTENTS.0), self.operands.problem.n.div_ceil(EXTENTS.1))
     }
 
-    /// Rows of an operand over some tiles along K, zeros behind its end: whole tiles are steps, too.
+    /// Rows of an operand over some k-tiles, zeros behind its end: whole tiles are steps, too.
     fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
         let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
         let (tile_k, depth) = (self.operands.tiling.block.k as usize, self.depth(&tiles));

@@ -1,23 +1,23 @@
-//! Kernels whose warpgroups have roles, on the host.
+//! Warp-specialized kernels, on the host.
 //!
 //! A description becomes a [`WarpSpecializedProgram`]: the ring, every map, every number that its kernel has. Two modes run it:
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`machine`](super::machine), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
-//!   read back through descriptors (`reading.rs`), summed as the instruction sums (`products.rs`), deposited and stored (`slices.rs`), or read, summed
+//!   read back through descriptors (`reading.rs`), summed as the instruction sums (`products.rs`), staged and stored (`subtiles.rs`), or read, summed
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
 //! - **fast** (`fast.rs`): the same sums in the same order, parallel over tiles, without a ring: the bits are the same. On the CUDA cores,
 //!   and of integers, sums are chains of multiply-adds, and the panels and wide products of the other main loops make them.
 //!
-//! Factors that are split are split first (`split.rs`): both modes multiply their parts.
+//! Factors are decomposed first (`emulation.rs`): both modes multiply their parts.
 
 mod checked;
+mod emulation;
 mod fast;
 mod numbers;
 mod products;
 mod reading;
-mod slices;
-mod split;
+mod subtiles;
 mod threads;
 
 use super::{
@@ -32,18 +32,18 @@ use crate::{
     desc::WarpSpecializedDesc,
     error::Error,
     numeric::{Accumulator, ElementKind, F16, Number},
-    plan::{SplitProgram, WarpSpecializedProgram},
+    plan::{EmulationProgram, WarpSpecializedProgram},
 };
+use emulation::{DecomposedOperands, Scales};
 use fast::Steps;
-use split::{Scales, SplitOperands};
 
 /// Runs a description of this family, which has been checked, in the fast mode.
 ///
 /// # Errors
 ///
-/// [`Error::Refused`] when there is no such combination of types, or factors cannot be split.
+/// [`Error::Refused`] when there is no such combination of types, or factors cannot be decomposed.
 pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
-    in_parts(&SplitProgram::RIGHT, desc, call, |scales, call| {
+    in_parts(&EmulationProgram::RIGHT, desc, call, |scales, call| {
         let desc = desc.multiplied();
         let product = Product::of(&desc.class, tiling(&desc, call.k), call)?;
         product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
@@ -56,25 +56,25 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Re
 ///
 /// Those of [`execute_fast`], [`Error::Fault`].
 pub(crate) fn execute_program(program: &WarpSpecializedProgram, seed: u64, call: HostCall<'_>) -> Result<(), Error> {
-    in_parts(&program.split, &program.desc, call, |scales, call| {
+    in_parts(&program.emulation, &program.desc, call, |scales, call| {
         let desc = &program.multiplied;
         let product = Product::of(&desc.class, tiling(desc, call.k), call)?;
         product.map_or(Ok(()), |mut product| checked::product(program, (seed, scales), &mut product))
     })
 }
 
-/// Does `compute` with the call as the kernel has it: of the operands' parts where they are split.
+/// Does `compute` with the call as the kernel has it: of the operands' parts where they are decomposed.
 fn in_parts(
-    program: &SplitProgram,
+    program: &EmulationProgram,
     desc: &WarpSpecializedDesc,
     call: HostCall<'_>,
     compute: impl FnOnce(Scales<'_>, HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    if !desc.knobs.emulation.splits() {
+    if !desc.knobs.emulation.decomposes() {
         let shifts = Default::default();
         return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, call);
     }
-    let operands = SplitOperands::of(program, desc, &call)?;
+    let operands = DecomposedOperands::of(program, desc, &call)?;
     let scales = Scales { shifts: &operands.shifts, unscaled: program.unscaled };
     compute(scales, operands.call(call))
 }

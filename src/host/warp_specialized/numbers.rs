@@ -1,32 +1,32 @@
-//! What moves through the ring: bytes of tiles, sums of warps, elements of slices.
+//! What moves through the ring: bytes of tiles, sums of warps, elements of subtiles.
 
 use super::{
+    emulation::Scales,
     reading::Reading,
-    slices::{Place, WARP_ROWS},
-    split::Scales,
+    subtiles::{Place, WARP_ROWS},
 };
 use crate::{
     call::Source,
     error::Error,
     host::{
         accumulators::Accumulators,
-        machine::{Bytes, Deposit, Payload},
+        machine::{Bytes, Payload, Staged},
         operands::Operands,
     },
     index::at,
     numeric::Instruction,
     operand::OperandKind,
     plan::WarpSpecializedProgram,
-    schedule::{Fault, ShareName, SliceName, WarpName},
+    schedule::{Fault, ShareName, SubtileName, WarpName},
     smem::Along,
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TileScheduler},
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit, Work},
 };
 use std::sync::Arc;
 
 /// What a stage or a staging buffer holds before anything is copied to it: no number, in any floating-point type.
 pub(super) const NOTHING: u8 = 0xff;
 
-/// An operand as the copy engine sees it: nothing where no tile of it is multiplied.
+/// An operand as TMA sees it: nothing where no tile of it is multiplied.
 pub(super) struct Placed<'a> {
     pub map: TensorMapDesc,
     pub bytes: std::borrow::Cow<'a, [u8]>,
@@ -37,7 +37,7 @@ pub(super) struct Numbers<'r> {
     pub program: &'r WarpSpecializedProgram,
     pub matrices: Operands<'r>,
     pub instruction: Option<Instruction>,
-    pub scheduler: TileScheduler,
+    pub work: Work,
     pub cluster: u32,
     pub operands: Option<&'r [Placed<'r>; 2]>,
     pub readings: &'r [Reading; 2],
@@ -61,9 +61,14 @@ impl Numbers<'_> {
         })
     }
 
-    /// The tile of D that a block takes as its number `i`.
+    /// What a block takes as its unit of work number `i`.
+    fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
+        (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "units", row: rank, column: i })
+    }
+
+    /// Its tile of D.
     pub(super) fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
-        (self.program.tiles)(&self.scheduler, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "tiles", row: rank, column: i })
+        self.unit(rank, i).map(|unit| (unit.row, unit.column))
     }
 
     /// Where a consumer's tile begins in the block's.
@@ -81,12 +86,12 @@ impl Numbers<'_> {
         let mut share = vec![NOTHING; bytes];
         let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
         // Whoever copies a shared operand copies the share of its rank.
-        let (row, column) = self.tile(name.block.unwrap_or(name.share), name.tile)?;
+        let unit = self.unit(name.block.unwrap_or(name.share), name.tile)?;
         let block = self.program.multiplied.knobs.threadblock;
-        let origin = if operand == OperandKind::A { row * block.m } else { column * block.n };
+        let origin = if operand == OperandKind::A { unit.row * block.m } else { unit.column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
         let blocks = self.program.multiplied.blocks(self.matrices.problem.k);
-        let block_k = (self.program.split.block)(&blocks, operand, name.k);
+        let block_k = (self.program.emulation.block)(&blocks, operand, unit.k_begin + name.k);
         let mut told = 0;
         for copy in 0..maps.corner.domain().column {
             let point = at(name.share, copy);
@@ -118,8 +123,8 @@ impl Numbers<'_> {
         (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
     }
 
-    fn place(&self, block: u32, consumer: u32, warp: u32, name: SliceName) -> Result<Place, Fault> {
-        Ok(Place { tile: self.tile(block, name.tile)?, consumer, warp, slice: name.slice })
+    fn place(&self, block: u32, consumer: u32, warp: u32, name: SubtileName) -> Result<Place, Fault> {
+        Ok(Place { tile: self.tile(block, name.tile)?, consumer, warp, subtile: name.subtile })
     }
 }
 
@@ -151,25 +156,25 @@ impl Payload for Numbers<'_> {
         sums.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
     }
 
-    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Bytes {
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
         let fetched = place.and_then(|place| self.fetched(place)).map(Arc::new);
         self.or_wrong(fetched)
     }
 
-    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Deposit {
+    fn stage(&mut self, warp: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
         // What is wrong already is not to be told as what follows from it.
         if self.wrong.is_some() {
-            return Deposit::default();
+            return Staged::default();
         }
-        let deposit = self
+        let warp_part = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
-            .and_then(|place| self.slice_of(place, (!zero).then_some(sums), source.map(|bytes| &bytes[..])));
-        self.or_wrong(deposit)
+            .and_then(|place| self.subtile_of(place, (!zero).then_some(sums), source.map(|bytes| &bytes[..])));
+        self.or_wrong(warp_part)
     }
 
-    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Deposit; 4]) {
+    fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; 4]) {
         if self.wrong.is_none() {
             let place = self.place(block, warpgroup, 0, name).map_err(Error::from);
             let written = place.and_then(|place| self.write(place, parts));

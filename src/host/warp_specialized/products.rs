@@ -1,6 +1,6 @@
 //! What a warp multiplies of a stage: rows of its operands, by the bytes in which its descriptors find them.
 
-use super::{numbers::Numbers, slices::WARP_ROWS};
+use super::{numbers::Numbers, subtiles::WARP_ROWS};
 use crate::{
     error::Error,
     host::{accumulators::Accumulators, operands::unknown},

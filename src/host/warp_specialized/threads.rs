@@ -1,6 +1,6 @@
 //! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
 
-use super::{numbers::Numbers, slices::ZERO};
+use super::{numbers::Numbers, subtiles::ZERO};
 use crate::{
     arch::WARP,
     call::Source,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// The threads of a warp among those that share its tile of D.
 fn threads_of(program: &WarpSpecializedProgram, warp: WarpName) -> impl Iterator<Item = u32> + use<> {
-    let consumer = if program.ring.ring.in_turns { 0 } else { warp.warpgroup };
+    let consumer = if program.ring.ring.pingpong { 0 } else { warp.warpgroup };
     let first = (consumer * WARPS + warp.warp) * WARP;
     first..first + WARP
 }

@@ -8,7 +8,7 @@ impl Layout {
     /// stride 0 do not count.
     ///
     /// # Errors
-    /// A stride that is no multiple of where the modes of smaller stride end, modes that overlap among them; an offset
+    /// A stride that is not a multiple of where the modes of smaller stride end, modes that overlap among them; an offset
     /// beyond 64 bits.
     ///
     /// ```

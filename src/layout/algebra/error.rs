@@ -15,12 +15,12 @@ pub enum LayoutError {
     NotCongruent { shape: String, stride: String },
     #[error(
         "the composition is no layout: the stride {stride} of {mode} neither divides nor is a multiple of the extent {extent} of the \
-         left layout's coalesced mode {at}; a stride near it that does is {nearest}"
+         left layout's coalesced mode {at}; try stride {nearest}"
     )]
     StrideDivisibility { mode: String, stride: u64, extent: u64, at: usize, nearest: u64 },
     #[error(
         "the composition is no layout: the extent {extent} of {mode} is not a multiple of {run}, after which it leaves the left \
-         layout's coalesced mode {at}; the nearest extent that is one is {nearest}"
+         layout's coalesced mode {at}; try extent {nearest}"
     )]
     ShapeDivisibility { mode: String, extent: u64, run: u64, at: usize, nearest: u64 },
     #[error(
@@ -29,8 +29,8 @@ pub enum LayoutError {
     )]
     ModesCarry { mode: String, extent: u64, at: usize, reached: u64 },
     #[error(
-        "the layout has no complement: its stride {stride} is not a multiple of {filled}, where the modes of smaller stride end; the \
-         nearest stride that is one is {nearest}"
+        "the layout has no complement: its stride {stride} is not a multiple of {filled}, where the modes of smaller stride end; \
+         try stride {nearest}"
     )]
     ComplementDivisibility { stride: u64, filled: u64, nearest: u64 },
     #[error("the layout has no left inverse: it sends both {first} and {second} to {offset}")]
@@ -51,7 +51,7 @@ pub enum LayoutError {
     SizesDiffer { what: &'static str, left: u64, right: u64 },
     #[error("the threads {threads} have no thread {thread}")]
     NoSuchThread { thread: u64, threads: String },
-    #[error("{what} is {value}, and {by} does not divide it; the nearest value that it divides is {nearest}")]
+    #[error("{what} is {value}, and {by} does not divide it; try {nearest}")]
     DoesNotDivide { what: &'static str, value: u32, by: u32, nearest: u32 },
     #[error("a map counts in 32 bits, and {value} does not fit: the most is {}", u32::MAX)]
     MapTooLarge { value: u64 },

@@ -1,7 +1,6 @@
 //! Integers and tuples of them, nested as deep as one likes.
 
 use super::{Int, LayoutError};
-use crate::shape::Shape;
 use core::fmt;
 
 /// A shape, a stride or a tuple of either: an integer, or a tuple of tuples. Prints in CuTe's notation, `(_8,(2,4))`.
@@ -14,16 +13,6 @@ pub enum IntTuple {
 }
 
 impl IntTuple {
-    /// The extents `(M, N, K)` of a tile shape, static, for the type knows them.
-    ///
-    /// ```
-    /// use falchion::{layout::algebra::IntTuple, shape::GemmShape};
-    /// assert_eq!(IntTuple::of_shape::<GemmShape<128, 64, 8>>().to_string(), "(_128,_64,_8)");
-    /// ```
-    pub fn of_shape<S: Shape>() -> Self {
-        Self::Tuple(vec![Int::of::<S::M>().into(), Int::of::<S::N>().into(), Int::of::<S::K>().into()])
-    }
-
     /// The tuple of some integers.
     pub fn of(values: impl IntoIterator<Item = Int>) -> Self {
         Self::Tuple(values.into_iter().map(Self::Int).collect())
@@ -58,26 +47,6 @@ impl IntTuple {
                     product = product.times(member.product()?)?;
                 }
                 Ok(product)
-            }
-        }
-    }
-
-    /// The products of the members. An integer stays one.
-    ///
-    /// ```
-    /// # use falchion::layout::algebra::{Layout, LayoutError};
-    /// let nested: Layout = "((2,4),8):((1,2),8)".parse()?;
-    /// assert_eq!(nested.shape().product_each()?.to_string(), "(8,8)");
-    /// # Ok::<(), LayoutError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`LayoutError::Overflow`] beyond 64 bits.
-    pub fn product_each(&self) -> Result<Self, LayoutError> {
-        match self {
-            Self::Int(_) => Ok(self.clone()),
-            Self::Tuple(members) => {
-                members.iter().map(|member| member.product().map(Self::Int)).collect::<Result<_, _>>().map(Self::Tuple)
             }
         }
     }

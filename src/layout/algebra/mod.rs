@@ -5,7 +5,7 @@
 //! [`complement`](Layout::complement), [`logical_divide`](Layout::logical_divide),
 //! [`logical_product`](Layout::logical_product) and their kin, [`left_inverse`](Layout::left_inverse),
 //! [`right_inverse`](Layout::right_inverse), [`local_tile`](Layout::local_tile),
-//! [`local_partition`](Layout::local_partition); [`Swizzle`] and [`Composed`] for what is no layout, [`Tensor`] for elements,
+//! [`local_partition`](Layout::local_partition); [`Swizzle`] and [`Composed`] for what is no layout,
 //! [`Map`] for pictures and bank counts, `FromStr` for text, [`Spelling`] for kernels.
 //!
 //! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe nests those of static
@@ -31,7 +31,6 @@ mod partition;
 mod product;
 mod spell;
 mod swizzle;
-mod tensor;
 mod tiler;
 
 pub use coordinate::Coordinate;
@@ -43,5 +42,4 @@ pub use map::Map;
 pub use partition::Step;
 pub use spell::Spelling;
 pub use swizzle::{Composed, Swizzle};
-pub use tensor::{Tensor, copy, gemm};
 pub use tiler::Tiler;

@@ -8,7 +8,7 @@ use crate::numeric::{
 };
 
 /// Products whose factors of A are in registers at once.
-const ABREAST: usize = 4;
+const AT_ONCE: usize = 4;
 
 /// The sums of one row.
 #[derive(Clone, Copy, Default)]
@@ -99,15 +99,15 @@ impl Lanes {
             let (significand, exponent) = apart(x, rounding.least);
             *top = if significand == 0 { OF_ZERO } else { exponent }.max(LEAST_ALIGNED);
         }
-        for (a, b) in exponents_a.as_chunks::<ABREAST>().0.iter().zip(exponents_b.as_chunks::<ABREAST>().0) {
+        for (a, b) in exponents_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0) {
             for (lane, top) in tops.iter_mut().enumerate() {
                 let of = |i: usize| a[i] + b[i][lane];
                 *top = (*top).max(of(0)).max(of(1)).max(of(2)).max(of(3));
             }
         }
         let mut products = [0; LANES];
-        let parts = of_a.as_chunks::<ABREAST>().0.iter().zip(exponents_a.as_chunks::<ABREAST>().0);
-        let lanes = of_b.as_chunks::<ABREAST>().0.iter().zip(exponents_b.as_chunks::<ABREAST>().0);
+        let parts = of_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_a.as_chunks::<AT_ONCE>().0);
+        let lanes = of_b.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0);
         for ((a, exponent_a), (b, exponent_b)) in parts.zip(lanes) {
             for (lane, sum) in products.iter_mut().enumerate() {
                 let of = |i: usize| {

@@ -1,6 +1,9 @@
 //! Which transposes are kernels.
 
-use super::desc::{Lanes, Staging, TransposeDesc};
+use super::{
+    desc::{Lanes, Staging, TransposeDesc},
+    maps::PieceMap,
+};
 use crate::{
     arch::{ArchKind, Machine},
     refusal::{
@@ -16,7 +19,15 @@ const MOST_READS: u32 = 32;
 pub(super) const MOST_BLOCKS: u32 = 32;
 
 /// The largest extent of a tile.
-const LARGEST_TILE: u32 = 512;
+const LARGEST_TILE: u64 = 512;
+
+/// Refuses a number that is no whole number of an inner one.
+const fn nests(field: Field, inner: Part, value: u32, of: u32) -> Result<(), Refusal> {
+    if value.is_multiple_of(of) {
+        return Ok(());
+    }
+    Err(Refusal::DoesNotNest { field, inner, value, of, nearest: value.next_multiple_of(of) })
+}
 
 impl TransposeDesc {
     /// Whether this is a kernel for the newest machine that there is a tag of.
@@ -59,19 +70,12 @@ impl TransposeDesc {
                 nearest,
             });
         }
-        if let Some(kind) = self.combine.kind()
-            && kind.bytes_of(1) != bytes
-        {
-            let nearest = kind.bytes_of(1) as u64;
-            return Err(Refusal::OutOfRange { field: Field::ElementBytes, value: bytes as u64, least: nearest, most: nearest });
+        if let Some(kind) = self.combine.kind() {
+            hold!(within(Field::ElementBytes, bytes as u64, kind.bytes_of(1) as u64, kind.bytes_of(1) as u64));
         }
-        let (mut i, fields) =
-            (0, [(Field::AccessToA, self.access_a), (Field::Turn, self.turn), (Field::AccessToD, self.access_d)]);
-        while i < fields.len() {
-            hold!(check_alignment(fields[i].0, fields[i].1, 16 / bytes));
-            i += 1;
-        }
-        Ok(())
+        hold!(check_alignment(Field::AccessToA, self.access_a, 16 / bytes));
+        hold!(check_alignment(Field::Turn, self.turn, 16 / bytes));
+        check_alignment(Field::AccessToD, self.access_d, 16 / bytes)
     }
 
     /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of lines as it writes elements.
@@ -82,131 +86,67 @@ impl TransposeDesc {
         if matches!(self.lanes, Lanes::Across) {
             return Err(Refusal::NotGathered { why: Ungathered::LanesAcross });
         }
-        if self.turn != 1 {
-            let turn = self.turn as u64;
-            return Err(Refusal::OutOfRange { field: Field::GatheredTurn, value: turn, least: 1, most: 1 });
-        }
-        if !self.threads.is_multiple_of(self.rows) {
-            let (value, of) = (self.threads, self.rows);
-            let nearest = value.next_multiple_of(of);
-            return Err(Refusal::DoesNotNest { field: Field::ThreadsOfABlock, inner: Part::TileColumn, value, of, nearest });
-        }
-        Ok(())
+        hold!(within(Field::GatheredTurn, self.turn as u64, 1, 1));
+        nests(Field::ThreadsOfABlock, Part::TileColumn, self.threads, self.rows)
     }
 
     const fn check_tile(&self) -> Result<(), Refusal> {
-        let fields = [
-            (Field::TileRows, self.rows, LARGEST_TILE),
-            (Field::TileColumns, self.columns, LARGEST_TILE),
-            (Field::ThreadsOfABlock, self.threads, 1024),
-        ];
-        let mut i = 0;
-        while i < fields.len() {
-            let (field, value, most) = fields[i];
-            hold!(within(field, value as u64, if i == 2 { 32 } else { 1 } as u64, most as u64));
-            i += 1;
+        hold!(within(Field::TileRows, self.rows as u64, 1, LARGEST_TILE));
+        hold!(within(Field::TileColumns, self.columns as u64, 1, LARGEST_TILE));
+        hold!(within(Field::ThreadsOfABlock, self.threads as u64, 32, 1024));
+        if let Some(group_size) = self.order.group_size() {
+            hold!(within(Field::GroupSize, group_size as u64, 1, 64));
         }
-        if let Some(abreast) = self.order.abreast()
-            && let Err(refusal) = within(Field::TilesAbreast, abreast as u64, 1, 64)
-        {
-            return Err(refusal);
+        hold!(nests(Field::ThreadsOfABlock, Part::WarpOfThreads, self.threads, 32));
+        hold!(nests(Field::TileRows, Part::Turn, self.rows, self.turn));
+        hold!(nests(Field::TileRows, Part::AccessToD, self.rows, self.access_d));
+        hold!(nests(Field::TileColumns, Part::AccessToA, self.columns, self.access_a));
+        // The last of the gathered lines ends where it ends.
+        if !self.is_gathered() {
+            hold!(self.check_pieces(Field::PiecesOfA, self.fetch()));
         }
-        let nests = [
-            (Field::ThreadsOfABlock, Part::WarpOfThreads, self.threads, 32),
-            (Field::TileRows, Part::Turn, self.rows, self.turn),
-            (Field::TileRows, Part::AccessToD, self.rows, self.access_d),
-            (Field::TileColumns, Part::AccessToA, self.columns, self.access_a),
-        ];
-        let mut i = 0;
-        while i < nests.len() {
-            let (field, inner, value, of) = nests[i];
-            if !value.is_multiple_of(of) {
-                return Err(Refusal::DoesNotNest { field, inner, value, of, nearest: value.next_multiple_of(of) });
-            }
-            i += 1;
+        if self.is_staged() { self.check_pieces(Field::PiecesOfD, self.write()) } else { Ok(()) }
+    }
+
+    /// A thread's pieces are a constant apart: what it knows of one it knows of all.
+    const fn check_pieces(&self, field: Field, map: PieceMap) -> Result<(), Refusal> {
+        hold!(nests(field, Part::BlockOfThreads, map.lines * map.pieces, self.threads));
+        let run = map.run();
+        if run.is_multiple_of(self.threads) {
+            Ok(())
+        } else {
+            nests(Field::ThreadsOfABlock, Part::LineOfPieces, self.threads, run)
         }
-        let maps = [(Field::PiecesOfA, self.fetch()), (Field::PiecesOfD, self.write())];
-        let mut i = 0;
-        while i < maps.len() {
-            let (field, map) = maps[i];
-            let (pieces, threads) = (map.lines * map.pieces, self.threads);
-            if i == 1 && !self.is_staged() {
-                return Ok(());
-            }
-            // The last of the gathered lines ends where it ends.
-            if i == 0 && self.is_gathered() {
-                i += 1;
-                continue;
-            }
-            if !pieces.is_multiple_of(threads) {
-                let nearest = pieces.next_multiple_of(threads);
-                return Err(Refusal::DoesNotNest { field, inner: Part::BlockOfThreads, value: pieces, of: threads, nearest });
-            }
-            // Then a thread's steps are a constant apart, and what it knows of one it knows of all.
-            let run = map.run();
-            if !threads.is_multiple_of(run) && !run.is_multiple_of(threads) {
-                let nearest = threads.next_multiple_of(run);
-                return Err(Refusal::DoesNotNest {
-                    field: Field::ThreadsOfABlock,
-                    inner: Part::LineOfPieces,
-                    value: threads,
-                    of: run,
-                    nearest,
-                });
-            }
-            i += 1;
-        }
-        Ok(())
     }
 
     const fn check_staging(&self) -> Result<(), Refusal> {
         match self.staging {
             Staging::Direct => {
-                if self.access_d != self.turn {
-                    // A thread writes what it has turned.
-                    let of = self.turn as u64;
-                    return Err(Refusal::OutOfRange {
-                        field: Field::DirectAccessToD,
-                        value: self.access_d as u64,
-                        least: of,
-                        most: of,
-                    });
-                }
-                return Ok(());
+                // A thread writes what it has turned.
+                return within(Field::DirectAccessToD, self.access_d as u64, self.turn as u64, self.turn as u64);
             }
             Staging::Gathered => return self.check_gathered(),
             Staging::Padded(padding) => {
                 hold!(within(Field::PaddingOfTile, padding as u64, 0, 64));
             }
             Staging::Swizzled { bits, base, shift } => {
-                let fields = [
-                    (Field::SwizzleBitsOfTile, bits, 1, 5),
-                    (Field::SwizzleBaseOfTile, base, 0, 5),
-                    (Field::SwizzleShiftOfTile, shift, 0, 8),
-                ];
-                let mut i = 0;
-                while i < fields.len() {
-                    let (field, value, least, most) = fields[i];
-                    hold!(within(field, value as u64, least as u64, most as u64));
-                    i += 1;
-                }
+                hold!(within(Field::SwizzleBitsOfTile, bits as u64, 1, 5));
+                hold!(within(Field::SwizzleBaseOfTile, base as u64, 0, 5));
+                hold!(within(Field::SwizzleShiftOfTile, shift as u64, 0, 8));
                 let chunk = 1 << (bits + base);
                 if !self.rows.is_multiple_of(chunk) {
                     return Err(Refusal::SwizzleBeyondRow { operand: Operand::Tile, chunk, row: self.rows });
                 }
             }
         }
-        let accesses = [(Field::Turn, self.turn), (Field::AccessToD, self.access_d)];
-        let mut i = 0;
-        while i < accesses.len() {
-            let (field, access) = accesses[i];
-            let run = self.smem().vector(access);
-            if run < access {
-                return Err(Refusal::AccessApart { field, access, run });
-            }
-            i += 1;
-        }
-        Ok(())
+        hold!(self.check_run(Field::Turn, self.turn));
+        self.check_run(Field::AccessToD, self.access_d)
+    }
+
+    /// So many elements lie side by side in shared memory.
+    const fn check_run(&self, field: Field, access: u32) -> Result<(), Refusal> {
+        let run = self.smem().vector(access);
+        if run < access { Err(Refusal::AccessApart { field, access, run }) } else { Ok(()) }
     }
 
     const fn check_budgets(&self, machine: &Machine) -> Result<(), Refusal> {
@@ -229,7 +169,7 @@ impl TransposeDesc {
                 available,
                 stages: 1,
                 stage: needed,
-                deposit: 0,
+                partials: 0,
                 blocks,
                 arch: machine.sm,
             });

@@ -23,7 +23,7 @@ pub enum Combine {
 
 impl Combine {
     /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type is neither f32 nor f64, whose
-    /// scalars [`TransposeShapes::check`](super::TransposeShapes::check) then refuses.
+    /// scalars [`TransposeProblem::check`](super::TransposeProblem::check) then refuses.
     pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
         match kind {
             ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,

@@ -1,11 +1,7 @@
 //! A transpose's description as JSON: every field by its name, as suites have it under `desc`. Unknown fields are refused.
 
 use super::desc::TransposeDesc;
-use crate::error::Error;
-
-fn refuse(because: impl ToString) -> Error {
-    Error::Description { because: because.to_string() }
-}
+use crate::{desc::json::refuse, error::Error};
 
 impl TransposeDesc {
     /// The description as one line of JSON.

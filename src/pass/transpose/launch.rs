@@ -1,42 +1,42 @@
 //! What a transpose is launched with.
 
-use super::{Strided, TransposeDesc, TransposeShapes};
+use super::{TransposeDesc, TransposeProblem};
 use crate::{
-    call::{Grid, Launch, Source},
+    call::{Elements, Grid, Launch, View},
     codegen::TransposeParams,
+    layout::Order,
     refusal::Refusal,
 };
 
 impl TransposeDesc {
-    /// The launch of a problem that has been checked, whose A, B and D are at such addresses.
+    /// The launch of a problem that has been checked.
     ///
     /// # Errors
     ///
     /// [`Refusal::TooManyTiles`].
-    pub fn launch(&self, shapes: &TransposeShapes, [a, b, d]: [u64; 3]) -> Result<Launch, Refusal> {
-        let (down, across) = shapes.tiles(self);
-        let source = shapes.source().unwrap_or(Strided { leading: 0, stride: 0, length: 0 });
-        let b = if matches!(shapes.b, Source::InPlace) { d } else { b };
+    pub fn launch(&self, problem: &TransposeProblem) -> Result<Launch, Refusal> {
+        let ((down, across), TransposeProblem { a, d, .. }) = (problem.tiles(self), problem);
+        let b = problem.source().unwrap_or(View::new(Elements::of(0), Order::Row, 0));
         let grid =
-            Grid::of_tiles(down.saturating_mul(across).saturating_mul(shapes.batch as u64), self.threads, self.smem_bytes())?;
+            Grid::of_tiles(down.saturating_mul(across).saturating_mul(problem.batch as u64), self.threads, self.smem_bytes())?;
         let params = TransposeParams {
-            a,
-            b: if shapes.reads_b() { b } else { 0 },
-            d,
-            lda: shapes.a.leading as i64,
-            ldb: source.leading as i64,
-            ldd: shapes.d.leading as i64,
-            stride_a: shapes.a.stride as i64,
-            stride_b: source.stride as i64,
-            stride_d: shapes.d.stride as i64,
-            alpha: shapes.alpha,
-            beta: shapes.beta,
-            rows: shapes.rows as i32,
-            columns: shapes.columns as i32,
+            a: a.memory.address,
+            b: b.memory.address,
+            d: d.memory.address,
+            lda: a.leading(Order::Row) as i64,
+            ldb: b.leading(Order::Row) as i64,
+            ldd: d.leading(Order::Row) as i64,
+            stride_a: a.batch_stride as i64,
+            stride_b: b.batch_stride as i64,
+            stride_d: d.batch_stride as i64,
+            alpha: problem.scalars[0],
+            beta: problem.scalars[1],
+            rows: problem.rows as i32,
+            columns: problem.columns as i32,
             tiles_down: down as u32,
             tiles_across: across as u32,
-            reads_a: u32::from(shapes.reads_a()),
-            reads_b: u32::from(shapes.reads_b()),
+            reads_a: u32::from(problem.reads_a()),
+            reads_b: u32::from(problem.reads_b()),
         };
         Ok(Launch::new(grid, &params))
     }

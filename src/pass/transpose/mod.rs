@@ -3,6 +3,7 @@
 //! Twin: `kernels/pass/transpose.cuh`.
 
 mod arguments;
+mod call;
 mod check;
 mod desc;
 #[cfg(feature = "serde")]
@@ -14,7 +15,8 @@ mod resolve;
 mod rungs;
 mod spell;
 
-pub use arguments::{Scalable, Strided, TransposeArguments, TransposeMatrices, TransposeShapes};
+pub use arguments::{Scalable, TransposeArguments};
+pub use call::{HostTransposeCall, TransposeCall, TransposeProblem};
 pub use desc::{Combine, Lanes, Staging, TransposeDesc};
 pub use maps::{GatheredTile, PieceMap};
 pub use program::TransposeProgram;

@@ -6,7 +6,7 @@
 //! too, and accesses are as wide as addresses, leading dimensions and extents allow. Measured: `docs/transpose.md`.
 
 use super::{
-    arguments::TransposeShapes,
+    call::TransposeProblem,
     check::MOST_BLOCKS,
     desc::{Combine, Lanes, Staging, TransposeDesc},
     rungs::Rung,
@@ -32,13 +32,13 @@ impl Choice {
         [auto(Combine::Move, element_bytes, full, full), gathered(element_bytes)]
     }
 
-    /// The kernel for a problem whose A, B and D begin at such elements, counted from address 0.
-    pub fn desc(&self, combine: Combine, element_bytes: u32, shapes: &TransposeShapes, first: [u64; 3]) -> TransposeDesc {
+    /// The kernel for a problem of elements of so many bytes.
+    pub fn desc(&self, combine: Combine, element_bytes: u32, problem: &TransposeProblem) -> TransposeDesc {
         let wanted = match *self {
             // The top rung is the resolver's choice.
             Self::Auto | Self::Rung(Rung::Vectorized) => {
                 let full = 16 / element_bytes;
-                let (access_a, access_d) = shapes.widths(&auto(combine, element_bytes, full, full), first);
+                let (access_a, access_d) = problem.widths(&auto(combine, element_bytes, full, full));
                 return if matches!(combine, Combine::Move) && (access_a < full || access_d < full) {
                     gathered(element_bytes)
                 } else {
@@ -48,7 +48,7 @@ impl Choice {
             Self::Rung(rung) => rung.desc(combine, element_bytes),
             Self::Desc(desc) => TransposeDesc { combine, ..desc },
         };
-        let (access_a, access_d) = shapes.widths(&wanted, first);
+        let (access_a, access_d) = problem.widths(&wanted);
         wanted.narrowed(access_a, access_d)
     }
 }

@@ -1,4 +1,4 @@
-//! The ladder of seed 3: each rung the kernel below it and one idea more.
+//! The ladder of tuning notes: each rung the kernel below it and one idea more.
 //!
 //! | rung | reads A | waits in | writes D |
 //! |---|---|---|---|
@@ -12,7 +12,7 @@
 
 use super::{
     desc::{Combine, Lanes, Staging, TransposeDesc},
-    resolve::{Choice, auto, gathered},
+    resolve::{Choice, auto},
 };
 use crate::words::words;
 use crate::{desc::Auto, threadblock::SwizzleKind};
@@ -92,30 +92,25 @@ impl Rung {
     }
 }
 
-// Every rung of every width is a kernel, and so is what the resolver makes of it where accesses are narrow.
-const _: () = {
-    let combines =
-        [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)];
-    let mut i = 0;
-    while i < combines.len() {
-        let (combine, bytes) = combines[i];
-        let mut rung = 0;
-        while rung < Rung::ALL.len() {
-            Rung::ALL[rung].desc(combine, bytes).expect();
-            rung += 1;
-        }
-        let mut access_a = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
-        while access_a * bytes <= 16 {
-            let mut access_d = if matches!(combine, Combine::Move) { 16 / bytes } else { 1 };
-            while access_d * bytes <= 16 {
-                auto(combine, bytes, access_a, access_d).expect();
-                access_d *= 2;
+#[cfg(test)]
+mod tests {
+    use super::{super::resolve::gathered, *};
+
+    /// Every rung of every width is a kernel, and so is what the resolver makes of it where accesses are narrow.
+    #[test]
+    fn every_rung_is_a_kernel() {
+        let moves = [1, 2, 4, 8].map(|bytes| (Combine::Move, bytes));
+        for (combine, bytes) in moves.into_iter().chain([(Combine::F32, 4), (Combine::F64, 8)]) {
+            assert!(Rung::ALL.into_iter().all(|rung| rung.desc(combine, bytes).check().is_ok()), "{combine:?} {bytes}");
+            let full = 16 / bytes;
+            if combine == Combine::Move {
+                assert_eq!([auto(combine, bytes, full, full), gathered(bytes)].map(|desc| desc.check()), [Ok(()); 2]);
+                continue;
             }
-            access_a *= 2;
+            let widths = || [1, 2, 4].into_iter().filter(|width| width * bytes <= 16);
+            for (access_a, access_d) in widths().flat_map(|a| widths().map(move |d| (a, d))) {
+                assert_eq!(auto(combine, bytes, access_a, access_d).check(), Ok(()), "{combine:?} {access_a} {access_d}");
+            }
         }
-        if matches!(combine, Combine::Move) {
-            gathered(bytes).expect();
-        }
-        i += 1;
     }
-};
+}

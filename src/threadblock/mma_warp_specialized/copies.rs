@@ -1,4 +1,4 @@
-//! What the copy engine is told: the boxes of the operands, and of D.
+//! What TMA is told: the boxes of the operands, and of D.
 
 use super::WarpSpecialized;
 use crate::{
@@ -31,7 +31,7 @@ impl WarpSpecialized {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
     }
 
-    /// What the copy engine is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
+    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
     /// moves. The bits of tf32 move as they are.
     ///
     /// # Errors
@@ -52,22 +52,22 @@ impl WarpSpecialized {
         matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
-    /// Rows of D in one box: all of a slice's; of a column-major D, a row of the swizzle.
-    pub const fn slice_box_rows(&self) -> u32 {
+    /// Rows of D in one box: all of a subtile's; of a column-major D, a row of the swizzle.
+    pub const fn subtile_box_rows(&self) -> u32 {
         let whole = self.ring.staging_bytes / ROWS;
-        let Some(bytes) = whole.checked_div(self.slice_columns) else { return 0 };
-        match (self.layout_c, self.slice_swizzle.span_bytes()) {
+        let Some(bytes) = whole.checked_div(self.subtile_columns) else { return 0 };
+        match (self.layout_c, self.subtile_swizzle.span_bytes()) {
             (Order::Col, Some(span)) if span < ROWS * bytes => span / bytes,
             _ => ROWS,
         }
     }
 
-    /// What the copy engine is told of an m x n C or D: its boxes are slices, or as many of a slice side by side along M as it has rows.
+    /// What TMA is told of an m x n C or D: its boxes are subtiles, or as many of a subtile side by side along M as it has rows.
     ///
     /// # Errors
     ///
     /// Those of [`TensorMatrix::map`].
-    pub const fn slice_map(
+    pub const fn subtile_map(
         &self,
         name: Operand,
         c: ElementKind,
@@ -75,6 +75,6 @@ impl WarpSpecialized {
         leading: u64,
     ) -> Result<TensorMapDesc, Refusal> {
         TensorMatrix::new(name, c, self.layout_c, extents, leading)
-            .map((self.slice_box_rows(), self.slice_columns), self.slice_swizzle)
+            .map((self.subtile_box_rows(), self.subtile_columns), self.subtile_swizzle)
     }
 }

@@ -1,16 +1,16 @@
-//! The main loop of Hopper: one warpgroup fills a ring of stages by the copy engine, the others multiply on the tensor cores, or, true
+//! The main loop of Hopper: one warpgroup fills a ring of stages by TMA, the others multiply on the tensor cores, or, true
 //! `f32`, on the CUDA cores (`op simt`; see `simt.rs` for what is different there).
 //!
 //! ```text
-//! for each tile of D, in the order of the swizzle     blocks stay, and take the next tile; a cluster takes as many as it has blocks
-//!     producer:   for each tile along K               wait until a stage is empty, copy A's and B's tile into it
-//!     consumers:  for each tile along K               wait until it is full, multiply, let the stage before it go
-//!                 for each slice of the tile of D     epilogue, to a staging buffer, from there to D by the copy engine
+//! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
+//!     producer:   for each k-tile                     wait until a stage is empty, copy A's and B's tile into it
+//!     consumers:  for each k-tile                     wait until it is full, multiply, release the stage before it
+//!                 for each subtile of the tile of D   epilogue, to a staging buffer, from there to D by TMA
 //! ```
 //!
 //! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is what a *warpgroup* computes: a
 //! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Under the cooperative schedule all consumers multiply one
-//! tile, each its part; under ping-pong two take whole tiles in turns, so that one multiplies while the other stores. Everything
+//! tile, each its part; under ping-pong two take whole tiles, so that one multiplies while the other stores. Everything
 //! else follows: [`WarpSpecialized`] is the description in values of the components.
 //!
 //! | knob | here |
@@ -19,18 +19,17 @@
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
 //! | `pending` | groups of products that a consumer leaves under way when it goes on to the next stage; none where sums are promoted |
 //! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
-//! | `a_operand` | `registers`: A of 8 or 32 bits that is contiguous along M is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
+//! | `a_operand` | `registers`: A of 8 or 32 bits that is M-major is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
 //! | `emulation` | of `f32`: its parts, several products of which make one of the user's |
-//! | `align_c` | 16 bytes: C is read and D written by the copy engine; less: by threads, so many elements at a time |
+//! | `align_c` | 16 bytes: C is read and D written by TMA; less: by threads, so many elements at a time |
 //!
-//! `f32` is multiplied in parts ([`numeric::split`](crate::numeric::split)): a call splits its operands first, and what follows is of the parts
-//! (`WarpSpecializedDesc::multiplied`), several of whose tiles along K read the same block of K ([`SplitBlocks`](crate::numeric::split::SplitBlocks)).
+//! `f32` is multiplied in parts ([`numeric::emulation`](crate::numeric::emulation)): a call decomposes its operands first, and what follows is of the parts
+//! (`WarpSpecializedDesc::multiplied`), several of whose k-tiles read the same block of K ([`EmulationBlocks`](crate::numeric::emulation::EmulationBlocks)).
 //!
-//! A description keeps the layouts that A and B have in memory. Tensor cores read elements of 8 and 32 bits along K alone, so that
+//! A description keeps the layouts that A and B have in memory. Tensor cores read only K-major elements of 8 and 32 bits, so that
 //! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads
-//! read along M and N. A call transposes an
-//! operand that lies otherwise first, and lays out again one whose rows do not begin at multiples of 16 bytes
-//! ([`Routes`](crate::call::Routes)).
+//! read along M and N. A call transposes an operand that lies otherwise first, and repacks one
+//! whose pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
@@ -64,12 +63,12 @@ pub struct WarpSpecialized {
     pub mma: ConsumerMma,
     /// What the schedules leave open.
     pub options: RoleOptions,
-    /// The order of C and D, and so of slices.
+    /// The order of C and D, and so of subtiles.
     pub layout_c: Order,
-    /// Columns of D in a slice, which has the rows of an instruction; 0 where threads store.
-    pub slice_columns: u32,
-    /// How a slice lies in its staging buffer, and the copy engine finds it.
-    pub slice_swizzle: TensorSwizzle,
+    /// Columns of D in a subtile, which has the rows of an instruction; 0 where threads store.
+    pub subtile_columns: u32,
+    /// How a subtile lies in its staging buffer, and TMA finds it.
+    pub subtile_swizzle: TensorSwizzle,
 }
 
 impl WarpSpecialized {

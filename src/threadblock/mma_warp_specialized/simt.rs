@@ -1,7 +1,7 @@
 //! Consumers on the CUDA cores: each thread multiplies its own tile, true `f32`.
 //!
 //! ```text
-//! for each tile along K            A and B lie along MN: k rows of mn elements, boxes without a swizzle, one behind the other
+//! for each k-tile                  A and B are MN-major: k rows of mn elements, boxes without a swizzle, one behind the other
 //!     for each k of it             while one k is multiplied, the fragments of the next are read, 16 bytes at a time; during the
 //!                                  last, those of the next tile's first, so that no warp waits between stages
 //!         sums += a outer b        a fused multiply-add for each product, k ascending: the bits of every other main loop
@@ -16,7 +16,7 @@
 //! | `cluster` | as on tensor cores; each block copies whole warps' parts |
 //! | `align_c` | elements of D that a thread stores at once, 4 at most |
 //!
-//! An operand that is contiguous along K is transposed into the workspace of the call first.
+//! An operand that is K-major is transposed into the workspace of the call first.
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized/simt.cuh`.
 
@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl WarpSpecialized {
-    /// An operand's tile of a stage, as threads read it: boxes of the copy engine.
+    /// An operand's tile of a stage, as threads read it: TMA boxes.
     pub const fn boxed_tile(&self, operand: OperandKind) -> BoxedTile {
         let tile = self.tile(operand);
         let one = SmemTile { along: tile.along(), mn: self.box_mn(operand), k: tile.k(), padding: 0, bits: 0, base: 0, shift: 0 };

@@ -111,7 +111,7 @@ impl StageTile {
         }
     }
 
-    /// The rows of A, or columns of B, that each box has; `None` where it may have as many as the copy engine moves at once.
+    /// The rows of A, or columns of B, that each box has; `None` where it may have as many as TMA moves at once.
     pub const fn boxed(&self) -> Option<u32> {
         match self {
             // A box is as wide as the swizzle.
@@ -121,7 +121,7 @@ impl StageTile {
         }
     }
 
-    /// How the copy engine lays it.
+    /// How TMA lays it.
     pub const fn swizzle(&self) -> TensorSwizzle {
         match self {
             Self::Warpgroup(_) | Self::Registers(_) => TensorSwizzle::Bytes128,

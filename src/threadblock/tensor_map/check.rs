@@ -1,4 +1,4 @@
-//! What the copy engine takes, rule by rule.
+//! What TMA takes, rule by rule.
 
 use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
 use crate::{
@@ -42,7 +42,7 @@ const BOXES: [Field; MOST_RANK] =
     [Field::BoxExtent(0), Field::BoxExtent(1), Field::BoxExtent(2), Field::BoxExtent(3), Field::BoxExtent(4)];
 
 impl TensorMapDesc {
-    /// Whether the copy engine takes the description.
+    /// Whether TMA takes the description.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl TensorMapDesc {
     /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes, or under a
     /// swizzle the whole span, and it fits into a block's shared memory.
     ///
-    /// Of shorter rows under a swizzle the engine keeps the span: rows of 64 bytes under the swizzle of 128 lie 128 bytes apart,
+    /// Of shorter rows under a swizzle TMA keeps the span: rows of 64 bytes under the swizzle of 128 lie 128 bytes apart,
     /// chunks move as if the row were whole, and what is beyond the row is not written. That was seen on an H200, of rows of 16
     /// to 64 bytes under the swizzles of 64 and 128. Kernels have no use for such holes, so there is no description of them.
     pub const fn check(&self) -> Result<(), Refusal> {
@@ -86,7 +86,7 @@ impl TensorMapDesc {
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is no multiple of 16.
+    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is not a multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());
         // What reaches so far that its end has no address does not lie there either: the largest aligned address is the nearest.

@@ -43,7 +43,7 @@ impl TensorMatrix {
     /// # Errors
     ///
     /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for
-    /// strides that the engine does not have; those of [`TensorMapDesc::check`].
+    /// strides that TMA does not have; those of [`TensorMapDesc::check`].
     pub const fn map(&self, box_extents: (u32, u32), swizzle: TensorSwizzle) -> Result<TensorMapDesc, Refusal> {
         let (dims, box_dims) = match self.order {
             Order::Row => ([self.columns, self.rows], [box_extents.1, box_extents.0]),

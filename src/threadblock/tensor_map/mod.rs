@@ -1,8 +1,8 @@
-//! What the copy engine of Hopper (TMA) is told of a tensor, as a value.
+//! What TMA is told of a tensor, as a value.
 //!
 //! A [`TensorMapDesc`] says how a tensor of up to five dimensions lies in global memory, which box of it one copy moves, and in
 //! which order the box lies in shared memory. Dimension 0 is the contiguous one. [`check`](TensorMapDesc::check) knows every rule
-//! of the engine; the driver packs a description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of
+//! of TMA; the driver packs a description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of
 //! 128 bytes. What a copy does is said, and computed on the host, in [`tensor_copy`](super::tensor_copy).
 //!
 //! ```
@@ -16,8 +16,8 @@
 //! let odd = TensorMatrix { leading: 500_001, ..a }.map((128, 64), TensorSwizzle::Bytes128).unwrap_err();
 //! assert_eq!(
 //!     odd.to_string(),
-//!     "the leading dimension of A = 500001 is no multiple of 8 elements, which are the 16 bytes of which the copy engine's \
-//!      strides are multiples; the nearest is 500008"
+//!     "the leading dimension of A = 500001 is not a multiple of 8 elements, which are the 16 bytes of which TMA's \
+//!      strides are multiples; try 500008"
 //! );
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
@@ -32,7 +32,7 @@ pub use matrix::TensorMatrix;
 
 use crate::{layout::algebra::Swizzle, numeric::ElementKind};
 
-/// The most dimensions a tensor has for the copy engine.
+/// The most dimensions a tensor has for TMA.
 pub const MOST_RANK: usize = 5;
 
 /// Bytes of a chunk, the smallest piece that a swizzle moves.
@@ -118,12 +118,12 @@ pub enum L2Promotion {
     Bytes256,
 }
 
-/// A tensor in global memory and a box of it, for the copy engine. Elements beyond the tensor are read as zeros and not written.
+/// A tensor in global memory and a box of it, for TMA. Elements beyond the tensor are read as zeros and not written.
 ///
 /// Element (i0, i1, ..) lies `i0 * bytes + i1 * strides_bytes[0] + i2 * strides_bytes[1] + ..` bytes behind the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMapDesc {
-    /// The elements. [`ElementKind::Tf32`] asks the engine to round binary32 on its way; all others move as they are.
+    /// The elements. [`ElementKind::Tf32`] asks TMA to round binary32 on its way; all others move as they are.
     pub element: ElementKind,
     /// How many of the dimensions below count.
     pub rank: u32,

@@ -96,13 +96,13 @@ impl MatrixDescriptor {
     /// assert_eq!(MatrixDescriptor::decode(0x4000_0040_0001_0040), descriptor);
     /// assert_eq!(descriptor.to_string(), "start 0x400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
     /// let refused = MatrixDescriptor::new(0x40c, 16, 1024, Swizzle::Bytes128).unwrap_err();
-    /// assert_eq!(refused.to_string(), "start = 1036 is no multiple of 16; the nearest is 1040");
+    /// assert_eq!(refused.to_string(), "start = 1036 is not a multiple of 16; try 1040");
     /// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::Misaligned`] for what is no multiple of 16, [`NotWgmma::Beyond`] for 2^18 and more.
+    /// [`NotWgmma::Misaligned`] for what is not a multiple of 16, [`NotWgmma::Beyond`] for 2^18 and more.
     pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, NotWgmma> {
         let fields = [("start", start), ("leading byte offset", leading), ("stride byte offset", stride)];
         let mut i = 0;

@@ -76,10 +76,10 @@ impl FragmentRows {
 ///
 /// ```
 /// use falchion::internals::index::laws;
-/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, SourceA, WgmmaAccumulator, WgmmaInput, holders};
+/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand, WgmmaAccumulator, WgmmaInput, holders};
 /// # use falchion::threadblock::Along;
 /// let s8 = WgmmaInput::S8;
-/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, SourceA::Registers, Along::K)?;
+/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K)?;
 /// let map = AccumulatorMap::of(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
 /// assert!(holders(&map, 8).starts_with("T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1\nT4:0 "));
@@ -97,7 +97,7 @@ impl AccumulatorMap {
         Self { n: instruction.n(), rows: FragmentRows::Ordinary }
     }
 
-    /// The same sums, by other names of the rows.
+    /// The same accumulators, the rows permuted.
     #[must_use]
     pub const fn with_rows(self, rows: FragmentRows) -> Self {
         Self { rows, ..self }

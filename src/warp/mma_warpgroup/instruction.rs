@@ -106,7 +106,7 @@ impl WgmmaInput {
         }
     }
 
-    /// Whether an operand in shared memory may lie along MN: the instruction has `imm-trans-a`, `imm-trans-b`.
+    /// Whether an operand in shared memory may be MN-major: the instruction has `imm-trans-a`, `imm-trans-b`.
     pub const fn reads_along_mn(self) -> bool {
         self.bytes() == 2
     }
@@ -157,8 +157,8 @@ impl WgmmaAccumulator {
 
 /// Where A comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SourceA {
-    /// Shared memory, contiguous along K or along M.
+pub enum AOperand {
+    /// Shared memory, K-major or M-major.
     Shared(Along),
     /// Registers, four of each thread, in the order of [`FragmentMap`](super::FragmentMap).
     Registers,
@@ -171,7 +171,7 @@ pub struct Instruction {
     b: WgmmaInput,
     accumulator: WgmmaAccumulator,
     n: u32,
-    source_a: SourceA,
+    a_operand: AOperand,
     along_b: Along,
 }
 
@@ -179,13 +179,13 @@ impl Instruction {
     /// The instruction, if there is one.
     ///
     /// ```
-    /// use falchion::{threadblock::Along, warp::mma_warpgroup::{Instruction, SourceA, WgmmaAccumulator, WgmmaInput}};
-    /// let (bf16, shared) = (WgmmaInput::Bf16, SourceA::Shared(Along::K));
+    /// use falchion::{threadblock::Along, warp::mma_warpgroup::{Instruction, AOperand, WgmmaAccumulator, WgmmaInput}};
+    /// let (bf16, shared) = (WgmmaInput::Bf16, AOperand::Shared(Along::K));
     /// let wgmma = Instruction::new((bf16, bf16), WgmmaAccumulator::F32, 256, shared, Along::Mn)?;
     /// assert_eq!(wgmma.mnemonic(), "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16");
     /// let tf32 = WgmmaInput::Tf32;
     /// let refused = Instruction::new((tf32, tf32), WgmmaAccumulator::F32, 256, shared, Along::Mn).unwrap_err();
-    /// assert_eq!(refused.to_string(), "B of tf32 lies along mn: only f16 and bf16 are read so; the nearest is along k");
+    /// assert_eq!(refused.to_string(), "B of tf32 is MN-major: only f16 and bf16 may be; try K-major");
     /// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
     /// ```
     ///
@@ -196,7 +196,7 @@ impl Instruction {
         (a, b): (WgmmaInput, WgmmaInput),
         accumulator: WgmmaAccumulator,
         n: u32,
-        source_a: SourceA,
+        a_operand: AOperand,
         along_b: Along,
     ) -> Result<Self, NotWgmma> {
         if !a.multiplies(b) {
@@ -214,13 +214,13 @@ impl Instruction {
         if n != nearest {
             return Err(NotWgmma::Width { a, n, widths, nearest });
         }
-        if matches!(source_a, SourceA::Shared(Along::Mn)) && !a.reads_along_mn() {
+        if matches!(a_operand, AOperand::Shared(Along::Mn)) && !a.reads_along_mn() {
             return Err(NotWgmma::AlongMn { operand: "A", input: a });
         }
         if matches!(along_b, Along::Mn) && !b.reads_along_mn() {
             return Err(NotWgmma::AlongMn { operand: "B", input: b });
         }
-        Ok(Self { a, b, accumulator, n, source_a, along_b })
+        Ok(Self { a, b, accumulator, n, a_operand, along_b })
     }
 
     /// The type of A.
@@ -249,8 +249,8 @@ impl Instruction {
     }
 
     /// Where A comes from.
-    pub const fn source_a(&self) -> SourceA {
-        self.source_a
+    pub const fn a_operand(&self) -> AOperand {
+        self.a_operand
     }
 
     /// Which index of B is contiguous in shared memory.
@@ -277,7 +277,7 @@ impl Instruction {
             text.push_str(", 1, 1");
         }
         if self.a.reads_along_mn() {
-            if let SourceA::Shared(along) = self.source_a {
+            if let AOperand::Shared(along) = self.a_operand {
                 text.push_str(transposed(along));
             }
             text.push_str(transposed(self.along_b));

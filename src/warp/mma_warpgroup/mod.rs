@@ -37,7 +37,7 @@ mod tile;
 
 pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
 pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows, holders};
-pub use instruction::{Instruction, ROWS, STEP_BYTES, SourceA, THREADS, WgmmaAccumulator, WgmmaInput};
+pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, WgmmaAccumulator, WgmmaInput};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
 pub use refusal::NotWgmma;
@@ -69,8 +69,8 @@ impl MmaWarpgroup {
     /// Those of [`Instruction::new`], and [`NotWgmma::TooShort`] for a tile of fewer than 64 rows of A or `n` columns of B.
     pub const fn new(a: OperandA, b: OperandTile, accumulator: WgmmaAccumulator, n: u32) -> Result<Self, NotWgmma> {
         let (input, source) = match a {
-            OperandA::Shared(tile) => (tile.input(), SourceA::Shared(tile.along())),
-            OperandA::Registers(input) => (input, SourceA::Registers),
+            OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along())),
+            OperandA::Registers(input) => (input, AOperand::Registers),
         };
         let instruction = hold!(Instruction::new((input, b.input()), accumulator, n, source, b.along()));
         if let OperandA::Shared(tile) = a

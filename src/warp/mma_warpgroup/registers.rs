@@ -1,4 +1,4 @@
-//! A of 8 or 32 bits that is contiguous along M: no descriptor reads it so, and a warp brings it to registers itself.
+//! A of 8 or 32 bits that is M-major: no descriptor reads it so, and a warp brings it to registers itself.
 //!
 //! The tile is boxes along M of 128 bytes, one row a k, under the widest swizzle. A warp has 16 of an instruction's 64 rows; with `p = l / 4`
 //! and `q = l mod 4` of lane `l`, the instruction wants of it rows `p` and `p + 8`, and of each the k that lie in bytes `4q` to `4q + 3` and
@@ -39,7 +39,7 @@ impl FragmentTile {
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::Rows`] where `m` is no multiple of 128 bytes of elements, or above 2048.
+    /// [`NotWgmma::Rows`] where `m` is not a multiple of 128 bytes of elements, or above 2048.
     pub const fn new(input: WgmmaInput, m: u32) -> Result<Self, NotWgmma> {
         match OperandTile::of_boxes(input, Along::Mn, Swizzle::Bytes128, m) {
             Ok(tile) => Ok(Self(tile)),

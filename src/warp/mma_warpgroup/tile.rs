@@ -58,7 +58,7 @@ impl OperandTile {
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is no multiple of eight, or, along
+    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is not a multiple of eight, or, along
     /// MN, of a row's elements, or above 2048, what a descriptor reaches.
     pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
         if along.is(Along::Mn) && !input.reads_along_mn() {
@@ -67,7 +67,7 @@ impl OperandTile {
         Self::of_boxes(input, along, swizzle, mn)
     }
 
-    /// The same of any type: what the copy engine can write, whether or not a descriptor reaches it.
+    /// The same of any type: what TMA can write, whether or not a descriptor reaches it.
     pub(super) const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
         let tile = Self { input, along, swizzle, mn };
         let (of, most) = (tile.multiple(), REACH_BYTES / STAGE_BYTES);

@@ -54,7 +54,7 @@ impl Coverage {
     }
 
     /// What a suite of kernels with roles has to have in it and has not.
-    pub fn missing_roles(descriptions: &[GemmDesc]) -> Vec<String> {
+    pub fn missing_warp_specialized(descriptions: &[GemmDesc]) -> Vec<String> {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             let Some(components) = d.components() else { continue };
@@ -66,16 +66,16 @@ impl Coverage {
             seen.insert(format!("repeats along M {}", components.repeats.m > 1));
             seen.insert(format!("stages {}", d.stages()));
             let buffers = if components.ring.staging_buffers > 1 { "several" } else { "one" };
-            seen.insert(format!("staging {buffers} {:?}", components.slice_swizzle));
+            seen.insert(format!("staging {buffers} {:?}", components.subtile_swizzle));
             seen.insert(format!("promoted {}", d.roles().promotes()));
             seen.insert(format!(
-                "D {} {} bytes by the engine {}",
+                "D {} {} bytes by TMA {}",
                 d.class.output.layout,
                 d.class.output.element.bytes_of(1),
                 d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
             seen.insert(format!("{} from {} sets", d.class.a.element, components.options.fragment_sets()));
-            seen.insert(format!("by the engine {}", d.alignments()[2] * d.class.output.element.bytes_of(1) == 16));
+            seen.insert(format!("by TMA {}", d.alignments()[2] * d.class.output.element.bytes_of(1) == 16));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
         let mut wanted: Vec<String> = super::warp_specialized::types()
@@ -89,18 +89,13 @@ impl Coverage {
         wanted.extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
         wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
         for more in [false, true] {
-            wanted
-                .extend(["repeats along N", "repeats along M", "by the engine", "promoted"].map(|what| format!("{what} {more}")));
+            wanted.extend(["repeats along N", "repeats along M", "by TMA", "promoted"].map(|what| format!("{what} {more}")));
         }
         wanted.extend(
             ["staging one Bytes128", "staging several Bytes128", "staging several Bytes64", "staging several Bytes32"]
                 .map(str::to_owned),
         );
-        wanted.extend(
-            [2, 4]
-                .into_iter()
-                .flat_map(|bytes| [true, false].map(|engine| format!("D col {bytes} bytes by the engine {engine}"))),
-        );
+        wanted.extend([2, 4].into_iter().flat_map(|bytes| [true, false].map(|tma| format!("D col {bytes} bytes by TMA {tma}"))));
         wanted.extend(["e4m3", "e5m2", "i8", "u8", "tf32"].map(|kind| format!("{kind} from 2 sets")));
         wanted.retain(|wanted| !seen.contains(wanted));
         wanted
@@ -157,7 +152,7 @@ impl Coverage {
         wanted.extend([1, 3, 8].map(|groups| format!("{:?}", UnrollKind::By(groups))));
         wanted.extend(["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned));
         wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
-        wanted.extend([1, 2, 4, 8].map(|abreast| format!("{:?}", SwizzleKind::Identity(abreast))));
+        wanted.extend([1, 2, 4, 8].map(|group_size| format!("{:?}", SwizzleKind::Identity(group_size))));
         wanted.extend([SwizzleKind::Horizontal, SwizzleKind::Hilbert].map(|order| format!("{order:?}")));
         for operand in ["A", "B"] {
             wanted.extend([1, 2, 4, 8, 16].map(|align| format!("align {operand} {align}")));

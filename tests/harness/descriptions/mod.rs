@@ -11,7 +11,7 @@ use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
     epilogue::{EpilogueDesc, LinearCombination, Node},
-    numeric::SplitKind,
+    numeric::EmulationKind,
     threadblock::SwizzleKind,
 };
 use falchion_lab::verify::draw;
@@ -22,9 +22,9 @@ pub use simt::ONE_SCHEDULE;
 pub enum Family {
     /// On the CUDA cores: all threads follow one schedule.
     Simt,
-    /// On Hopper's tensor cores: warpgroups have roles.
+    /// On Hopper's tensor cores: warp-specialized.
     WarpSpecialized,
-    /// On Hopper's CUDA cores: warpgroups have roles, and threads multiply.
+    /// On Hopper's CUDA cores: warp-specialized, and threads multiply.
     Threads,
 }
 
@@ -95,7 +95,7 @@ fn younger(desc: GemmDesc, seed: u64) -> GemmDesc {
     let Some(roles) = desc.warp_specialized() else { return desc };
     let mut random = Random::new(draw(seed, 1));
     let emulation = match roles.knobs.emulation {
-        SplitKind::Bf16x6 if random.once_in(2) => SplitKind::Bf16x3,
+        EmulationKind::Bf16x6 if random.once_in(2) => EmulationKind::Bf16x3,
         other => other,
     };
     let other = but!(desc, emulation, pending: random.below(4) as u32);

@@ -33,7 +33,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {arch} {mainloop:?}");
 }
 
-/// Any values for every knob; most of them are no kernel.
+/// Any values for every knob; most of them are invalid.
 fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: MainloopKind, plain: bool) -> GemmDesc {
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(

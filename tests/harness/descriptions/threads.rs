@@ -1,4 +1,4 @@
-//! Descriptions of kernels whose warpgroups have roles, and whose threads multiply: f32 on the CUDA cores, fed by the copy engine.
+//! Descriptions of warp-specialized kernels, and whose threads multiply: f32 on the CUDA cores, fed by TMA.
 
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
@@ -12,7 +12,7 @@ use falchion::{
 
 const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
 
-/// A description of a block's tile, a warp's and a thread's: one that the copy engine feeds, of three stages, all else plain.
+/// A description of a block's tile, a warp's and a thread's: one that TMA feeds, of three stages, all else plain.
 pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), thread: (u32, u32)) -> GemmDesc {
     let knobs = WarpSpecializedKnobs {
         threadblock: Mnk::new(block.0, block.1, block.2),
@@ -27,8 +27,8 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         schedule: ScheduleKind::Cooperative,
         pending: 1,
         promotion: PromotionKind::Never,
-        emulation: falchion::numeric::SplitKind::None,
-        a_operand: falchion::desc::SourceKind::Shared,
+        emulation: falchion::numeric::EmulationKind::None,
+        a_operand: falchion::desc::AOperandKind::Shared,
         spills: SpillKind::Refused,
     };
     GemmDesc::of_values(OpKind::Simt, ArchKind::Sm90, F32, orders, FamilyDesc::WarpSpecialized(knobs))
@@ -50,18 +50,18 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {orders:?} {cluster:?}");
 }
 
-/// Any values for every knob that has some; many of them are no kernel.
+/// Any values for every knob that has some; many of them are invalid.
 fn attempt(random: &mut Random, orders: [Order; 3], (m, n): (u32, u32), plain_epilogue: bool) -> GemmDesc {
     let thread = (random.pick(&[4, 4, 8, 8, 12, 16]), random.pick(&[4, 4, 8, 8, 12, 16]));
     let lanes = random.pick(&[2, 4, 4, 8, 16]);
     let warp = (thread.0 * lanes, thread.1 * (32 / lanes));
-    let in_turns = random.once_in(4);
-    let (down, across) = if in_turns {
+    let pingpong = random.once_in(4);
+    let (down, across) = if pingpong {
         random.pick(&[(1, 4), (2, 2), (4, 1)])
     } else {
         random.pick(&[(1, 4), (2, 2), (4, 1), (2, 4), (4, 2), (8, 1), (3, 4), (2, 6), (6, 2)])
     };
     let k = 8 * (1 + random.below(5) as u32);
     let desc = plain(orders, (warp.0 * down, warp.1 * across, k), warp, thread);
-    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if in_turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
 }

@@ -1,12 +1,12 @@
-//! Descriptions of kernels whose warpgroups have roles.
+//! Descriptions of warp-specialized kernels.
 
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, PromotionKind, SourceKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs},
     internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
     layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind, SplitKind},
+    numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
     shape::{Mn, Mnk},
 };
 
@@ -23,12 +23,12 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
     let source = if types.a.bytes_of(1) != 2 && types.a != ElementKind::F32 {
-        random.pick(&[SourceKind::Shared, SourceKind::Registers])
+        random.pick(&[AOperandKind::Shared, AOperandKind::Registers])
     } else {
-        SourceKind::Shared
+        AOperandKind::Shared
     };
-    // Operands that are split are laid out along K on the way.
-    let orders = if source == SourceKind::Registers {
+    // Decomposed operands are K-major.
+    let orders = if source == AOperandKind::Registers {
         // The kernel's A is contiguous along its M, or its B along N, and they change places: the user's B and A, where D is column-major.
         let (a, b) = random.pick(&[
             (Order::Col, Order::Row),
@@ -54,16 +54,20 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     panic!("no legal description was drawn from seed {seed}: {types:?} {orders:?} {cluster:?}");
 }
 
-/// Any values for every knob that has some; many of them are no kernel.
+/// Any values for every knob that has some; many of them are invalid.
 fn attempt(
     random: &mut Random,
-    (types, source_a): (Combined, SourceKind),
+    (types, a_operand): (Combined, AOperandKind),
     orders: [Order; 3],
     (m, n): (u32, u32),
     plain: bool,
 ) -> GemmDesc {
-    let split = if types.a == ElementKind::F32 { random.pick(&[SplitKind::Bf16x6, SplitKind::F16x3]) } else { SplitKind::None };
-    let multiplied = split.part().unwrap_or(types.a);
+    let emulation = if types.a == ElementKind::F32 {
+        random.pick(&[EmulationKind::Bf16x6, EmulationKind::F16x3])
+    } else {
+        EmulationKind::None
+    };
+    let multiplied = emulation.part().unwrap_or(types.a);
     let step = multiplied.elements_in(32);
     let columns = match random.below(3) {
         0 => random.pick(&[64, 128, 192, 256]),
@@ -81,18 +85,18 @@ fn attempt(
         swizzle: order(random),
         align_a: types.a.elements_in(16),
         align_b: types.b.elements_in(16),
-        // Half of all D are stored by the copy engine.
+        // Half of all D are stored by TMA.
         align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         cluster: Mn { m, n },
         schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
         pending: 1,
-        promotion: if source_a == SourceKind::Shared && (types.a.is_fp8() || split.splits()) && random.once_in(2) {
+        promotion: if a_operand == AOperandKind::Shared && (types.a.is_fp8() || emulation.decomposes()) && random.once_in(2) {
             PromotionKind::Stage
         } else {
             PromotionKind::Never
         },
-        emulation: split,
-        a_operand: source_a,
+        emulation,
+        a_operand,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
     };
     let desc = but!(GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));

@@ -5,7 +5,7 @@ pub mod needs;
 
 use falchion::{
     internals::{
-        host::machine::{Work, check},
+        host::machine::{ClusterWork, check},
         operand::OperandKind,
         plan::RingProgram,
         schedule::Fault,
@@ -22,7 +22,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         stages,
         stage_bytes: [16 << 10, 32 << 10],
         consumers: 2,
-        in_turns: false,
+        pingpong: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
         staging_buffers: 2,
         staging_bytes: 8 << 10,
@@ -31,7 +31,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 }
 
 pub fn options(pending: u8) -> RoleOptions {
-    RoleOptions { pending, promoted_parts: None, fragments: false, slices: 4, by_threads: false, registers: Some([24, 240]) }
+    RoleOptions { pending, promoted_parts: None, fragments: false, subtiles: 4, by_threads: false, registers: Some([24, 240]) }
 }
 
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
@@ -51,7 +51,7 @@ pub fn from_registers(pending: u8) -> RoleOptions {
 /// Threads multiply and store: nothing is staged.
 pub fn by_threads(ring: Pipeline) -> RingProgram {
     let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring };
-    RingProgram::of(ring, &RoleOptions { slices: 0, by_threads: true, ..options(0) }).expect("a ring")
+    RingProgram::of(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) }).expect("a ring")
 }
 
 /// Every shape of ring that mutants are made of.
@@ -66,55 +66,56 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         }
     }
     for (stages, pending, shared) in [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))] {
-        let name = format!("in turns, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
-        let turns = Pipeline { in_turns: true, ..ring(stages, shared) };
+        let name = format!("ping-pong, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
+        let turns = Pipeline { pingpong: true, ..ring(stages, shared) };
         subjects.push((name, RingProgram::of(turns, &options(pending)).expect("a ring")));
     }
-    for (stages, parts, in_turns, shared) in
+    for (stages, parts, pingpong, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
     {
         let name =
-            format!("{parts} promoted parts, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
-        let ring = Pipeline { in_turns, ..ring(stages, shared) };
+            format!("{parts} promoted parts, {stages} stages, ping-pong {pingpong}, shared {:?}", shared.map(OperandKind::name));
+        let ring = Pipeline { pingpong, ..ring(stages, shared) };
         subjects.push((name, RingProgram::of(ring, &promoting(parts)).expect("a ring")));
     }
-    for (stages, in_turns, shared) in
+    for (stages, pingpong, shared) in
         [(3, false, None), (2, true, None), (2, false, Some(A)), (4, false, Some(B)), (3, true, Some(B))]
     {
-        let name = format!("by threads, {stages} stages, in turns {in_turns}, shared {:?}", shared.map(OperandKind::name));
-        subjects.push((name, by_threads(Pipeline { in_turns, ..ring(stages, shared) })));
+        let name = format!("by threads, {stages} stages, ping-pong {pingpong}, shared {:?}", shared.map(OperandKind::name));
+        subjects.push((name, by_threads(Pipeline { pingpong, ..ring(stages, shared) })));
     }
-    for (stages, pending, in_turns, shared) in
+    for (stages, pending, pingpong, shared) in
         [(2, 1, false, None), (3, 1, true, None), (3, 0, false, Some(A)), (4, 1, false, Some(B)), (2, 0, true, None)]
     {
         let name = format!(
-            "A from registers, {stages} stages, {pending} pending, in turns {in_turns}, shared {:?}",
+            "A from registers, {stages} stages, {pending} pending, ping-pong {pingpong}, shared {:?}",
             shared.map(OperandKind::name)
         );
-        let ring = Pipeline { in_turns, ..ring(stages, shared) };
+        let ring = Pipeline { pingpong, ..ring(stages, shared) };
         subjects.push((name, RingProgram::of(ring, &from_registers(pending)).expect("a ring")));
     }
-    for (stages, staging_buffers, in_turns, shared) in
+    for (stages, staging_buffers, pingpong, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
-        let name = format!("C through {staging_buffers} buffers, {stages} stages, in turns {in_turns}");
-        let ring = Pipeline { in_turns, staging_buffers, source: true, ..ring(stages, shared) };
+        let name = format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
+        let ring = Pipeline { pingpong, staging_buffers, source: true, ..ring(stages, shared) };
         subjects.push((name, RingProgram::of(ring, &options(1)).expect("a ring")));
     }
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), RingProgram::of(ring(3, None), &plain).expect("a ring")));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
-    let one = RoleOptions { slices: 3, registers: None, ..options(0) };
+    let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };
     subjects.push(("one consumer, one buffer".to_owned(), RingProgram::of(one_buffer, &one).expect("a ring")));
     subjects
 }
 
-/// Work that fills each ring several times, and work that does not fill it once.
-pub const WORKS: [Work; 4] = [
-    Work { tiles: 3, k_tiles: 5, source: true },
-    Work { tiles: 2, k_tiles: 1, source: true },
-    Work { tiles: 1, k_tiles: 9, source: true },
-    Work { tiles: 3, k_tiles: 2, source: false },
+/// Work that fills each ring several times, work that does not fill it once, and units of unlike depths.
+pub const WORKS: [ClusterWork<'static>; 5] = [
+    ClusterWork { k_tiles: &[5, 5, 5], source: true },
+    ClusterWork { k_tiles: &[1, 1], source: true },
+    ClusterWork { k_tiles: &[9], source: true },
+    ClusterWork { k_tiles: &[2, 2, 2], source: false },
+    ClusterWork { k_tiles: &[3, 0, 4, 1, 2], source: true },
 ];
 pub const SEEDS: u64 = 200;
 

@@ -34,7 +34,7 @@ impl Needs {
             Self::Nothing => true,
             Self::Cluster => program.ring.multicast.is_some(),
             Self::TwoReaders => program.ring.readers() == 2,
-            Self::Turns => program.ring.in_turns,
+            Self::Turns => program.ring.pingpong,
             Self::Parts => program.promoted_parts > 0,
             Self::SeveralParts => program.promoted_parts > 1,
             Self::Warpgroups => !program.by_threads,

@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use super::scene::{
-    CUBIN, CUBIN_LENGTH, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, Scene, VERSION, get, memory, put, remove,
+use super::fixture::{
+    CUBIN, CUBIN_LENGTH, Fixture, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, VERSION, get, memory, put, remove,
 };
 
 /// What a cache that meets the fault must do, besides giving the right cubin.
@@ -26,7 +26,7 @@ pub enum Outcome {
 use Outcome::{Compiles, Reads, Replaces};
 
 /// Its name, the damage, and what must come of it.
-pub type Fault = (&'static str, fn(&mut Scene), Outcome);
+pub type Fault = (&'static str, fn(&mut Fixture), Outcome);
 
 const TRIALS: u64 = 500;
 const FAULTS: &[Fault] = &[
@@ -83,14 +83,14 @@ const FAULTS: &[Fault] = &[
     ("a lock that a dead process left", |s| drop(File::create(s.lock())), Reads),
     ("a lock that a dead process left, and no entry", |s| lock_alone(s, |path| drop(File::create(path))), Replaces),
     (
-        "a lock that is never let go",
+        "a lock that is never released",
         |s| {
             held(s);
             remove(&s.entry())
         },
         Replaces,
     ),
-    ("a lock that is never let go, and a good entry", held, Reads),
+    ("a lock that is never released, and a good entry", held, Reads),
     ("a folder in the lock's place", |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")), Replaces),
     ("a full folder in the lock's place", |s| lock_alone(s, full_folder), Replaces),
     ("a link in the lock's place", |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")), Replaces),
@@ -140,14 +140,14 @@ fn open(path: &Path) -> File {
     File::options().write(true).open(path).expect("the entry")
 }
 
-fn zeros(s: &mut Scene) {
+fn zeros(s: &mut Fixture) {
     let mut bytes = s.bytes();
     let start = s.random.within(0..bytes.len() - 512);
     bytes[start..start + 512].fill(0);
     s.write(&bytes);
 }
 
-fn appended(s: &mut Scene) {
+fn appended(s: &mut Fixture) {
     let more = s.random.bytes(17);
     s.write(&[s.bytes(), more].concat());
 }
@@ -157,7 +157,7 @@ fn one_longer(bytes: &mut [u8]) {
     put(bytes, LOG_LENGTH, log + 1);
 }
 
-fn wrapping(s: &mut Scene) {
+fn wrapping(s: &mut Fixture) {
     s.reseal(|bytes, random| {
         let (log, beyond) = (get(bytes, LOG_LENGTH), 1 + random.next() % 4096);
         let cubin = get(bytes, CUBIN_LENGTH);
@@ -166,7 +166,7 @@ fn wrapping(s: &mut Scene) {
     });
 }
 
-fn moved_border(s: &mut Scene) {
+fn moved_border(s: &mut Fixture) {
     let mut bytes = s.bytes();
     let by = 1 + s.random.next() % get(&bytes, LOG_LENGTH);
     let (cubin, log) = (get(&bytes, CUBIN_LENGTH) + by, get(&bytes, LOG_LENGTH) - by);
@@ -181,13 +181,13 @@ fn empty(bytes: &mut Vec<u8>, _: &mut Random) {
     bytes.truncate(CUBIN);
 }
 
-fn another_program(s: &mut Scene) {
+fn another_program(s: &mut Fixture) {
     let home = s.home.join("other");
-    let other = Scene::new(&home, s.random.next());
+    let other = Fixture::new(&home, s.random.next());
     fs::copy(other.entry(), s.entry()).expect("a copy");
 }
 
-fn foreign(s: &mut Scene) {
+fn foreign(s: &mut Fixture) {
     let length = s.random.within(0..8192);
     let bytes = s.random.bytes(length);
     s.write(&bytes);
@@ -197,13 +197,13 @@ fn full_folder(path: &Path) {
     fs::create_dir_all(path.join("something")).expect("folders");
 }
 
-fn folder_in_place(s: &mut Scene, full: bool) {
+fn folder_in_place(s: &mut Fixture, full: bool) {
     remove(&s.entry());
     if full { full_folder(&s.entry()) } else { fs::create_dir(s.entry()).expect("a folder") }
 }
 
 /// One pipe for all trials, linked to where it is wanted: making one takes a process.
-fn pipe_at(s: &Scene, path: &Path) {
+fn pipe_at(s: &Fixture, path: &Path) {
     let pipe = s.home.with_file_name("pipe");
     if !pipe.exists() {
         let made = Command::new("mkfifo").arg("-m").arg("600").arg(&pipe).status().expect("mkfifo");
@@ -213,37 +213,37 @@ fn pipe_at(s: &Scene, path: &Path) {
     fs::hard_link(&pipe, path).expect("the pipe, linked");
 }
 
-fn socket(s: &mut Scene) {
+fn socket(s: &mut Fixture) {
     // A socket's whole path may have no more than 107 bytes.
     let short = s.home.join("s");
     drop(UnixListener::bind(&short).expect("a socket"));
     fs::rename(short, s.entry()).expect("the socket, moved");
 }
 
-fn lock_alone(s: &mut Scene, make: fn(&Path)) {
+fn lock_alone(s: &mut Fixture, make: fn(&Path)) {
     remove(&s.entry());
     make(&s.lock());
 }
 
-fn held(s: &mut Scene) {
+fn held(s: &mut Fixture) {
     let file = File::create(s.lock()).expect("a lock");
     file.lock().expect("locked");
     s.held = Some(file);
 }
 
-fn moved(s: &mut Scene) {
+fn moved(s: &mut Fixture) {
     let new = s.home.join("moved");
     fs::rename(&s.folder, &new).expect("the folder, moved");
     s.folder = new;
 }
 
-fn linked_folder(s: &mut Scene) {
+fn linked_folder(s: &mut Fixture) {
     let link = s.home.join("link");
     symlink(&s.folder, &link).expect("a link");
     s.folder = link;
 }
 
-fn others_folder(s: &mut Scene) {
+fn others_folder(s: &mut Fixture) {
     // Only root can give a folder away; anyone else has root's to look at.
     if std::os::unix::fs::chown(&s.folder, Some(SOMEBODY), None).is_err() {
         s.folder = "/".into();
@@ -256,13 +256,13 @@ pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
         let home = home.join(trial.to_string());
         let seed = name.bytes().fold(trial, |seed, byte| seed.wrapping_mul(257).wrapping_add(byte.into()));
         let run = catch_unwind(AssertUnwindSafe(|| {
-            let mut scene = Scene::new(&home, seed);
-            damage(&mut scene);
-            assert_eq!(scene.ask(&scene.cache()), *outcome != Reads, "compiled at the fault");
-            assert_eq!(scene.ask(&scene.cache()), *outcome == Compiles, "compiled after it");
-            scene.repair();
-            scene.ask(&scene.cache());
-            assert!(!scene.ask(&scene.cache()), "a healthy entry is read");
+            let mut fixture = Fixture::new(&home, seed);
+            damage(&mut fixture);
+            assert_eq!(fixture.ask(&fixture.cache()), *outcome != Reads, "compiled at the fault");
+            assert_eq!(fixture.ask(&fixture.cache()), *outcome == Compiles, "compiled after it");
+            fixture.repair();
+            fixture.ask(&fixture.cache());
+            assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
         }));
         assert!(run.is_ok(), "{name}: trial {trial}, seed {seed:#x}");
         fs::remove_dir_all(&home).expect("the trial's folder, removed");

@@ -3,7 +3,7 @@
 //! No NVRTC: the compiler here makes a cubin of random bytes.
 
 mod faults;
-mod people;
+mod fixture;
+mod permissions;
 mod processes;
-mod scene;
 mod single;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use falchion::cuda::cache::{Cache, CacheDir};
 
-use super::scene::{Random, Scene};
+use super::fixture::{Fixture, Random};
 
 const ROLE: &str = "FALCHION_TEST_ROLE";
 
@@ -142,8 +142,8 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
 #[test]
 fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
     if let Some(home) = role() {
-        let scene = Scene::new(&home, 300);
-        unreachable!("{} was written", scene.entry().display());
+        let fixture = Fixture::new(&home, 300);
+        unreachable!("{} was written", fixture.entry().display());
     }
     let home = tempfile::tempdir().expect("a temporary folder");
     let test = "cubin_cache::processes::a_process_killed_while_it_writes_leaves_nothing_that_is_believed";
@@ -158,7 +158,7 @@ fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
         names
     };
     assert_eq!(left(), ["lock", "part"], "the lock, half an entry and no entry");
-    let scene = Scene::new(home.path(), 300);
-    assert!(!scene.ask(&scene.cache()), "a healthy entry is read");
+    let fixture = Fixture::new(home.path(), 300);
+    assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
     assert_eq!(left(), ["cubin", "part"], "the half is younger than an hour and stays");
 }

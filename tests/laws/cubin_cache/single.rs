@@ -14,7 +14,7 @@ use falchion::{
     cuda::cache::{Cache, CacheDir},
 };
 
-use super::scene::{Random, SOMEBODY, Scene, remove};
+use super::fixture::{Fixture, Random, SOMEBODY, remove};
 
 fn cold(home: &Path) -> Cache {
     Cache::new(CacheDir::At(home.join("cache")))
@@ -27,14 +27,14 @@ fn counts(cache: &Cache) -> [u64; 4] {
 #[test]
 fn compiled_then_remembered_then_read() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Scene::new(home.path(), 1);
-    let cache = scene.cache();
-    assert!(!scene.ask(&cache));
-    assert!(!scene.ask(&cache));
+    let fixture = Fixture::new(home.path(), 1);
+    let cache = fixture.cache();
+    assert!(!fixture.ask(&cache));
+    assert!(!fixture.ask(&cache));
     assert_eq!(counts(&cache), [0, 1, 1, 0]);
-    scene.write(b"junk");
-    let cache = scene.cache();
-    assert!(scene.ask(&cache));
+    fixture.write(b"junk");
+    let cache = fixture.cache();
+    assert!(fixture.ask(&cache));
     assert_eq!(counts(&cache), [1, 0, 0, 1]);
 }
 
@@ -130,80 +130,81 @@ fn two_keys_compile_at_the_same_time() {
 #[test]
 fn readers_never_see_what_writers_and_vandals_do() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Arc::new(Scene::new(home.path(), 7));
+    let fixture = Arc::new(Fixture::new(home.path(), 7));
     thread::scope(|scope| {
         for seed in 0..4 {
-            let scene = &scene;
+            let fixture = &fixture;
             scope.spawn(move || {
                 let mut random = Random(seed);
                 for _ in 0..500 {
-                    scene.ask(&scene.cache());
+                    fixture.ask(&fixture.cache());
                     let bytes = random.bytes(64);
                     match random.within(0..4) {
-                        0 => drop(fs::write(scene.entry(), bytes)),
-                        1 => drop(fs::remove_file(scene.entry())),
-                        2 => drop(fs::remove_file(scene.lock())),
+                        0 => drop(fs::write(fixture.entry(), bytes)),
+                        1 => drop(fs::remove_file(fixture.entry())),
+                        2 => drop(fs::remove_file(fixture.lock())),
                         _ => {}
                     }
                 }
             });
         }
     });
-    scene.ask(&scene.cache());
-    assert!(!scene.ask(&scene.cache()));
+    fixture.ask(&fixture.cache());
+    assert!(!fixture.ask(&fixture.cache()));
 }
 
 #[test]
 fn an_empty_cubin_is_answered_and_not_kept() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let mut scene = Scene::new(home.path(), 8);
-    scene.repair();
-    scene.truth.cubin.clear();
-    assert!(scene.ask(&scene.cache()));
-    assert!(scene.ask(&scene.cache()), "nothing was kept");
+    let mut fixture = Fixture::new(home.path(), 8);
+    fixture.repair();
+    fixture.truth.cubin.clear();
+    assert!(fixture.ask(&fixture.cache()));
+    assert!(fixture.ask(&fixture.cache()), "nothing was kept");
 }
 
 #[test]
 fn the_folder_and_its_files_are_the_users_alone() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Scene::new(home.path(), 9);
+    let fixture = Fixture::new(home.path(), 9);
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
-    assert_eq!(mode(&scene.folder), 0o700);
-    assert_eq!(mode(&scene.entry()), 0o600);
+    assert_eq!(mode(&fixture.folder), 0o700);
+    assert_eq!(mode(&fixture.entry()), 0o600);
 }
 
 #[test]
 fn what_dead_writers_left_is_swept_after_an_hour() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let mut scene = Scene::new(home.path(), 10);
-    let [old, young, foreign] = [".falchion-old.part", ".falchion-young.part", "notes.part"].map(|name| scene.folder.join(name));
+    let mut fixture = Fixture::new(home.path(), 10);
+    let [old, young, foreign] =
+        [".falchion-old.part", ".falchion-young.part", "notes.part"].map(|name| fixture.folder.join(name));
     for path in [&old, &young, &foreign] {
         let file = fs::File::create(path).expect("a file");
         if path != &young {
             file.set_modified(SystemTime::now() - Duration::from_secs(3700)).expect("an older date");
         }
     }
-    scene.key = scene.random.key();
-    assert!(scene.ask(&scene.cache()));
+    fixture.key = fixture.random.key();
+    assert!(fixture.ask(&fixture.cache()));
     assert_eq!([old, young, foreign].map(|path| path.exists()), [false, true, true]);
 }
 
 #[test]
 fn why_a_folder_is_not_used_is_a_sentence() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Scene::new(home.path(), 12);
+    let fixture = Fixture::new(home.path(), 12);
     let check = |path: &Path| CacheDir::At(path.into()).check().map_err(|error| error.to_string());
     assert_eq!(CacheDir::Off.check().ok(), Some(()));
-    assert_eq!(check(&scene.folder), Ok(()));
+    assert_eq!(check(&fixture.folder), Ok(()));
     assert_eq!(check(&home.path().join("new/one")), Ok(()));
     let says = |path: &Path, why: &str| assert_eq!(check(path), Err(format!("{}: {why}", path.display())));
-    says(&scene.entry(), "it is not a folder");
-    scene.mode(&scene.folder, 0o770);
-    says(&scene.folder, "others may write to it, and cubins are code");
+    says(&fixture.entry(), "it is not a folder");
+    fixture.mode(&fixture.folder, 0o770);
+    says(&fixture.folder, "others may write to it, and cubins are code");
     assert!(check(Path::new("/proc/falchion")).is_err());
     assert!(check(Path::new("/proc/self/task")).is_err());
-    if std::os::unix::fs::chown(&scene.folder, Some(SOMEBODY), None).is_ok() {
-        says(&scene.folder, "it belongs to another user, and cubins are code");
+    if std::os::unix::fs::chown(&fixture.folder, Some(SOMEBODY), None).is_ok() {
+        says(&fixture.folder, "it belongs to another user, and cubins are code");
     } else {
         says(Path::new("/"), "it belongs to another user, and cubins are code");
     }
@@ -212,20 +213,20 @@ fn why_a_folder_is_not_used_is_a_sentence() {
 #[test]
 fn what_is_no_lock_is_not_waited_for() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Scene::new(home.path(), 13);
+    let fixture = Fixture::new(home.path(), 13);
     let socket = |path: &Path| drop(UnixListener::bind(path).expect("a socket"));
     let full = |path: &Path| fs::create_dir_all(path.join("full")).expect("folders");
     let link = |path: &Path| symlink("/dev/full", path).expect("a link");
     let empty = |path: &Path| fs::create_dir(path).expect("a folder");
     for make in [socket as fn(&Path), link, empty, full] {
-        let cache = Cache::new(CacheDir::At(scene.folder.clone())).with_lock_wait(Duration::from_secs(60));
-        remove(&scene.entry());
+        let cache = Cache::new(CacheDir::At(fixture.folder.clone())).with_lock_wait(Duration::from_secs(60));
+        remove(&fixture.entry());
         make(&home.path().join("s"));
-        fs::rename(home.path().join("s"), scene.lock()).expect("moved");
+        fs::rename(home.path().join("s"), fixture.lock()).expect("moved");
         let start = Instant::now();
-        assert!(scene.ask(&cache));
+        assert!(fixture.ask(&cache));
         assert!(start.elapsed() < Duration::from_secs(20), "it waited");
-        remove(&scene.lock());
+        remove(&fixture.lock());
     }
 }
 
@@ -233,11 +234,11 @@ fn what_is_no_lock_is_not_waited_for() {
 #[test]
 fn a_hit_on_disk_is_quick() {
     let home = tempfile::tempdir().expect("a temporary folder");
-    let scene = Scene::new(home.path(), 11);
+    let fixture = Fixture::new(home.path(), 11);
     let mut times: Vec<_> = (0..1000)
         .map(|_| {
             let start = Instant::now();
-            assert!(!scene.ask(&scene.cache()));
+            assert!(!fixture.ask(&fixture.cache()));
             start.elapsed()
         })
         .collect();

@@ -15,7 +15,7 @@ const SYNCHRONIZATION: [&str; 8] =
     ["__syncthreads", "wait_group", "mbarrier", "fence", "commit_group", "bar.sync", "barrier.cluster", "setmaxnreg"];
 const SYNCHRONIZES: [&str; 2] = ["kernels/schedule.cuh", "kernels/schedule/roles.cuh"];
 
-/// The copies of the copy engine: a load completes on a barrier, and its mnemonic says on which kind, in this one qualifier. The
+/// The copies of TMA: a load completes on a barrier, and its mnemonic says on which kind, in this one qualifier. The
 /// file may spell it and no more: the barriers themselves are the schedule's.
 const COPIES: &str = "kernels/threadblock/tensor_copy.cuh";
 

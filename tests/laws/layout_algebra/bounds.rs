@@ -1,6 +1,6 @@
 //! Values up to 64 bits: what does not fit is refused, and nothing panics.
 
-use super::drawn::cases;
+use super::random_layouts::cases;
 use falchion::layout::algebra::{Layout, LayoutError, Tiler};
 use falchion_lab::layout::expression::evaluate;
 use proptest::prelude::*;

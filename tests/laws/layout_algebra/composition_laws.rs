@@ -1,6 +1,6 @@
 //! Laws of layouts as functions, and of their composition. `|L|` is the size, `L(i)` the offset of an integer.
 
-use super::drawn::{any_layout, bijection, cases, offsets};
+use super::random_layouts::{any_layout, bijection, cases, offsets};
 use falchion::layout::algebra::{Coordinate, IntTuple, Layout, LayoutError, Tiler};
 use proptest::prelude::*;
 

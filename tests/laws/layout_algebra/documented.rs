@@ -117,12 +117,12 @@ fn what_is_no_layout_says_which_divisibility_fails() {
         (
             "compose((4,6,8):(2,3,5), 6:3)",
             "the composition is no layout: the stride 3 of 6:3 neither divides nor is a multiple of the extent 4 of the left layout's coalesced mode \
-             0; a stride near it that does is 2",
+             0; try stride 2",
         ),
         (
             "compose((4,6,8):(2,3,5), 6:1)",
-            "the composition is no layout: the extent 6 of 6:1 is not a multiple of 4, after which it leaves the left layout's coalesced mode 0; the \
-             nearest extent that is one is 4",
+            "the composition is no layout: the extent 6 of 6:1 is not a multiple of 4, after which it leaves the left layout's coalesced mode 0; \
+             try extent 4",
         ),
         (
             "compose((4,3):(1,100), (3,2):(1,2))",
@@ -131,8 +131,7 @@ fn what_is_no_layout_says_which_divisibility_fails() {
         ),
         (
             "complement((3,2):(2,3), 24)",
-            "the layout has no complement: its stride 3 is not a multiple of 6, where the modes of smaller stride end; the nearest stride that is one \
-             is 6",
+            "the layout has no complement: its stride 3 is not a multiple of 6, where the modes of smaller stride end; try stride 6",
         ),
         ("left_inverse((2,2):(1,1))", "the layout has no left inverse: it sends both 1 and 2 to 1"),
     ] {

@@ -3,7 +3,7 @@
 mod bounds;
 mod composition_laws;
 mod documented;
-mod drawn;
 mod every_small;
+mod random_layouts;
 mod speed;
 mod tiling_laws;

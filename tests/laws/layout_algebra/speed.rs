@@ -5,7 +5,7 @@ use falchion_lab::verify::draw;
 use std::time::Instant;
 
 /// Layouts of two modes, of which half are nested, whose strides are multiples of powers of two.
-fn drawn(i: u64) -> Layout {
+fn random_layout(i: u64) -> Layout {
     let pick = |n: u64, from: &[u64]| from[(draw(n, i) % from.len() as u64) as usize];
     let (s, t, u) = (pick(1, &[2, 4, 6, 8]), pick(2, &[2, 3, 4, 8]), pick(3, &[2, 4]));
     let text = if draw(4, i).is_multiple_of(2) {
@@ -26,7 +26,8 @@ type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
 #[ignore = "needs a core for itself"]
 fn a_hundred_thousand_operations_a_second() {
     const PAIRS: u64 = 100_000;
-    let operands: Vec<Operands> = (0..PAIRS).map(|i| (drawn(i), drawn(i + PAIRS), Tiler::from(drawn(i + 2 * PAIRS)))).collect();
+    let operands: Vec<Operands> =
+        (0..PAIRS).map(|i| (random_layout(i), random_layout(i + PAIRS), Tiler::from(random_layout(i + 2 * PAIRS)))).collect();
     let operations: [(&str, Operation); 3] = [
         ("compositions", |(a, b, _)| a.compose(b)),
         ("divides", |(a, _, tiler)| a.logical_divide(tiler)),

@@ -1,10 +1,11 @@
 //! Laws of complements, inverses, divides, products, swizzles and partitions.
 
-use super::drawn::{any_layout, bijection, cases, image, injective, matrix, offsets};
+use super::random_layouts::{any_layout, bijection, cases, image, injective, matrix, offsets};
 use falchion::{
     internals::index::{IndexMap, points},
-    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tensor, Tiler, copy, gemm},
+    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Map, Step, Swizzle, Tiler},
 };
+use falchion_lab::layout::tensor::{Tensor, copy, gemm};
 use proptest::prelude::*;
 
 /// `(A, B)`.
@@ -56,7 +57,7 @@ proptest! {
         prop_assert_eq!(offsets(&twice), image(&layout));
     }
 
-    /// A complement is refused only when the strides do not nest: some stride is no multiple of where the smaller ones end.
+    /// A complement is refused only when the strides do not nest: some stride is not a multiple of where the smaller ones end.
     #[test]
     fn a_complement_is_refused_for_a_divisibility(layout in any_layout(), n in 1u64..200) {
         let modes = layout.leaves().into_iter().map(|leaf| (leaf.stride.value, leaf.extent.value));

@@ -10,7 +10,7 @@ mod cubin;
 use crate::harness::{
     changed::unit_of,
     descriptions::{Family, Wanted, description},
-    gate::{self, DRAWN, Line, digest, each},
+    gate::{self, Line, RANDOM_CASES, digest, each},
     sample,
 };
 use falchion::{
@@ -54,14 +54,14 @@ fn defaults(op: OpKind, arch: ArchKind, types: &'static [Combined]) -> impl Iter
 fn kernels() -> Vec<Line> {
     let simt = MACHINES.into_iter().flat_map(|arch| defaults(OpKind::Simt, arch, COMBINATIONS));
     let tensor = defaults(OpKind::TensorOp, ArchKind::Sm90, TENSOR_OP_COMBINATIONS);
-    let drawn = DRAWN.into_iter().flat_map(|(family, first, count, _)| {
+    let descriptions = RANDOM_CASES.into_iter().flat_map(|(family, first, count, _)| {
         let arch = move |seed: u64| if family == Family::Simt { MACHINES[(seed % 5) as usize] } else { ArchKind::Sm90 };
         (first..first + count).map(move |seed| {
             description(seed, Wanted { arch: Some(arch(seed)), family, of_the_record: true, ..Wanted::default() })
         })
     });
     let mut known = HashSet::new();
-    let all = simt.chain(tensor).chain(drawn).filter(|d| known.insert(*d));
+    let all = simt.chain(tensor).chain(descriptions).filter(|d| known.insert(*d));
     all.map(|d| Line::new("kernel", &d).with(json!({ "sm": d.class.arch.machine().sm }))).collect()
 }
 

@@ -9,7 +9,7 @@ mod threads;
 use crate::harness::{
     changed::unit_of,
     descriptions::{self, Family, Wanted, description, that_just_fits},
-    drawn, sample,
+    random_cases, sample,
 };
 use falchion::{
     Error,
@@ -117,7 +117,7 @@ fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<(String, GemmDesc, ArchKin
 }
 
 /// Descriptions for `arch`, of `count` seeds. Each keeps to its registers: none may spill.
-fn drawn(
+fn random_descriptions(
     seed: u64,
     count: u64,
     arch: ArchKind,
@@ -151,9 +151,9 @@ fn volta_is_refused_with_a_sentence() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn legal_descriptions_compile_clean() {
-    let mut kernels: Vec<_> = drawn(1_000, 130, ArchKind::Sm90, description).collect();
-    kernels.extend(drawn(2_000, 10, ArchKind::Sm80, description));
-    kernels.extend(drawn(3_000, 10, ArchKind::Sm75, description));
+    let mut kernels: Vec<_> = random_descriptions(1_000, 130, ArchKind::Sm90, description).collect();
+    kernels.extend(random_descriptions(2_000, 10, ArchKind::Sm80, description));
+    kernels.extend(random_descriptions(3_000, 10, ArchKind::Sm75, description));
     all_clean("legal descriptions", kernels);
 }
 
@@ -162,17 +162,17 @@ fn legal_descriptions_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 9);
-    let mut kernels: Vec<_> = drawn(4_000, 50, ArchKind::Sm90, just_fits).collect();
-    kernels.extend(drawn(5_000, 5, ArchKind::Sm80, just_fits));
-    kernels.extend(drawn(6_000, 5, ArchKind::Sm75, just_fits));
+    let mut kernels: Vec<_> = random_descriptions(4_000, 50, ArchKind::Sm90, just_fits).collect();
+    kernels.extend(random_descriptions(5_000, 5, ArchKind::Sm80, just_fits));
+    kernels.extend(random_descriptions(6_000, 5, ArchKind::Sm75, just_fits));
     all_clean("descriptions that just fit", kernels);
 }
 
-/// Those whose warpgroups have roles: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
+/// The warp-specialized ones: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
 /// registers of a consumer: `OVERHEAD` of `src/threadblock/consumer_registers.rs` is what keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
-fn kernels_whose_warpgroups_have_roles_compile_clean() {
+fn warp_specialized_kernels_compile_clean() {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let of = |orders| {
@@ -183,13 +183,13 @@ fn kernels_whose_warpgroups_have_roles_compile_clean() {
     let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
     assert!(defaults.len() >= 60, "{} defaults", defaults.len());
     all_clean("defaults with roles", defaults);
-    let mut kernels: Vec<_> = (7_000..7_040).map(|seed| with_roles(seed, true, description)).collect();
+    let mut kernels: Vec<_> = (7_000..7_040).map(|seed| warp_specialized_only(seed, true, description)).collect();
     // Other epilogues need what they need, and where they may spill they may.
-    kernels.extend((8_000..8_030).map(|seed| with_roles(seed, false, description)));
+    kernels.extend((8_000..8_030).map(|seed| warp_specialized_only(seed, false, description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions with roles", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
-    let fits: Vec<_> = (9_000..9_016).map(|seed| with_roles(seed, true, just_fits)).collect();
+    let fits: Vec<_> = (9_000..9_016).map(|seed| warp_specialized_only(seed, true, just_fits)).collect();
     all_clean("descriptions with roles that just fit", fits);
 }
 
@@ -200,7 +200,7 @@ fn kernels_whose_warpgroups_have_roles_compile_clean() {
 fn kernels_that_promote_compile_clean() {
     let orders = [Order::Row, Order::Col, Order::Row];
     let fp8 = descriptions::warp_specialized::types().into_iter().filter(|types| types.a.is_fp8());
-    let promoted = |types| drawn::promoted(types, orders);
+    let promoted = |types| random_cases::promoted(types, orders);
     let kernels: Vec<_> = fp8
         .map(promoted)
         .flat_map(|d| {
@@ -209,7 +209,7 @@ fn kernels_that_promote_compile_clean() {
             let narrow = but!(d, instruction: tile(64, 64, 32));
             let one = but!(d, threadblock: tile(64, 128, 128), warp: tile(64, 128, 128));
             let wide = but!(d, threadblock: tile(128, 192, 128), warp: tile(64, 192, 128), instruction: tile(64, 192, 32));
-            [("cooperative", d), ("wide", wide), ("in turns", turns), ("narrow", narrow), ("one part", one)]
+            [("cooperative", d), ("wide", wide), ("ping-pong", turns), ("narrow", narrow), ("one part", one)]
         })
         .map(|(name, d)| (name.to_owned(), d, ArchKind::Sm90))
         .collect();
@@ -217,19 +217,19 @@ fn kernels_that_promote_compile_clean() {
     all_clean("kernels that promote", kernels);
 }
 
-/// A description of a seed whose D the copy engine stores.
-fn with_roles(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
+/// A description of a seed whose D TMA stores.
+fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
     (format!("seed {seed}"), but!(d, align_c: d.class.output.element.elements_in(16)), ArchKind::Sm90)
 }
 
-/// Where C and D are not aligned for the copy engine, threads read and store them.
+/// Where C and D are not aligned for TMA, threads read and store them.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_whose_threads_store_compile_clean() {
     let kernels: Vec<_> = (10_000..10_024)
         .map(|seed| {
-            let (name, d, arch) = with_roles(seed, true, description);
+            let (name, d, arch) = warp_specialized_only(seed, true, description);
             let align_c = [1, 2, d.alignments()[2] / 2][seed as usize % 3];
             (name, but!(d, align_c), arch)
         })
@@ -247,13 +247,13 @@ fn log_of(unit: &TranslationUnit) -> (String, Option<String>) {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
-    // With slices of K, so that there is a map of deposits.
+    // With slices of K, so that there is a map of partial accumulators.
     let d = default_f32(ArchKind::Sm90);
     let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
     assert_eq!(d.check(), Ok(()));
     let unit = unit_of(&d, true);
     let asserted: Vec<_> = unit.source.lines().filter(|line| line.contains("index::fingerprint<")).collect();
-    for name in ["copy_a", "copy_b", "smem_a", "smem_b", "fragment_a", "fragment_b", "depth", "deposit", "order"] {
+    for name in ["copy_a", "copy_b", "smem_a", "smem_b", "fragment_a", "fragment_b", "depth", "partials", "order"] {
         let lines: Vec<_> = asserted.iter().filter(|line| line.contains(&format!("\"{name}: "))).collect();
         assert!(!lines.is_empty(), "no fingerprint of {name}");
         for line in lines {

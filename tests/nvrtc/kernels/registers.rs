@@ -4,7 +4,7 @@ use super::{all_clean, descriptions};
 use crate::harness::OfFamily;
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{Pins, SourceKind},
+    desc::{AOperandKind, Pins},
     internals::{family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
     numeric::ElementKind,
@@ -12,7 +12,7 @@ use falchion::{
 };
 
 /// A from registers: nothing spills, no product waits for another (C7510), though registers are written while products under way read
-/// others; in turns and together, with one row of instructions a consumer and with two.
+/// others; ping-pong and cooperative, with one row of instructions a consumer and with two.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_in_registers_compile_clean() {
@@ -34,7 +34,7 @@ fn kernels_with_a_in_registers_compile_clean() {
             let instruction = Mnk { n: warp.1, ..default.roles().knobs.instruction };
             let (threadblock, warp) = (of(tile), of(warp));
             let knobs = but!(default, threadblock, warp, instruction, schedule, stages: 3).user_pins();
-            let d = default.with(Pins { a_operand: Some(SourceKind::Registers), ..knobs });
+            let d = default.with(Pins { a_operand: Some(AOperandKind::Registers), ..knobs });
             kernels.push((format!("{orders:?}"), d, ArchKind::Sm90));
         }
     }

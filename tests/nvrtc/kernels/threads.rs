@@ -1,4 +1,4 @@
-//! Kernels whose threads multiply what the copy engine brings.
+//! Kernels whose threads multiply what TMA brings.
 
 use super::{
     a_wrong_fact_is_named, all_clean,
@@ -22,15 +22,15 @@ fn kernels_whose_threads_multiply_compile_clean() {
     let tiles_of = |orders| tiles.map(|(block, warp, thread)| plain(orders, block, warp, thread));
     let explored: Vec<_> = layouts.flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
     all_clean("tiles of threads", explored);
-    let drawn = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
+    let random_description = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
         (format!("seed {seed}"), draw(seed, Wanted { plain, family: Family::Threads, ..Wanted::default() }), ArchKind::Sm90)
     };
-    let mut kernels: Vec<_> = (11_000..11_030).map(|seed| drawn(seed, true, &description)).collect();
-    kernels.extend((12_000..12_020).map(|seed| drawn(seed, false, &description)));
+    let mut kernels: Vec<_> = (11_000..11_030).map(|seed| random_description(seed, true, &description)).collect();
+    kernels.extend((12_000..12_020).map(|seed| random_description(seed, false, &description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions of threads", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 33);
-    let fits: Vec<_> = (13_000..13_012).map(|seed| drawn(seed, true, &just_fits)).collect();
+    let fits: Vec<_> = (13_000..13_012).map(|seed| random_description(seed, true, &just_fits)).collect();
     all_clean("descriptions of threads that just fit", fits);
 }
 

@@ -1,13 +1,11 @@
 //! One transpose of a suite, measured on a device: ours, a copy and the peer, interleaved; ours verified first.
 
-use super::{
-    problem::TransposeProblem,
-    record::{Circumstances, TransposeLine},
-};
+use super::{problem::SuiteTranspose, record::TransposeLine};
 use crate::{
     bench::{
-        measure::Run,
+        measure::{Run, downloaded},
         protocol::{self, Session},
+        record::Circumstances,
         timer::Launch,
     },
     sys::{
@@ -22,15 +20,16 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{DeviceMatrix, TransposeOperands, cache::Cache, compile, pass_unit, transpose},
+    cuda::{DeviceMatrix, cache::Cache, compile, pass_unit, transpose},
     internals::{
-        call::{HostSlice, Source},
+        call::Source,
         pass::{
             PassDesc,
-            transpose::{Choice, Combine, TransposeDesc, TransposeShapes},
+            transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
         },
         sys::driver::driver,
     },
+    layout::Order,
     numeric::ElementKind,
     refusal::{Operand, Refusal},
 };
@@ -48,9 +47,9 @@ pub struct TransposeBench {
 /// Everything that a problem's launches touch.
 struct Buffers {
     /// The problem, whatever computes it.
-    problem: TransposeProblem,
+    suite: SuiteTranspose,
     a: HostBuffer,
-    b: Option<HostBuffer>,
+    b: Source<HostBuffer>,
     /// What D holds before.
     poison: HostBuffer,
     sources: Vec<Operands>,
@@ -60,36 +59,32 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(stream: &Arc<CudaStream>, problem: &TransposeProblem) -> Result<Self, Error> {
-        let (shapes, combine, kind) = (problem.shapes(), problem.combine(), kind(problem)?);
-        let seed = problem.seed.unwrap_or(1);
-        let a = filled(combine, kind, shapes.a.length, seed)?;
-        let b = match shapes.b {
-            Source::Matrix(b) => Some(filled(combine, kind, b.length, seed.wrapping_add(1))?),
-            _ => None,
-        };
-        let poison = HostBuffer::poisoned(kind, shapes.d.length)?;
+    fn new(stream: &Arc<CudaStream>, suite: &SuiteTranspose) -> Result<Self, Error> {
+        let (problem, combine, kind) = (suite.problem(), suite.combine(), kind(suite)?);
+        let seed = suite.seed.unwrap_or(1);
+        let a = filled(combine, kind, problem.a.memory.length, seed)?;
+        let b = problem.b.try_map(|b| filled(combine, kind, b.memory.length, seed.wrapping_add(1)))?;
+        let poison = HostBuffer::poisoned(kind, problem.d.memory.length)?;
         let upload = |buffer: &HostBuffer| stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
-        let count = protocol::sets(a.bytes().len() + poison.bytes().len() + b.as_ref().map_or(0, |b| b.bytes().len()));
-        let sources = (0..count)
-            .map(|_| Ok(Operands { a: upload(&a)?, b: b.as_ref().map(upload).transpose()? }))
-            .collect::<Result<_, Error>>()?;
+        let count = protocol::sets(a.bytes().len() + poison.bytes().len() + b.matrix().map_or(0, |b| b.bytes().len()));
+        let sources =
+            (0..count).map(|_| Ok(Operands { a: upload(&a)?, b: b.as_ref().try_map(upload)? })).collect::<Result<_, Error>>()?;
         let results = (0..count).map(|_| upload(&poison)).collect::<Result<_, Error>>()?;
         let room = poison.bytes().len().max(a.bytes().len());
         let others = (0..count)
             .map(|_| stream.alloc_zeros::<u8>(room).map_err(driver("cuMemAllocAsync")))
             .collect::<Result<_, Error>>()?;
-        Ok(Self { problem: bare(problem), a, b, poison, sources, results, others })
+        Ok(Self { suite: bare(suite), a, b, poison, sources, results, others })
     }
 }
 
 /// The problem without what computes it.
-fn bare(problem: &TransposeProblem) -> TransposeProblem {
-    TransposeProblem { rung: None, desc: None, ..problem.clone() }
+fn bare(suite: &SuiteTranspose) -> SuiteTranspose {
+    SuiteTranspose { rung: None, desc: None, ..suite.clone() }
 }
 
-fn kind(problem: &TransposeProblem) -> Result<ElementKind, Error> {
-    problem.kind().map_err(|because| Error::Measurement { because })
+fn kind(suite: &SuiteTranspose) -> Result<ElementKind, Error> {
+    suite.kind().map_err(|because| Error::Measurement { because })
 }
 
 impl TransposeBench {
@@ -107,26 +102,26 @@ impl TransposeBench {
     ///
     /// # Errors
     /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
-    pub fn measure(&mut self, session: &mut Session<'_>, problem: &TransposeProblem, run: &Run) -> Result<TransposeLine, Error> {
-        let kept = self.kept.take().filter(|buffers| buffers.problem == bare(problem));
+    pub fn measure(&mut self, session: &mut Session<'_>, suite: &SuiteTranspose, run: &Run) -> Result<TransposeLine, Error> {
+        let kept = self.kept.take().filter(|buffers| buffers.suite == bare(suite));
         let buffers = self.kept.insert(match kept {
             Some(buffers) => buffers,
-            None => Buffers::new(&self.stream, problem)?,
+            None => Buffers::new(&self.stream, suite)?,
         });
-        let (shapes, combine, kind) = (problem.shapes(), problem.combine(), kind(problem)?);
+        let (problem, combine, kind) = (suite.problem(), suite.combine(), kind(suite)?);
         let Buffers { a, b, poison, sources, results, others, .. } = buffers;
-        let mut ours = Ours { stream: &self.stream, choice: problem.choice(), combine, kind, shapes: &shapes, sources, results };
-        let found = ours.verify([whole(a)?, whole(b.as_ref().unwrap_or(poison))?], poison)?;
+        let mut ours = Ours { stream: &self.stream, choice: suite.choice(), combine, kind, problem, sources, results };
+        let found = ours.verify(a, b, poison)?;
 
         let count = others.len();
         let region = |set: usize| (Region::of(&sources[set].a), Region::of(&others[set]));
-        let bytes = kind.matrix_bytes((shapes.rows * shapes.columns) as u64) as usize;
+        let bytes = kind.matrix_bytes((problem.rows * problem.columns) as u64) as usize;
         let mut copied = Copied { stream: &self.stream, regions: (0..count).map(region).collect(), bytes };
         let problems = (0..count).map(|set| {
             let (a, d) = region(set);
-            let b = sources[set].b.as_ref().map_or(d, Region::of);
-            let (lda, ldd) = (shapes.a.leading, shapes.d.leading);
-            GeamProblem { rows: shapes.rows, columns: shapes.columns, a, lda, b, ldb: ldd, d, ldd, scalars: problem.scalars() }
+            let b = sources[set].b.matrix().map_or(d, Region::of);
+            let (lda, ldd) = (problem.a.leading(Order::Row), problem.d.leading(Order::Row));
+            GeamProblem { rows: problem.rows, columns: problem.columns, a, lda, b, ldb: ldd, d, ldd, scalars: problem.scalars }
         });
         let mut peer = self.cublas.as_ref().filter(|_| matches!(kind, ElementKind::F32 | ElementKind::F64)).map(|cublas| Geam {
             cublas,
@@ -134,21 +129,17 @@ impl TransposeBench {
             kind,
         });
         let circumstances = Circumstances {
-            suite: run.suite.clone(),
             config: ours.desc().to_string(),
             peer: peer.as_ref().map(|peer| peer.name().to_owned()),
-            verified: found.elements,
             error_over_bound: found.error_over_bound,
-            device: self.device.clone(),
-            date: run.date.clone(),
-            commit: run.commit.clone(),
+            ..run.circumstances("transpose", &self.device)
         };
         let mut contenders: Vec<&mut dyn Launch> = vec![&mut ours, &mut copied];
         if let Some(peer) = &mut peer {
             contenders.push(peer);
         }
         let rounds = session.interleave(&mut contenders, count)?;
-        TransposeLine::new(problem, &rounds, circumstances)
+        TransposeLine::new(suite, &rounds, found.elements, circumstances)
     }
 }
 
@@ -157,11 +148,11 @@ impl TransposeBench {
 /// # Errors
 ///
 /// Those of [`compile`].
-pub fn compile_all(problems: &[TransposeProblem], sm: u32) -> Result<usize, Error> {
+pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<usize, Error> {
     let mut descs: Vec<TransposeDesc> = Vec::new();
-    for problem in problems {
-        let kind = kind(problem)?;
-        let desc = problem.choice().desc(problem.combine(), kind.bytes_of(1), &problem.shapes(), [0; 3]);
+    for one in suite {
+        let kind = kind(one)?;
+        let desc = one.choice().desc(one.combine(), kind.bytes_of(1), &one.problem());
         if !descs.contains(&desc) {
             compile(Cache::global(), &pass_unit(&PassDesc::Transpose(desc)), sm)?;
             descs.push(desc);
@@ -176,14 +167,10 @@ fn filled(combine: Combine, kind: ElementKind, length: usize, seed: u64) -> Resu
     Ok(buffer)
 }
 
-fn whole(buffer: &HostBuffer) -> Result<HostSlice<'_>, Error> {
-    buffer.slice(0..buffer.length())
-}
-
 /// What is read.
 struct Operands {
     a: CudaSlice<u8>,
-    b: Option<CudaSlice<u8>>,
+    b: Source<CudaSlice<u8>>,
 }
 
 /// Our kernel over rotated sets of buffers.
@@ -192,21 +179,19 @@ struct Ours<'a> {
     choice: Choice,
     combine: Combine,
     kind: ElementKind,
-    shapes: &'a TransposeShapes,
+    problem: TransposeProblem,
     sources: &'a [Operands],
     results: &'a mut [CudaSlice<u8>],
 }
 
 impl Ours<'_> {
     /// Runs once into poison, and compares every byte.
-    fn verify(&mut self, [a, b]: [HostSlice<'_>; 2], poison: &HostBuffer) -> Result<TransposeVerdict, Error> {
+    fn verify(&mut self, a: &HostBuffer, b: &Source<HostBuffer>, poison: &HostBuffer) -> Result<TransposeVerdict, Error> {
         self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
         self.launch(0)?;
-        let mut d = HostBuffer::poisoned(self.kind, poison.length())?;
-        let bytes = d.slice_mut(0..poison.length())?;
-        self.stream.memcpy_dtoh(&self.results[0], { bytes }.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
-        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        let found = verdict(self.combine, self.shapes, [a, b, whole(poison)?], whole(&d)?)?;
+        let d = downloaded(self.stream, self.kind, &self.results[0], poison.length())?;
+        let call = self.problem.with(a.whole()?, b.as_ref().try_map(HostBuffer::whole)?, d.whole()?);
+        let found = verdict(self.combine, &call, poison.whole()?)?;
         match &found.first_wrong {
             Some(wrong) => {
                 Err(Error::Measurement { because: format!("our result is wrong, and what is wrong is not timed: {wrong}") })
@@ -217,7 +202,7 @@ impl Ours<'_> {
 
     /// The description that runs. Allocations begin at multiples of 256 bytes.
     fn desc(&self) -> TransposeDesc {
-        self.choice.desc(self.combine, self.kind.bytes_of(1), self.shapes, [0; 3])
+        self.choice.desc(self.combine, self.kind.bytes_of(1), &self.problem)
     }
 }
 
@@ -226,12 +211,9 @@ impl Launch for Ours<'_> {
         let (Some(Operands { a, b }), Some(d)) = (self.sources.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
-        let operands = TransposeOperands {
-            a: DeviceMatrix::read_bytes(self.kind, a, self.stream),
-            b: b.as_ref().map_or(Source::None, |b| Source::Matrix(DeviceMatrix::read_bytes(self.kind, b, self.stream))),
-            d: DeviceMatrix::write_bytes(self.kind, d, self.stream),
-        };
-        transpose(self.choice, self.combine, self.stream, self.shapes, &operands)
+        let (kind, stream) = (self.kind, self.stream);
+        let (a, b) = (DeviceMatrix::read_bytes(kind, a, stream), b.as_ref().map(|b| DeviceMatrix::read_bytes(kind, b, stream)));
+        transpose(self.choice, self.combine, stream, &self.problem.with(a, b, DeviceMatrix::write_bytes(kind, d, stream)))
     }
 
     fn name(&self) -> &str {

@@ -5,5 +5,5 @@ pub mod page;
 pub mod problem;
 pub mod record;
 
-pub use problem::TransposeProblem;
+pub use problem::SuiteTranspose;
 pub use record::TransposeLine;

@@ -1,10 +1,11 @@
-//! The page people read, made from the lines of a suite of transposes.
+//! The page made from the lines of a suite of transposes.
 
 use super::record::TransposeLine;
 use crate::bench::{
     page::{distinct, laid_out, optional, unsettled},
     statistics::geometric_mean,
 };
+use falchion::layout::Order;
 
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
 #[must_use]
@@ -44,14 +45,14 @@ fn summary(lines: &[TransposeLine]) -> String {
 
 fn row(line: &TransposeLine) -> [String; 12] {
     let p = &line.problem;
-    let shapes = p.shapes();
+    let problem = p.problem();
     let scaled = if p.scalars() == [1.0, 0.0] { "" } else { ", alpha Aᵀ + beta B" };
     [
         p.rows.to_string(),
         p.columns.to_string(),
         format!("{}{scaled}", p.element),
-        shapes.a.leading.to_string(),
-        shapes.d.leading.to_string(),
+        problem.a.leading(Order::Row).to_string(),
+        problem.d.leading(Order::Row).to_string(),
         format!("{} {}", line.family, line.config),
         format!("{:.1}", line.ours_us),
         format!("{:.0}", line.ours_gbs),

@@ -10,8 +10,8 @@ use crate::bench::suite::parse_lines;
 use falchion::{
     Error,
     internals::{
-        call::Source,
-        pass::transpose::{Choice, Combine, Rung, Strided, TransposeDesc, TransposeShapes},
+        call::{Elements, View},
+        pass::transpose::{Choice, Combine, Rung, TransposeDesc, TransposeProblem},
     },
     numeric::ElementKind,
 };
@@ -28,7 +28,7 @@ pub enum Operation {
 /// One transpose: A is `rows` x `columns`, row-major.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TransposeProblem {
+pub struct SuiteTranspose {
     /// `transpose`.
     pub op: Operation,
     /// Rows of A.
@@ -61,7 +61,7 @@ pub struct TransposeProblem {
     pub seed: Option<u64>,
 }
 
-impl TransposeProblem {
+impl SuiteTranspose {
     /// `D = Aᵀ` of packed matrices, by what the resolver chooses.
     pub fn new((rows, columns): (usize, usize), kind: ElementKind) -> Self {
         Self {
@@ -107,22 +107,11 @@ impl TransposeProblem {
     }
 
     /// The problem of matrices that lie in memory of their own.
-    pub fn shapes(&self) -> TransposeShapes {
-        let of = |rows: usize, columns: usize, leading: Option<usize>| {
-            let packed = Strided::of(rows, columns, leading, None, 0);
-            Strided { length: packed.stride, ..packed }
-        };
-        let ([alpha, beta], d) = (self.scalars(), of(self.columns, self.rows, self.ldd));
-        TransposeShapes {
-            rows: self.rows,
-            columns: self.columns,
-            batch: 1,
-            a: of(self.rows, self.columns, self.lda),
-            b: if beta == 0.0 { Source::None } else { Source::Matrix(d) },
-            d,
-            alpha,
-            beta,
-        }
+    pub fn problem(&self) -> TransposeProblem {
+        let leading = [self.lda, self.ldd, self.ldd];
+        let problem = TransposeProblem::of((self.rows, self.columns), 1, leading, self.scalars());
+        let own = |view: View<Elements>| Elements::of(view.batch_stride);
+        problem.with(own(problem.a), problem.b.map(own), own(problem.d))
     }
 
     /// Bytes that have to be read and written.
@@ -143,8 +132,8 @@ impl TransposeProblem {
         if self.desc.is_some() && self.rung.is_some() {
             return Err("`desc` and `rung` both say which kernel".to_owned());
         }
-        let desc = self.choice().desc(self.combine(), kind.bytes_of(1), &self.shapes(), [0; 3]);
-        desc.check().and_then(|()| self.shapes().check(&desc)).map_err(|refusal| refusal.to_string())
+        let desc = self.choice().desc(self.combine(), kind.bytes_of(1), &self.problem());
+        desc.check().and_then(|()| self.problem().check(&desc)).map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -160,13 +149,14 @@ pub fn is_of_transposes(text: &str) -> bool {
 ///
 /// # Errors
 /// [`Error::Suite`] with the line's number when a line is not a transpose, or when there is none.
-pub fn parse(name: &str, text: &str) -> Result<Vec<TransposeProblem>, Error> {
-    parse_lines(name, text, TransposeProblem::check)
+pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteTranspose>, Error> {
+    parse_lines(name, text, SuiteTranspose::check)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use falchion::internals::call::Source;
 
     #[test]
     fn a_suite_says_what_it_is_of() {
@@ -179,12 +169,15 @@ mod tests {
     #[test]
     fn a_line_reads_back_and_counts_its_bytes() {
         let line = r#"{"op":"transpose","rows":30,"columns":20,"type":"f64","lda":21,"beta":0.5,"rung":"padded"}"#;
-        let problem = parse("test", line).unwrap().remove(0);
-        assert_eq!(serde_json::to_string(&problem).unwrap(), line);
-        assert_eq!((problem.traffic_bytes(), problem.combine()), (3.0 * 600.0 * 8.0, Combine::F64));
-        let shapes = problem.shapes();
-        assert_eq!((shapes.a.leading, shapes.a.length, shapes.d.leading, shapes.d.length), (21, 630, 30, 600));
-        assert_eq!(shapes.b, Source::Matrix(shapes.d));
+        let suite = parse("test", line).unwrap().remove(0);
+        assert_eq!(serde_json::to_string(&suite).unwrap(), line);
+        assert_eq!((suite.traffic_bytes(), suite.combine()), (3.0 * 600.0 * 8.0, Combine::F64));
+        let problem = suite.problem();
+        assert_eq!(
+            (problem.a.strides, problem.a.memory.length, problem.d.strides, problem.d.memory.length),
+            ([21, 1], 630, [30, 1], 600)
+        );
+        assert_eq!(problem.b, Source::Matrix(problem.d));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The line that is kept of one transpose: JSON, one object a line.
 
-use super::problem::TransposeProblem;
-use crate::bench::{Rounds, record::json};
+use super::problem::SuiteTranspose;
+use crate::bench::{
+    Rounds,
+    record::{Circumstances, json},
+};
 use falchion::Error;
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct TransposeLine {
     /// The problem as it was asked.
     #[serde(flatten)]
-    pub problem: TransposeProblem,
+    pub problem: SuiteTranspose,
     /// The suite's name.
     pub suite: String,
     /// `transpose`.
@@ -52,46 +55,25 @@ pub struct TransposeLine {
     pub commit: String,
 }
 
-/// What a line says besides the problem and the times.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Circumstances {
-    /// The suite's name.
-    pub suite: String,
-    /// The configuration that ran, in one word.
-    pub config: String,
-    /// The peer that was asked.
-    pub peer: Option<String>,
-    /// Elements compared.
-    pub verified: u64,
-    /// The largest error over its bound.
-    pub error_over_bound: Option<f64>,
-    /// The device's name.
-    pub device: String,
-    /// The day.
-    pub date: String,
-    /// The commit measured.
-    pub commit: String,
-}
-
 impl TransposeLine {
-    /// The line of `problem`, whose rounds are ours, the copy, and the peer where there is one.
+    /// The line of `problem`, whose rounds are ours, the copy, and the peer where there is one. So many elements were verified.
     ///
     /// # Errors
     /// [`Error::Measurement`] when the rounds are fewer.
-    pub fn new(problem: &TransposeProblem, rounds: &Rounds, circumstances: Circumstances) -> Result<Self, Error> {
+    pub fn new(problem: &SuiteTranspose, rounds: &Rounds, verified: u64, circumstances: Circumstances) -> Result<Self, Error> {
         let [ours_us, copy_us] = [0, 1].map(|slot: usize| rounds.stats.get(slot).map(|stats| stats.quartiles_us.median));
         let (Some(ours_us), Some(copy_us)) = (ours_us, copy_us) else {
             return Err(Error::Measurement { because: "there are no rounds of ours and of a copy".to_owned() });
         };
         let peer_us = rounds.stats.get(2).map(|stats| stats.quartiles_us.median);
-        let copied = TransposeProblem { beta: None, ..problem.clone() }.traffic_bytes();
+        let copied = SuiteTranspose { beta: None, ..problem.clone() }.traffic_bytes();
         let gbs = |bytes: f64, time_us: f64| bytes / time_us / 1e3;
         let bytes = problem.traffic_bytes();
-        let Circumstances { suite, config, peer, verified, error_over_bound, device, date, commit } = circumstances;
+        let Circumstances { suite, kind, config, peer, error_over_bound, device, date, commit, .. } = circumstances;
         Ok(Self {
             problem: problem.clone(),
             suite,
-            kind: "transpose".to_owned(),
+            kind,
             family: problem.rung.map_or("transpose", |rung| rung.name()).to_owned(),
             config,
             ours_us,
@@ -120,7 +102,7 @@ impl TransposeLine {
         json(self)
     }
 
-    /// One line for people.
+    /// One line of text.
     #[must_use]
     pub fn said(&self) -> String {
         let p = &self.problem;

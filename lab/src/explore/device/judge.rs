@@ -71,7 +71,7 @@ impl Judge {
         {
             return Ok(Some(format!("it does not write all of D: not element {place} from D's first")));
         }
-        let (a, b) = (known.a.slice(0..known.a.length())?, known.b.slice(0..known.b.length())?);
+        let (a, b) = (known.a.whole()?, known.b.whole()?);
         let claim = Claim { desc, problem, a, b, c: None, d: computed.slice(d)? };
         let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
@@ -110,8 +110,8 @@ mod tests {
                 assert!(judge.decides(&desc, known));
                 let mut right = judge.poison().clone();
                 let matrices = HostMatrices {
-                    a: known.a.slice(0..known.a.length())?,
-                    b: known.b.slice(0..known.b.length())?,
+                    a: known.a.whole()?,
+                    b: known.b.whole()?,
                     c: Source::None,
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
                 };

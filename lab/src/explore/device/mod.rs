@@ -84,7 +84,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let extents = [a, b, desc.class.output.layout.packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
     for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
-        // The copy engine reads whole vectors or nothing: another operand makes a detour, whose time is no candidate's own.
+        // TMA reads whole vectors or nothing: another operand takes a pass, whose time is no candidate's own.
         let refused = desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));

@@ -72,8 +72,7 @@ impl<'s> OnDevice<'s> {
         let workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
         kernel.run(stream, CudaCall { workspace, ..self.judge.problem().with(matrices) })?;
         let mut computed = HostBuffer::poisoned(types.c, poison.length())?;
-        let all = computed.length();
-        stream.memcpy_dtoh(&*d, computed.slice_mut(0..all)?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream.memcpy_dtoh(&*d, computed.whole_mut()?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
         Ok(computed)
     }

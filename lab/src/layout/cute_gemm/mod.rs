@@ -22,9 +22,10 @@ pub use grid::GridParts;
 pub use kernel::CuteGemmKernel;
 pub use spell::{CuteGemmParams, INTEGERS, KernelText};
 
+use crate::layout::tensor::{Tensor, copy, gemm};
 use core::ops::{AddAssign, Mul};
 use falchion::{
-    layout::algebra::{Coordinate, Int, IntTuple, Layout, LayoutError, Step, Tensor, Tiler, copy, gemm},
+    layout::algebra::{Coordinate, Int, IntTuple, Layout, LayoutError, Step, Tiler},
     shape::Mnk,
 };
 

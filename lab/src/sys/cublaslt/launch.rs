@@ -157,7 +157,7 @@ fn fits(name: &str, region: Region<'_>, bytes: usize, stream: &CudaStream) -> Re
     let because = if region.bytes < bytes {
         format!("{name} has {} bytes and the problem needs {bytes}", region.bytes)
     } else if !region.address.is_multiple_of(ALIGNMENT_BYTES) {
-        format!("{name} starts at an address that is no multiple of {ALIGNMENT_BYTES} bytes")
+        format!("{name} starts at an address that is not a multiple of {ALIGNMENT_BYTES} bytes")
     } else if region.stream != stream.cu_stream() as usize {
         format!("{name} was allocated on another stream than the one that is timed")
     } else {

@@ -78,7 +78,7 @@ fn row_major_tn_is_column_major_tn_exchanged() {
         fast_accumulation: false,
     };
     let form = problem.column_major();
-    // Both operands contiguous along K: the library's favourite, transposed first and plain second.
+    // Both operands K-major: the library's favourite, transposed first and plain second.
     assert!(form.exchanged && form.first.transposed && !form.second.transposed);
     assert_eq!((form.first.rows, form.first.columns, form.second.rows, form.second.columns), (5, 4, 5, 3));
     assert!(form.c.row_major && !form.d.row_major);

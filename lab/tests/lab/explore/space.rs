@@ -234,7 +234,7 @@ proptest! {
     /// `sample(P, n, s)` is a subset of P of `min(n, |P|)` points, each once; the same again for the same seed; `sample(P, n, s)` begins
     /// `sample(P, n + 1, s)`; and all of P comes for `n >= |P|`.
     #[test]
-    fn samples_are_drawn_without_replacement(count in 0usize..60, wanted in 0usize..70, seed: u64) {
+    fn samples_are_without_replacement(count in 0usize..60, wanted in 0usize..70, seed: u64) {
         let points: Vec<u64> = (0..count as u64).map(|point| point * 7 + 3).collect();
         let drawn = sample(&points, wanted, seed);
         prop_assert_eq!(drawn.len(), wanted.min(count));

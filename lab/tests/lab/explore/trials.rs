@@ -34,22 +34,22 @@ pub fn candidates(count: usize) -> Vec<GemmDesc> {
     sample(&census.legal, count, 1).into_iter().map(|point| space.at(point)).collect()
 }
 
-/// Columns of tiles abreast.
-fn abreast(desc: &GemmDesc) -> u32 {
+/// The group size.
+fn group_size(desc: &GemmDesc) -> u32 {
     match desc.swizzle() {
-        SwizzleKind::Identity(abreast) => abreast,
+        SwizzleKind::Identity(group_size) => group_size,
         other => panic!("{other:?}"),
     }
 }
 
-/// 5 stages are fast, and wrong; the more columns abreast, the faster.
+/// 5 stages are fast, and wrong; the larger the group, the faster.
 pub fn fate(desc: &GemmDesc) -> Fate {
-    let abreast = abreast(desc);
-    match (desc.stages(), abreast) {
+    let group_size = group_size(desc);
+    match (desc.stages(), group_size) {
         (5, _) => Fate::Wrong,
         (4, 1..=3) => Fate::Fails,
         (4, 4..=6) => Fate::Spills,
-        (stages, abreast) => Fate::Takes(200.0 - 10.0 * f64::from(abreast) - f64::from(stages)),
+        (stages, group_size) => Fate::Takes(200.0 - 10.0 * f64::from(group_size) - f64::from(stages)),
     }
 }
 
@@ -137,7 +137,7 @@ fn what_is_wrong_never_wins() {
     let standings = standings(&all, SIZE);
     assert!(standings.iter().all(|standing| matches!(fate(&standing.desc), Fate::Takes(_))));
     assert_eq!(standings.len(), 24);
-    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (abreast(&s.desc), s.desc.stages())).collect();
+    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (group_size(&s.desc), s.desc.stages())).collect();
     assert_eq!(first, [(10, 4), (10, 3), (10, 2), (9, 4)]);
     assert_eq!(standings.iter().map(|standing| standing.is_final).collect::<Vec<_>>()[..4], [true, true, true, false]);
     let last = last_final(&all, SIZE).unwrap();

@@ -1,8 +1,21 @@
-//! The text of a kernel whose warpgroups have roles.
+//! The text of a warp-specialized kernel.
 
 mod threads;
 
-use crate::{codegen::{ENTRY, ORDERED, SplitLine, TensorGemmParams, TensorMap, TranslationUnit, epilogue_header, fingerprint_assertion, fingerprints_of, order_header, split_fingerprints, split_header}, desc::WarpSpecializedDesc, epilogue::tensor_store::StagingMap, index::Map, operand::OperandKind, smem::Along, threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, TileScheduler, WarpSpecialized}, warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup}};
+use super::WORK;
+use crate::{
+    codegen::{
+        DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
+        epilogue_header, fingerprint_assertion, fingerprints_of, order_header, work_facts,
+    },
+    desc::WarpSpecializedDesc,
+    epilogue::tensor_store::StagingMap,
+    index::Map,
+    operand::OperandKind,
+    smem::Along,
+    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, WarpSpecialized, Work},
+    warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
+};
 use core::fmt::Write;
 use std::sync::Arc;
 
@@ -43,12 +56,14 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
         ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
         ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => of_warpgroups(d, components, mma),
     };
-    let mut text =
-        format!("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"{}\"\n", own.twin);
+    let mut text = format!(
+        "#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"threadblock/work.cuh\"\n#include \"{}\"\n",
+        own.twin
+    );
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
-    text.push_str(&SplitLine::declaration());
-    text.push_str(&split_header(d.knobs.emulation, d.frame));
+    text.push_str(&DecomposedLine::declaration());
+    text.push_str(&emulation_header(d.knobs.emulation, d.frame));
     text.push_str(&components.ring.header());
     // The components were made from a description, whose schedules there are.
     text.push_str(&components.roles().header());
@@ -63,7 +78,8 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
         writeln!(text, "  using Accumulator = {};\n  using C = {};", d.class.accumulator.cuda(), d.class.output.element.cuda());
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
-    text.push_str("  using Epilogue = ::Epilogue;\n  using Order = ::Order;\n  using Split = ::SplitFacts;\n");
+    text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
+    text.push_str(&work_facts(WORK));
     for (fact, value) in facts.iter().chain(&own.facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -113,11 +129,11 @@ fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &Mm
             ("kRepeatsM", components.repeats.m),
             ("kRepeatsN", components.repeats.n),
             ("kStoreAccess", d.knobs.align_c),
-            ("kByCopyEngine", u32::from(d.by_copy_engine())),
-            ("kSliceColumns", components.slice_columns),
+            ("kByTma", u32::from(d.by_tma())),
+            ("kSubtileColumns", components.subtile_columns),
             ("kColumnMajor", u32::from(!components.layout_c.is_row())),
-            ("kSliceBoxRows", components.slice_box_rows()),
-            ("kSliceSwizzle", components.slice_swizzle.bits()),
+            ("kSubtileBoxRows", components.subtile_box_rows()),
+            ("kSubtileSwizzle", components.subtile_swizzle.bits()),
             ("kPromotes", u32::from(d.promotes())),
             ("kFragmentSets", components.options.fragment_sets()),
         ],
@@ -187,10 +203,10 @@ pub(super) fn translation_unit(
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
-        source.push_str(&split_fingerprints(d.knobs.emulation, d.frame));
+        source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
-            let tiles = ClusterTiles(TileScheduler { order, cluster, rows, columns, clusters: 1 });
+            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, tiles_k: 1, clusters: 1 });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }

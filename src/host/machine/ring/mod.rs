@@ -19,7 +19,7 @@ mod staging;
 mod steps;
 mod warp;
 
-pub use payload::{Bytes, Deposit, Payload};
+pub use payload::{Bytes, Payload, Staged};
 
 use super::{
     memory::{By, SharedMemory},
@@ -29,7 +29,7 @@ use super::{
 use crate::{
     operand::OperandKind,
     plan::RingProgram,
-    schedule::{Fault, Role, RoleStep, ShareName, SliceName, Spelled, WarpName, Who},
+    schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
     threadblock::{
         Region,
         pipeline::{REGISTERS, WARPS},
@@ -41,13 +41,23 @@ use warp::Warp;
 
 /// How much each block of a cluster computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Work {
-    /// Tiles of D, one after the other.
-    pub tiles: u32,
-    /// Tiles along K of each.
-    pub k_tiles: u32,
+pub struct ClusterWork<'a> {
+    /// k-tiles of each of its units, one after the other.
+    pub k_tiles: &'a [u32],
     /// Whether C is read.
     pub source: bool,
+}
+
+impl ClusterWork<'_> {
+    /// k-tiles of a unit; none of one that is not there.
+    fn k_tiles_of(&self, unit: u32) -> u32 {
+        self.k_tiles.get(unit as usize).copied().unwrap_or(0)
+    }
+
+    /// Those of some units together.
+    fn k_tiles_in(&self, units: Range<u32>) -> u64 {
+        units.map(|unit| u64::from(self.k_tiles_of(unit))).sum()
+    }
 }
 
 /// What happened.
@@ -61,9 +71,9 @@ pub struct Tally {
     pub arrivals: u64,
     /// Stages that warps multiplied.
     pub products: u64,
-    /// Slices of C that landed.
+    /// Subtiles of C that landed.
     pub sources: u64,
-    /// Slices of D that were stored.
+    /// Subtiles of D that were stored.
     pub stores: u64,
     /// The most copies and arrivals that were under way at once.
     pub most_under_way: usize,
@@ -76,10 +86,10 @@ enum Contents {
     Nothing,
     /// A share of a tile.
     Share(ShareName, Bytes),
-    /// A slice of C, of which the buffer holds all.
-    Source(SliceName, Bytes),
-    /// A warp's part of a slice of D, and since when asynchronous copies see it.
-    Part(SliceName, Arc<Deposit>, Option<Event>),
+    /// A subtile of C, of which the buffer holds all.
+    Source(SubtileName, Bytes),
+    /// A warp's part of a subtile of D, and since when asynchronous copies see it.
+    Part(SubtileName, Arc<Staged>, Option<Event>),
 }
 
 /// Something asynchronous that will land in a block: at a stage, or, of C, at a consumer.
@@ -93,7 +103,7 @@ struct Flight {
 enum Cargo {
     /// A share of a tile, and the bytes that its barrier counts.
     Copy(usize, u32),
-    /// A slice of C in the cells of a buffer, and the bytes that its barrier counts.
+    /// A subtile of C in the cells of a buffer, and the bytes that its barrier counts.
     Source(Range<usize>, u32),
     /// An arrival at an empty barrier: whose, by which step, and what that warp knew.
     Arrival(Who, RoleStep, Clock),
@@ -120,7 +130,7 @@ struct Block {
 /// The blocks of one cluster.
 struct Cluster<'a> {
     program: &'a RingProgram,
-    work: Work,
+    work: ClusterWork<'a>,
     payload: &'a mut dyn Payload,
     blocks: Vec<Block>,
     memory: SharedMemory<Contents>,
@@ -128,8 +138,8 @@ struct Cluster<'a> {
     meeting: Meeting,
     warps: Vec<Warp>,
     flights: Vec<Flight>,
-    /// The slices that are stored, by block and warpgroup.
-    stored: HashSet<(u32, u32, SliceName)>,
+    /// The subtiles that are stored, by block and warpgroup.
+    stored: HashSet<(u32, u32, SubtileName)>,
     tally: Tally,
 }
 
@@ -137,7 +147,7 @@ struct Cluster<'a> {
 ///
 /// # Errors
 /// The first fault of that order.
-pub fn check(program: &RingProgram, work: Work, seed: u64) -> Result<Tally, Fault> {
+pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<Tally, Fault> {
     run(program, work, seed, &mut ())
 }
 
@@ -145,7 +155,7 @@ pub fn check(program: &RingProgram, work: Work, seed: u64) -> Result<Tally, Faul
 ///
 /// # Errors
 /// The first fault of that order.
-pub fn run(program: &RingProgram, work: Work, seed: u64, payload: &mut dyn Payload) -> Result<Tally, Fault> {
+pub fn run(program: &RingProgram, work: ClusterWork<'_>, seed: u64, payload: &mut dyn Payload) -> Result<Tally, Fault> {
     let mut cluster = Cluster::new(program, work, payload)?;
     let warps = cluster.warps.len() as u32;
     Scheduler::new(seed, warps).run(&mut cluster)?;
@@ -172,7 +182,7 @@ fn agents(program: &RingProgram) -> [usize; 3] {
 }
 
 impl<'a> Cluster<'a> {
-    fn new(program: &'a RingProgram, work: Work, payload: &'a mut dyn Payload) -> Result<Self, Fault> {
+    fn new(program: &'a RingProgram, work: ClusterWork<'a>, payload: &'a mut dyn Payload) -> Result<Self, Fault> {
         let ring = &program.ring;
         ring.check().map_err(|refusal| Fault::NoRing { refusal })?;
         let (blocks, in_block, [warps, _, agents]) = (ring.blocks(), (1 + ring.consumers) * WARPS, agents(program));
@@ -220,11 +230,11 @@ impl<'a> Cluster<'a> {
         first..first + ring.shares(operand) as usize
     }
 
-    /// The cells of the staging buffer of a slice: its warps' parts. Foreign to who has no buffers.
-    fn parts(&self, mover: usize, slice: u8) -> Result<Range<usize>, Fault> {
+    /// The cells of the staging buffer of a subtile: its warps' parts. Foreign to who has no buffers.
+    fn parts(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let foreign = Fault::ForeignStep { step: "for slices" };
-        let buffer = u32::from(slice).checked_rem(ring.staging_buffers).ok_or(foreign)?;
+        let buffer = u32::from(subtile).checked_rem(ring.staging_buffers).ok_or(foreign)?;
         let part = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
         let first = name.block as usize * block_cells(self.program) + ring.stages as usize * stage_cells(self.program);
         Ok(first + part as usize..first + (part + WARPS) as usize)
@@ -276,25 +286,27 @@ impl<'a> Cluster<'a> {
         Err(Fault::LeftUnderWay { who, what })
     }
 
-    /// A slice is stored.
-    fn count_stored(&mut self, who: Who, slice: SliceName, step: RoleStep) -> Result<(), Fault> {
+    /// A subtile is stored.
+    fn count_stored(&mut self, who: Who, subtile: SubtileName, step: RoleStep) -> Result<(), Fault> {
         self.tally.stores += 1;
-        if slice.slice >= self.program.slices {
+        if subtile.subtile >= self.program.subtiles {
             return Err(Fault::ForeignStep { step: step.name() });
         }
-        let first = self.stored.insert((who.name.block, who.name.warpgroup, slice));
-        if first { Ok(()) } else { Err(Fault::SliceStoredTwice { who, slice }) }
+        let first = self.stored.insert((who.name.block, who.name.warpgroup, subtile));
+        if first { Ok(()) } else { Err(Fault::SubtileStoredTwice { who, subtile }) }
     }
 
     fn all_stored(&self) -> Result<(), Fault> {
         let ring = &self.program.ring;
-        for (block, tile) in (0..ring.blocks()).flat_map(|block| (0..self.work.tiles).map(move |tile| (block, tile))) {
-            // A tile of D that consumers take in turns is stored by one of them.
-            let owned = |&warpgroup: &u32| !ring.in_turns || tile % ring.consumers == warpgroup;
+        for (block, tile) in
+            (0..ring.blocks()).flat_map(|block| (0..self.work.k_tiles.len() as u32).map(move |tile| (block, tile)))
+        {
+            // A tile of D that consumers take under ping-pong is stored by one of them.
+            let owned = |&warpgroup: &u32| !ring.pingpong || tile % ring.consumers == warpgroup;
             for warpgroup in (0..ring.consumers).filter(owned) {
-                let mut slices = (0..self.program.slices).map(|slice| SliceName { tile, slice });
-                if let Some(slice) = slices.find(|slice| !self.stored.contains(&(block, warpgroup, *slice))) {
-                    return Err(Fault::SliceNeverStored { block, warpgroup, slice });
+                let mut subtiles = (0..self.program.subtiles).map(|subtile| SubtileName { tile, subtile });
+                if let Some(subtile) = subtiles.find(|subtile| !self.stored.contains(&(block, warpgroup, *subtile))) {
+                    return Err(Fault::SubtileNeverStored { block, warpgroup, subtile });
                 }
             }
         }

@@ -2,17 +2,17 @@
 
 use crate::{
     host::accumulators::Accumulators,
-    schedule::{ShareName, SliceName, WarpName},
+    schedule::{ShareName, SubtileName, WarpName},
     threadblock::pipeline::WARPS,
 };
 use std::sync::Arc;
 
-/// The contents of a share in a stage, or of a staging buffer in which a slice of C has landed.
+/// The contents of a share in a stage, or of a staging buffer in which a subtile of C has landed.
 pub type Bytes = Arc<Vec<u8>>;
 
-/// What a warp deposits.
+/// What a warp stages.
 #[derive(Default, Debug)]
-pub struct Deposit {
+pub struct Staged {
     /// Bytes of the staging buffer.
     pub places: Vec<u32>,
     /// The element that begins at each of them.
@@ -29,20 +29,20 @@ pub trait Payload {
     /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the accumulators. Where stages are
     /// promoted, `sums` are the partial sums, which are always overwritten, and `part` is the part that is multiplied.
     fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {}
-    /// Accumulators of a part += its partial sums; before the `first` tile along K accumulators are 0.
+    /// Accumulators of a part += its partial sums; before the `first` k-tile accumulators are 0.
     fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {}
-    /// Reads a slice of C for a consumer from global memory.
-    fn fetch(&mut self, block: u32, warpgroup: u32, name: SliceName) -> Bytes {
+    /// Reads a subtile of C for a consumer from global memory.
+    fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         Bytes::default()
     }
-    /// A warp's slice, from its accumulators, which are zeros where `zero`, because there was nothing to multiply; and from C, where
+    /// A warp's subtile, from its accumulators, which are zeros where `zero`, because there was nothing to multiply; and from C, where
     /// that comes through the buffer.
-    fn deposit(&mut self, warp: WarpName, name: SliceName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Deposit {
-        Deposit::default()
+    fn stage(&mut self, warp: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
+        Staged::default()
     }
-    /// Writes a slice of a consumer to global memory, from what its warps deposited.
-    fn store(&mut self, block: u32, warpgroup: u32, name: SliceName, parts: [&Deposit; WARPS as usize]) {}
-    /// Writes a warp's part of a tile of D to global memory, from its accumulators, as [`deposit`](Self::deposit) has them.
+    /// Writes a subtile of a consumer to global memory, from what its warps staged.
+    fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; WARPS as usize]) {}
+    /// Writes a warp's part of a tile of D to global memory, from its accumulators, as [`stage`](Self::stage) has them.
     fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {}
 }
 

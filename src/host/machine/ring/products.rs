@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     operand::OperandKind,
-    schedule::{Fault, RoleStep, ShareName, SliceName, Spelled},
+    schedule::{Fault, RoleStep, ShareName, Spelled, SubtileName},
 };
 
 impl Cluster<'_> {
@@ -87,7 +87,7 @@ impl Cluster<'_> {
     /// Lanes read their first fragments of a tile, if there is one.
     fn load_first(&mut self, mover: usize) -> Result<(), Fault> {
         let of = self.warps[mover].at();
-        if of.1 < self.work.k_tiles {
+        if of.1 < self.work.k_tiles_of(of.0) {
             let (stage, _) = self.position(mover, self.warps[mover].t)?;
             self.read_stage(mover, stage)?;
             self.warps[mover].loaded = Some(of);
@@ -190,7 +190,8 @@ impl Cluster<'_> {
 
     /// The products that go into the epilogue.
     pub(super) fn multiplied(&self, mover: usize) -> Result<u32, Fault> {
-        let (warp, wanted) = (&self.warps[mover], self.work.k_tiles);
+        let warp = &self.warps[mover];
+        let wanted = self.work.k_tiles_of(warp.at().0);
         let multiplied = warp.multiplied();
         if multiplied == wanted { Ok(multiplied) } else { Err(Fault::TileUnfinished { who: warp.who, multiplied, wanted }) }
     }
@@ -201,6 +202,6 @@ impl Cluster<'_> {
         let warp = &self.warps[mover];
         let (who, tile) = (warp.who, warp.at().0);
         self.payload.store_threads(who.name, tile, multiplied == 0, &warp.sums);
-        self.count_stored(who, SliceName { tile, slice: who.name.warp }, RoleStep::StoreThreads)
+        self.count_stored(who, SubtileName { tile, subtile: who.name.warp }, RoleStep::StoreThreads)
     }
 }

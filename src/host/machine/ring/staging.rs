@@ -3,15 +3,15 @@
 use super::{Bytes, Cargo, Cluster, Contents, Flight};
 use crate::{
     host::machine::memory::Conflict,
-    schedule::{Fault, RoleStep, SliceName},
+    schedule::{Fault, RoleStep, SubtileName},
     threadblock::Region,
 };
 use std::sync::Arc;
 
 impl Cluster<'_> {
-    /// A slice of the tile of D that a warp is at.
-    fn slice(&self, mover: usize, slice: u8) -> SliceName {
-        SliceName { tile: self.warps[mover].at().0, slice: u32::from(slice) }
+    /// A subtile of the tile of D that a warp is at.
+    fn subtile(&self, mover: usize, subtile: u8) -> SubtileName {
+        SubtileName { tile: self.warps[mover].at().0, subtile: u32::from(subtile) }
     }
 
     /// All but so many of a warp's groups of stores have read their buffers.
@@ -34,19 +34,19 @@ impl Cluster<'_> {
         self.arrive(mover, step, (Region::Source, consumer), self.program.source_bytes)
     }
 
-    /// A slice of C begins to arrive.
-    pub(super) fn fetch_source(&mut self, mover: usize, step: RoleStep, slice: u8) -> Result<(), Fault> {
+    /// A subtile of C begins to arrive.
+    pub(super) fn fetch_source(&mut self, mover: usize, step: RoleStep, subtile: u8) -> Result<(), Fault> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
-        let (who, name, cells) = (self.who(mover), self.slice(mover, slice), self.parts(mover, slice)?);
+        let (who, name, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let (block, consumer) = (who.name.block, who.name.warpgroup);
         self.barrier(mover, step, block, (Region::Source, consumer), true)?;
-        let over = |what| Fault::SourceOverwrites { who, slice: name, what };
+        let over = |what| Fault::SourceOverwrites { who, subtile: name, what };
         let data = self.payload.fetch(block, consumer, name);
         for cell in cells.clone() {
-            if let Contents::Part(deposited, ..) = self.memory.content(cell)
-                && !self.stored.contains(&(block, consumer, *deposited))
+            if let Contents::Part(staged, ..) = self.memory.content(cell)
+                && !self.stored.contains(&(block, consumer, *staged))
             {
                 return Err(over("what is not stored yet"));
             }
@@ -54,7 +54,7 @@ impl Cluster<'_> {
             let sent = self.memory.send(cell, &self.warps[mover].progress.clock, 0, contents);
             sent.map_err(|conflict| match conflict {
                 Conflict::OverRead(_) => over("what a store still reads"),
-                _ => over("other slices of C that are on their way"),
+                _ => over("other subtiles of C that are on their way"),
             })?;
         }
         let cargo = Cargo::Source(cells, self.program.ring.staging_bytes);
@@ -62,8 +62,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The elements of C that a slice is made with; `None` where none come through its buffer.
-    fn source_of(&mut self, mover: usize, cell: usize, wanted: SliceName) -> Result<Option<Bytes>, Fault> {
+    /// The elements of C that a subtile is made with; `None` where none come through its buffer.
+    fn source_of(&mut self, mover: usize, cell: usize, wanted: SubtileName) -> Result<Option<Bytes>, Fault> {
         if !(self.work.source && self.program.ring.source) {
             return Ok(None);
         }
@@ -73,25 +73,25 @@ impl Cluster<'_> {
             Ok(Contents::Source(name, _)) => Some(*name),
             _ => None,
         };
-        Err(Fault::SourceNotThere { who: warp.who, slice: wanted, found })
+        Err(Fault::SourceNotThere { who: warp.who, subtile: wanted, found })
     }
 
-    pub(super) fn deposit(&mut self, mover: usize, slice: u8) -> Result<(), Fault> {
-        let (who, name) = (self.who(mover), self.slice(mover, slice));
+    pub(super) fn stage(&mut self, mover: usize, subtile: u8) -> Result<(), Fault> {
+        let (who, name) = (self.who(mover), self.subtile(mover, subtile));
         if self.warps[mover].multiplies() {
-            return Err(Fault::ProductsUnderWay { who, slice });
+            return Err(Fault::ProductsUnderWay { who, subtile });
         }
         let multiplied = self.multiplied(mover)?;
-        let cell = self.parts(mover, slice)?.start + who.name.warp as usize;
+        let cell = self.parts(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;
         let warp = &mut self.warps[mover];
-        let deposit = self.payload.deposit(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
+        let warp_part = self.payload.stage(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
         warp.fenced = false;
-        let contents = Contents::Part(name, Arc::new(deposit), None);
-        self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, slice })
+        let contents = Contents::Part(name, Arc::new(warp_part), None);
+        self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, subtile })
     }
 
-    /// Asynchronous copies see what the warp has deposited.
+    /// Asynchronous copies see what the warp has staged.
     pub(super) fn fence_proxy(&mut self, mover: usize) {
         let number = self.who(mover).name.warp as usize;
         for buffer in 0..self.program.ring.staging_buffers as u8 {
@@ -103,32 +103,32 @@ impl Cluster<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, mover: usize, slice: u8) -> Result<(), Fault> {
+    pub(super) fn store(&mut self, mover: usize, subtile: u8) -> Result<(), Fault> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
-        let (who, wanted, cells) = (self.who(mover), self.slice(mover, slice), self.parts(mover, slice)?);
+        let (who, wanted, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let mut parts = [const { None }; 4];
         for (part, cell) in parts.iter_mut().zip(cells.clone()) {
             let clock = &self.warps[mover].progress.clock;
             let found = match self.memory.read(cell, clock, 0) {
-                Ok(Contents::Part(name, deposit, visible)) if *name == wanted => {
+                Ok(Contents::Part(name, warp_part, visible)) if *name == wanted => {
                     if !clock.is_behind(*visible) {
-                        return Err(Fault::NotVisible { who, slice: wanted });
+                        return Err(Fault::NotVisible { who, subtile: wanted });
                     }
-                    *part = Some(deposit.clone());
+                    *part = Some(warp_part.clone());
                     self.memory.begin_reading(cell, mover);
                     continue;
                 }
                 Ok(Contents::Part(name, ..)) => Some(*name),
                 _ => None,
             };
-            return Err(Fault::SliceNotDeposited { who, wanted, found });
+            return Err(Fault::SubtileNotStaged { who, wanted, found });
         }
         if let [Some(a), Some(b), Some(c), Some(d)] = &parts {
             self.payload.store(who.name.block, who.name.warpgroup, wanted, [a, b, c, d].map(|part| &**part));
         }
         self.warps[mover].stores.push(cells);
-        self.count_stored(who, wanted, RoleStep::StoreTensor { slice })
+        self.count_stored(who, wanted, RoleStep::StoreTensor { subtile })
     }
 }

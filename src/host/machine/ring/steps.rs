@@ -64,6 +64,7 @@ impl Cluster<'_> {
         }
         let consumers = self.program.ring.consumers;
         let warp = &mut self.warps[mover];
+        let unit = warp.at().0;
         match step {
             RoleStep::InitBarriers => self.init_barriers(mover)?,
             RoleStep::FenceBarrierInit => {
@@ -90,10 +91,11 @@ impl Cluster<'_> {
                 warp.t += 1;
                 warp.progress.cursor.k += 1;
             }
-            // Tiles of D whose stages others multiply.
-            RoleStep::SkipEarlier => warp.t += u64::from(who.name.warpgroup) * u64::from(work.k_tiles),
+            // Units whose stages others multiply.
+            RoleStep::SkipEarlier => warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit),
             RoleStep::SkipLater => {
-                warp.t += u64::from(consumers.saturating_sub(who.name.warpgroup + 1)) * u64::from(work.k_tiles);
+                let others = consumers.saturating_sub(who.name.warpgroup + 1);
+                warp.t += work.k_tiles_in(unit + 1..unit + 1 + others);
             }
             RoleStep::AwaitEmpty => return self.await_empty(mover, step, 0),
             RoleStep::Drain => return self.drain(mover, step),
@@ -109,7 +111,7 @@ impl Cluster<'_> {
                 return Ok(moved);
             }
             RoleStep::PassTurn => self.arrive(mover, step, (Region::Turn, (who.name.warpgroup + 1) % consumers), 0)?,
-            RoleStep::AwaitNext if warp.at().1 >= work.k_tiles => {}
+            RoleStep::AwaitNext if warp.at().1 >= work.k_tiles_of(unit) => {}
             RoleStep::AwaitFull | RoleStep::AwaitNext => {
                 let (stage, phase) = self.position(mover, self.warps[mover].t)?;
                 return self.wait(mover, step, (Region::Full, stage), phase);
@@ -123,11 +125,11 @@ impl Cluster<'_> {
             }
             RoleStep::ExpectSource | RoleStep::FetchSource { .. } | RoleStep::AwaitSource if !work.source => {}
             RoleStep::ExpectSource => self.expect_source(mover, step)?,
-            RoleStep::FetchSource { slice } => self.fetch_source(mover, step, slice)?,
+            RoleStep::FetchSource { subtile } => self.fetch_source(mover, step, subtile)?,
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
-            RoleStep::Deposit { slice } => self.deposit(mover, slice)?,
+            RoleStep::StoreStaging { subtile } => self.stage(mover, subtile)?,
             RoleStep::FenceProxy => self.fence_proxy(mover),
-            RoleStep::StoreTensor { slice } => self.store(mover, slice)?,
+            RoleStep::StoreTensor { subtile } => self.store(mover, subtile)?,
             RoleStep::CommitStores => {
                 let stores = core::mem::take(&mut warp.stores);
                 warp.store_groups.push_back(stores);
@@ -153,7 +155,7 @@ impl Cluster<'_> {
             (0..number).map(|i| Barrier::new(count, Clock::new(agent(i), all))).collect()
         };
         let others = |_| all - 1;
-        let turns = if ring.in_turns { ring.consumers } else { 0 };
+        let turns = if ring.pingpong { ring.consumers } else { 0 };
         let sources = if ring.source { ring.consumers } else { 0 };
         block.barriers = [
             some(ring.stages, program.full_arrivals, &|stage| first + stage as usize),

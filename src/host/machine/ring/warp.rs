@@ -1,6 +1,6 @@
 //! One warp: where it is in its schedules, and what it has under way.
 
-use super::{Bytes, Work};
+use super::{Bytes, ClusterWork};
 use crate::{
     host::{
         accumulators::Accumulators,
@@ -48,7 +48,7 @@ pub(super) struct Warp {
     pub blocked: Option<((Region, u32), u32)>,
     /// Turns that it has waited for.
     pub round: u32,
-    /// The number of the tile along K, through all tiles of D.
+    /// The number of the k-tile, through all tiles of D.
     pub t: u64,
     /// Times that C has come to it.
     pub fetched: u32,
@@ -85,8 +85,8 @@ pub(super) struct Warp {
 impl Warp {
     pub fn new(who: Who, program: &RingProgram, clock: Clock) -> Self {
         let ring = &program.ring;
-        let in_turns = ring.in_turns && who.role == Role::Consumer;
-        let (tile, stride) = if in_turns { (who.name.warpgroup, ring.consumers) } else { (0, 1) };
+        let pingpong = ring.pingpong && who.role == Role::Consumer;
+        let (tile, stride) = if pingpong { (who.name.warpgroup, ring.consumers) } else { (0, 1) };
         Self {
             who,
             setup: Cursor::new(0, 1),
@@ -107,12 +107,12 @@ impl Warp {
         self.who.role == Role::Producer && self.leads()
     }
 
-    /// Which of the block's tiles of D, and which tile along K of it.
+    /// Which of the block's tiles of D, and which k-tile of it.
     pub fn at(&self) -> (u32, u32) {
         (self.progress.cursor.tile, self.progress.cursor.k)
     }
 
-    /// Tiles along K of its tile of D that its accumulators hold.
+    /// K-tiles of its tile of D that its accumulators hold.
     pub fn multiplied(&self) -> u32 {
         if self.summed.0 == self.progress.cursor.tile { self.summed.1 } else { 0 }
     }
@@ -123,11 +123,11 @@ impl Warp {
     }
 
     /// The step at which the warp is.
-    pub fn step(&mut self, roles: &Roles, work: Work) -> Option<RoleStep> {
-        if let Some(step) = self.setup.step(&roles.setup, (0, 0)) {
+    pub fn step(&mut self, roles: &Roles, work: ClusterWork<'_>) -> Option<RoleStep> {
+        if let Some(step) = self.setup.step(&roles.setup, &[]) {
             return Some(step);
         }
-        let step = self.progress.cursor.step(roles.of(self.who.role), (work.tiles, work.k_tiles))?;
+        let step = self.progress.cursor.step(roles.of(self.who.role), work.k_tiles)?;
         // Of the producer, one thread goes on.
         let helps = self.who.role == Role::Producer && !self.leads();
         (!helps || self.progress.cursor.section() == Some(Section::Opening)).then_some(step)

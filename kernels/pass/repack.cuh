@@ -1,4 +1,4 @@
-// Twin of src/pass/relay.rs: a matrix laid out again, each row of the copy beginning at a multiple of 16 bytes.
+// Twin of src/pass/repack.rs: a matrix repacked, each row of the copy beginning at a multiple of 16 bytes.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -44,7 +44,7 @@ constexpr unsigned piece_of(int thread, int step, unsigned log) {
 
 // The map (thread, step) to the place in the copy, in pieces.
 template <class Config, int LogPieces, int Pitch>
-struct RelayMap {
+struct RepackMap {
   static constexpr int kRows = Config::kThreads, kColumns = Config::kSteps;
   static constexpr int at(int thread, int step) {
     return int(line_of<Config>(thread, step, LogPieces)) * Pitch + int(piece_of<Config>(thread, step, LogPieces));
@@ -53,15 +53,15 @@ struct RelayMap {
 
 // One tile of a block.
 template <class Config>
-struct Relay {
+struct Repack {
   using Access = thread::Words<kPiece>;
   using Address = unsigned long long;
 
-  RelayParams const& params;
+  RepackParams const& params;
   // The tile's first row and piece.
   unsigned const row, piece;
 
-  __device__ __forceinline__ explicit Relay(RelayParams const& params)
+  __device__ __forceinline__ explicit Repack(RepackParams const& params)
       : params(params),
         row(blockIdx.x / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
         piece(blockIdx.x % params.tiles_across << params.log_pieces) {}
@@ -146,8 +146,8 @@ struct Relay {
 };
 
 template <class Config>
-__device__ __forceinline__ void relay(RelayParams const& params) {
-  Relay<Config>(params).run();
+__device__ __forceinline__ void repack(RepackParams const& params) {
+  Repack<Config>(params).run();
 }
 
 }  // namespace device

@@ -1,4 +1,4 @@
-//! An operand of `f32` split for tensor cores: rows of its parts, side by side, in the caller's workspace.
+//! An operand of `f32` decomposed for tensor cores: rows of its parts, side by side, in the caller's workspace.
 //!
 //! The operand is seen as `mn` x K, whatever its layout: rows of A, or columns of B. Row i of the workspace is
 //!
@@ -8,19 +8,21 @@
 //!
 //! each padded to a whole number of [`DEPTH`] elements, which are a stage of the product's ring. A *piece* is 8 neighbours along K, 16
 //! bytes of each part; a block takes a tile of 64 rows of 8 pieces. Threads of a warp take neighbours along K where the operand is
-//! contiguous along K, and neighbouring rows where it is not: either way they read whole lines, and no shared memory is needed.
+//! K-major, and neighbouring rows where it is not: either way they read whole lines, and no shared memory is needed.
 //!
-//! Where rows are scaled ([`SplitKind::F16x3`]) there are four passes: facts of rows are cleared, the largest magnitudes are found,
+//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four passes: facts of rows are cleared, the largest magnitudes are found,
 //! the parts are written and numbers outside of the window counted, and each row's shift is written for the product's epilogue; the first row
 //! that is refused is left in a word of its own.
 //!
-//! Twin: `kernels/pass/split.cuh`.
+//! Twin: `kernels/pass/decompose.cuh`.
 
 use crate::words::words;
 use crate::{
-    call::{DEPTH, Grid, Launch, SplitLayout},
-    codegen::{SplitLine, SplitParams, TranslationUnit, fingerprint_assertion, split_fingerprints, split_header},
-    numeric::SplitKind,
+    call::{DEPTH, DecomposedLayout, Grid, Launch},
+    codegen::{
+        DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header, fingerprint_assertion,
+    },
+    numeric::EmulationKind,
     operand::Frame,
     pass::transpose::{Lanes, PieceMap},
     refusal::Refusal,
@@ -36,16 +38,16 @@ pub const TILE: u32 = 64;
 /// Pieces of a tile's row.
 pub const PIECES: u32 = DEPTH / PIECE;
 
-/// A split's kernel, as a value.
+/// The kernel of a decompose pass, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct SplitPassDesc {
-    split: SplitKind,
+pub struct DecomposeDesc {
+    emulation: EmulationKind,
     threads: u32,
 }
 
 words! {
     /// What a launch of the kernel does.
-    pub enum SplitPass {
+    pub enum DecomposePass {
         /// Clears facts of rows.
         Clear = "Clear",
         /// Finds each row's largest magnitude.
@@ -57,16 +59,16 @@ words! {
     }
 }
 
-impl SplitPass {
-    /// The passes of a split, in order.
-    pub const fn of(split: SplitKind) -> &'static [Self] {
-        if split.scales() { &Self::ALL } else { &[Self::Write] }
+impl DecomposePass {
+    /// The passes of an emulation, in order.
+    pub const fn of(emulation: EmulationKind) -> &'static [Self] {
+        if emulation.scales() { &Self::ALL } else { &[Self::Write] }
     }
 
     /// All of them, as a C++ enumeration.
     fn declaration() -> String {
         let names = Self::ALL.map(|pass| format!("{} = {}", pass.name(), pass as u32)).join(", ");
-        format!("enum class SplitPass : unsigned {{ {names} }};\n")
+        format!("enum class DecomposePass : unsigned {{ {names} }};\n")
     }
 
     /// Whether a thread has a row, and not some pieces.
@@ -75,15 +77,15 @@ impl SplitPass {
     }
 }
 
-impl SplitPassDesc {
+impl DecomposeDesc {
     /// The kernel of a mode.
-    pub const fn of(split: SplitKind) -> Self {
-        Self { split, threads: 256 }
+    pub const fn of(emulation: EmulationKind) -> Self {
+        Self { emulation, threads: 256 }
     }
 
-    /// How factors are split.
-    pub const fn split(&self) -> SplitKind {
-        self.split
+    /// How f32 is emulated.
+    pub const fn emulation(&self) -> EmulationKind {
+        self.emulation
     }
 
     /// Threads of a block.
@@ -96,21 +98,21 @@ impl SplitPassDesc {
         TILE * PIECES / self.threads
     }
 
-    /// Which thread splits which piece of a tile in which step: threads of a warp take neighbours along K, or rows.
+    /// Which thread decomposes which piece of a tile in which step: threads of a warp take neighbours along K, or rows.
     pub const fn pieces(&self, along_k: bool) -> PieceMap {
         let lanes = if along_k { Lanes::Along } else { Lanes::Across };
         PieceMap { threads: self.threads, lines: TILE, pieces: PIECES, lanes }
     }
 
     /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
-    pub const fn blocks(&self, layout: &SplitLayout, pass: SplitPass) -> u64 {
+    pub const fn blocks(&self, layout: &DecomposedLayout, pass: DecomposePass) -> u64 {
         if pass.is_of_rows() {
             return (layout.mn as u64).div_ceil(self.threads as u64);
         }
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
 
-    /// What a pass over an operand of `leading`, contiguous along K or not, at `source`, is launched with; the workspace's part is at
+    /// What a pass over an operand of `leading`, K-major or not, at `source`, is launched with; the workspace's part is at
     /// `workspace`.
     ///
     /// # Errors
@@ -118,15 +120,15 @@ impl SplitPassDesc {
     /// [`Refusal::TooManyTiles`].
     pub fn launch(
         &self,
-        layout: &SplitLayout,
+        layout: &DecomposedLayout,
         (source, leading, along_k): (u64, u64, bool),
         workspace: u64,
-        pass: SplitPass,
+        pass: DecomposePass,
     ) -> Result<Launch, Refusal> {
         let tiles = self.blocks(layout, pass);
         let beyond = layout.mn.max(layout.k) as u64 > u64::from(u32::MAX) || layout.padded() > u64::from(u32::MAX);
         let grid = Grid::of_tiles(if beyond { u64::MAX } else { tiles }, self.threads, 0)?;
-        let params = SplitParams {
+        let params = DecomposeParams {
             source,
             leading,
             parts: workspace,
@@ -147,26 +149,26 @@ impl SplitPassDesc {
 }
 
 /// The name of the entry point.
-const ENTRY: &str = "split";
+const ENTRY: &str = "decompose";
 
-impl SplitPassDesc {
+impl DecomposeDesc {
     /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let mut config = String::from("#pragma once\n");
-        config.push_str(&SplitLine::declaration());
-        config.push_str(&SplitParams::declaration());
-        config.push_str(&SplitPass::declaration());
-        config.push_str(&split_header(self.split, Frame::AsGiven));
-        config.push_str("struct Config {\n  using Facts = SplitFacts;\n");
+        config.push_str(&DecomposedLine::declaration());
+        config.push_str(&DecomposeParams::declaration());
+        config.push_str(&DecomposePass::declaration());
+        config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
+        config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
         let facts =
             [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
         for (fact, value) in facts {
             let _ = writeln!(config, "  static constexpr int {fact} = {value};");
         }
         config.push_str("};\n");
-        let mut source = "#include \"config.cuh\"\n#include \"pass/split.cuh\"\n".to_owned();
+        let mut source = "#include \"config.cuh\"\n#include \"pass/decompose.cuh\"\n".to_owned();
         if with_fingerprints {
-            source.push_str(&split_fingerprints(self.split, Frame::AsGiven));
+            source.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
             for along_k in [false, true] {
                 let twin = format!("device::PieceMap<Config, {along_k}>");
                 source.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
@@ -174,7 +176,7 @@ impl SplitPassDesc {
         }
         let _ = writeln!(
             source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ SplitParams params) {{\n  device::split<Config>(params);\n}}"
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ DecomposeParams params) {{\n  device::decompose<Config>(params);\n}}"
         );
         TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }

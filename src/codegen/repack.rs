@@ -1,8 +1,8 @@
-//! What a relay is launched with.
+//! What a repack pass is launched with.
 
 mirrored! {
-    /// What a relay is launched with.
-    RelayParams {
+    /// What a repack pass is launched with.
+    RepackParams {
         /// Address of the first row.
         source: u64,
         /// Address of the first row's copy, a multiple of 16.

@@ -1,8 +1,8 @@
 //! A number's parts.
 //!
-//! Twin: `kernels/numeric/split.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
+//! Twin: `kernels/numeric/emulation.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
 
-use super::SplitKind;
+use super::EmulationKind;
 use crate::numeric::{Bf16, ElementKind, F16};
 
 /// The bits of an `f32`'s magnitude: all but the sign.
@@ -23,7 +23,7 @@ pub(super) const fn exponent_of(magnitude: u32) -> i32 {
 /// The `s` for which numbers of a row or column, the bits of whose largest magnitude these are, are multiplied by 2^-s: `E - 14` for a
 /// largest magnitude in [2^E, 2^(E+1)), and 0 where all are 0.
 pub const fn shift_of(largest: u32) -> i32 {
-    if largest == 0 { 0 } else { exponent_of(largest) - SplitKind::TOP }
+    if largest == 0 { 0 } else { exponent_of(largest) - EmulationKind::TOP }
 }
 
 /// `2^exponent`, for the exponents of normal binary64 numbers.
@@ -42,14 +42,14 @@ fn nearest_bf16(x: f32) -> Bf16 {
     if near.is_infinite() && x.is_finite() { Bf16::from_bits((x.to_bits() >> 16) as u16) } else { near }
 }
 
-impl SplitKind {
+impl EmulationKind {
     /// The bits of a number's parts, the first the largest, of which there are [`parts`](Self::parts). `shift` is that of its row or column
     /// ([`shift_of`]) where those are scaled.
     ///
     /// ```
-    /// # use falchion::numeric::{Bf16, SplitKind};
+    /// # use falchion::numeric::{Bf16, EmulationKind};
     /// let x = 1.0 / 3.0f32;
-    /// let parts = SplitKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f32());
+    /// let parts = EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f32());
     /// assert_eq!(parts[0] + parts[1] + parts[2], x);
     /// assert!(parts[1].abs() <= x / 256.0 && parts[2].abs() <= x / 131072.0);
     /// ```
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn of_bf16(x: f32) -> [f64; 3] {
-        SplitKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
+        EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
     }
 
     /// For finite `a`: `a1 + a2 + a3 = a` where a's last bit is 2^-133 or more, else within 2^-134; `|a2| <= 2^-7.99 |a|` and
@@ -134,7 +134,7 @@ mod tests {
             let above = draw(9, i as u64) % 45;
             let largest = (u64::from(magnitude) + (above << 23)).min(0x7f7f_ffff) as u32;
             let shift = shift_of(largest);
-            let parts = SplitKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
+            let parts = EmulationKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
             let scaled = f64::from(x) * power(-shift);
             let (rest, bound) = (scaled - parts[0] - parts[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
             assert!(scaled.abs() < 32768.0 && rest.abs() <= bound, "{x:e} {shift}: {rest:e}, {bound:e}");

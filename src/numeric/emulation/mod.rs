@@ -9,9 +9,9 @@
 //!
 //! | mode | parts | products (p, q) | range |
 //! |---|---|---|---|
-//! | [`Bf16x6`](SplitKind::Bf16x6) | three of bf16 | (3, 1) (2, 2) (1, 3) (2, 1) (1, 2) (1, 1) | all of `f32` |
-//! | [`Bf16x3`](SplitKind::Bf16x3) | the first two of those | (2, 1) (1, 2) (1, 1) | all of `f32` |
-//! | [`F16x3`](SplitKind::F16x3) | two of f16 | (2, 1) (1, 2) (1, 1) | rows of A and columns of B, scaled, within a [window](SplitKind::WINDOW) |
+//! | [`Bf16x6`](EmulationKind::Bf16x6) | three of bf16 | (3, 1) (2, 2) (1, 3) (2, 1) (1, 2) (1, 1) | all of `f32` |
+//! | [`Bf16x3`](EmulationKind::Bf16x3) | the first two of those | (2, 1) (1, 2) (1, 1) | all of `f32` |
+//! | [`F16x3`](EmulationKind::F16x3) | two of f16 | (2, 1) (1, 2) (1, 1) | rows of A and columns of B, scaled, within a [window](EmulationKind::WINDOW) |
 //!
 //! **Bf16x6.** Three parts of 8 bits hold the 24 bits of an `f32`: `a1 + a2 + a3 = a` where the last bit of `a` is 2^-133 or more, which
 //! is the least bf16. A number that would round to infinity takes the largest bf16 as its first part. Of what is not finite the first part is
@@ -45,7 +45,7 @@
 //!                 + g (w (|A||B|)_ij + p l (alpha_i sum_k |b_kj| + beta_j sum_k |a_ik|) + ..)
 //! ```
 //!
-//! The numbers are those of [`SplitBound`]; `falchion_lab::verify::bound` adds `g`.
+//! The numbers are those of [`EmulationBound`]; `falchion_lab::verify::bound` adds `g`.
 //!
 //! Source: Ootomo, Yokota, *Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
 //! performance* (IJHPCA 36:4, 2022), for two parts of f16; Henry, Tang, Heinecke, *Leveraging the bfloat16 Artificial Intelligence Datatype
@@ -56,8 +56,8 @@ mod bound;
 mod parts;
 mod window;
 
-pub use blocks::SplitBlocks;
-pub use bound::SplitBound;
+pub use blocks::EmulationBlocks;
+pub use bound::EmulationBound;
 pub use parts::{shift_of, unscaled};
 pub use window::LineFacts;
 
@@ -65,9 +65,9 @@ use super::ElementKind;
 use crate::words::words;
 
 words! {
-    /// How factors of `f32` are split for tensor cores, as a value.
+    /// How `f32` is emulated on tensor cores, as a value.
     #[derive(Default)]
-    pub enum SplitKind {
+    pub enum EmulationKind {
         /// Not at all: the elements are multiplied as they are.
         #[default]
         None = "none",
@@ -80,8 +80,8 @@ words! {
     }
 }
 
-impl SplitKind {
-    /// Those that split.
+impl EmulationKind {
+    /// Those that emulate.
     pub const MODES: [Self; 3] = [Self::Bf16x6, Self::Bf16x3, Self::F16x3];
 
     /// The exponent that the largest magnitude of a scaled row or column has: the greatest that cannot round to infinity in f16.
@@ -94,8 +94,8 @@ impl SplitKind {
     /// See [`WINDOW`](Self::WINDOW).
     pub const FEW: u32 = 64;
 
-    /// Whether anything is split.
-    pub const fn splits(self) -> bool {
+    /// Whether factors are decomposed.
+    pub const fn decomposes(self) -> bool {
         !matches!(self, Self::None)
     }
 

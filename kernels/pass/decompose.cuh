@@ -1,8 +1,8 @@
-// Twin of src/pass/split.rs: an operand of f32 as rows of its parts, side by side.
+// Twin of src/pass/decompose.rs: an operand of f32 as rows of its parts, side by side.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
-#include "numeric/split.cuh"
+#include "numeric/emulation.cuh"
 #include "thread/access.cuh"
 
 namespace device {
@@ -29,21 +29,21 @@ struct PieceMap {
 };
 
 template <class Config>
-struct Split {
+struct Decompose {
   using Facts = typename Config::Facts;
   using Access = thread::Words<16>;
   static constexpr int kPiece = Config::kPiece;
 
-  SplitParams const& params;
+  DecomposeParams const& params;
   // The tile's first row and element along K.
   unsigned const row, depth;
 
-  __device__ __forceinline__ explicit Split(SplitParams const& params)
+  __device__ __forceinline__ explicit Decompose(DecomposeParams const& params)
       : params(params),
         row(blockIdx.x / params.tiles_across * Config::kTile),
         depth(blockIdx.x % params.tiles_across * Config::kPieces * kPiece) {}
 
-  __device__ __forceinline__ SplitLine* line(unsigned mn) const { return reinterpret_cast<SplitLine*>(params.lines) + mn; }
+  __device__ __forceinline__ DecomposedLine* line(unsigned mn) const { return reinterpret_cast<DecomposedLine*>(params.lines) + mn; }
 
   // A piece of a row; zeros where there is none.
   __device__ __forceinline__ void load(float (&x)[kPiece], unsigned mn, unsigned k) const {
@@ -147,31 +147,31 @@ struct Split {
   }
 
   __device__ __forceinline__ void judge(unsigned mn) const {
-    SplitLine const facts = *line(mn);
+    DecomposedLine const facts = *line(mn);
     line(mn)->shift = numeric::shift_of<Facts>(facts.largest);
     if (numeric::refused<Facts>(facts)) atomicMin(reinterpret_cast<unsigned*>(params.status), mn);
   }
 };
 
 template <class Config>
-__device__ __forceinline__ void split(SplitParams const& params) {
+__device__ __forceinline__ void decompose(DecomposeParams const& params) {
   if constexpr (Config::Facts::kScales) {
     unsigned const mn = blockIdx.x * Config::kThreads + threadIdx.x;
-    switch (SplitPass(params.pass)) {
-      case SplitPass::Clear:
-        if (mn < params.mn) reinterpret_cast<SplitLine*>(params.lines)[mn] = SplitLine{};
+    switch (DecomposePass(params.pass)) {
+      case DecomposePass::Clear:
+        if (mn < params.mn) reinterpret_cast<DecomposedLine*>(params.lines)[mn] = DecomposedLine{};
         if (mn == 0) *reinterpret_cast<unsigned*>(params.status) = 0xffffffffu;
         return;
-      case SplitPass::Measure:
-        return Split<Config>(params).template pieces<true>();
-      case SplitPass::Judge:
-        if (mn < params.mn) Split<Config>(params).judge(mn);
+      case DecomposePass::Measure:
+        return Decompose<Config>(params).template pieces<true>();
+      case DecomposePass::Judge:
+        if (mn < params.mn) Decompose<Config>(params).judge(mn);
         return;
-      case SplitPass::Write:
+      case DecomposePass::Write:
         break;
     }
   }
-  Split<Config>(params).template pieces<false>();
+  Decompose<Config>(params).template pieces<false>();
 }
 
 }  // namespace device

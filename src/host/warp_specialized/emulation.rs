@@ -1,15 +1,15 @@
 //! Operands of `f32` as rows of their parts, as the device's passes leave them in the workspace.
 
 use crate::{
-    call::{HostCall, HostSlice, SplitLayout, View},
+    call::{DecomposedLayout, HostCall, HostSlice, View},
     desc::WarpSpecializedDesc,
     error::Error,
     host::parallel::{parallel_map, parallel_pieces},
     layout::Order,
-    numeric::{Bf16, ElementKind, F16, SplitKind, split::LineFacts},
+    numeric::{Bf16, ElementKind, EmulationKind, F16, emulation::LineFacts},
     operand::OperandKind,
-    plan::SplitProgram,
-    refusal::{Refusal, SplitRefusal},
+    plan::EmulationProgram,
+    refusal::{EmulationRefusal, Refusal},
 };
 
 /// What sums are scaled back by.
@@ -31,8 +31,8 @@ impl Scales<'_> {
 }
 
 /// Operands of parts.
-pub(super) struct SplitOperands {
-    split: SplitKind,
+pub(super) struct DecomposedOperands {
+    emulation: EmulationKind,
     parts: [Vec<u16>; 2],
     /// Of rows of A and of columns of B; none where nothing is scaled.
     pub shifts: [Vec<i32>; 2],
@@ -40,26 +40,26 @@ pub(super) struct SplitOperands {
     length: usize,
 }
 
-impl SplitOperands {
+impl DecomposedOperands {
     /// Those of a call, which is in the kernel's frame. Where nothing is read, there are none.
     ///
     /// # Errors
     ///
-    /// [`SplitRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of operands that are not of `f32`.
-    pub fn of(program: &SplitProgram, desc: &WarpSpecializedDesc, call: &HostCall<'_>) -> Result<Self, Error> {
-        let mut this = Self { split: desc.knobs.emulation, parts: Default::default(), shifts: Default::default(), length: 0 };
+    /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of operands that are not of `f32`.
+    pub fn of(program: &EmulationProgram, desc: &WarpSpecializedDesc, call: &HostCall<'_>) -> Result<Self, Error> {
+        let mut this = Self { emulation: desc.knobs.emulation, parts: Default::default(), shifts: Default::default(), length: 0 };
         let nothing = call.m == 0 || call.n == 0 || call.k == 0;
         if nothing || !desc.class.output.epilogue.reads(&call.scalars).accumulator {
             return Ok(this);
         }
         for operand in OperandKind::BOTH {
-            let (View { memory, strides: [rows, columns] }, k) = (*call.operand(operand), call.k);
+            let (View { memory, strides: [rows, columns], .. }, k) = (*call.operand(operand), call.k);
             let (matrix, (mn, strides)) = match operand {
                 OperandKind::A => (memory.of::<f32>()?, (call.m, (rows, columns))),
                 OperandKind::B => (memory.of::<f32>()?, (call.n, (columns, rows))),
             };
             let element = |mn: usize, k: usize| matrix.get(mn * strides.0 + k * strides.1).copied().unwrap_or_default();
-            let layout = SplitLayout { split: desc.knobs.emulation, mn, k };
+            let layout = DecomposedLayout { emulation: desc.knobs.emulation, mn, k };
             let shifts = if desc.knobs.emulation.scales() { shifts(program, (operand, mn, k), &element)? } else { Vec::new() };
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
             let mut parts = vec![program.padding; mn * length];
@@ -77,9 +77,9 @@ impl SplitOperands {
         Ok(this)
     }
 
-    /// The call on the parts, rows of which lie along K.
+    /// The call on the parts, rows of which are K-major.
     pub fn call<'a>(&'a self, call: HostCall<'a>) -> HostCall<'a> {
-        let slice = |parts: &'a [u16]| match self.split.part() {
+        let slice = |parts: &'a [u16]| match self.emulation.part() {
             Some(ElementKind::F16) => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
             _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
         };
@@ -91,14 +91,14 @@ impl SplitOperands {
 
 /// What each row or column is scaled by.
 fn shifts(
-    program: &SplitProgram,
+    program: &EmulationProgram,
     (operand, mn, k): (OperandKind, usize, usize),
     element: &(impl Fn(usize, usize) -> f32 + Sync),
 ) -> Result<Vec<i32>, Refusal> {
     let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
     let facts: Vec<LineFacts> = parallel_map(mn, facts);
     if let Some(line) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
-        return Err(Refusal::Split(SplitRefusal::of(operand, line as u32, &facts[line])));
+        return Err(Refusal::Emulation(EmulationRefusal::of(operand, line as u32, &facts[line])));
     }
     Ok(facts.iter().map(|facts| (program.shift)(facts.largest)).collect())
 }

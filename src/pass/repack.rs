@@ -1,4 +1,4 @@
-//! A matrix laid out again: the same rows, each beginning at a multiple of 16 bytes.
+//! A matrix repacked: the same rows, each beginning at a multiple of 16 bytes.
 //!
 //! What is copied are bytes; which elements they are, and whether rows are rows or columns, does not matter. A *piece* is 16 bytes
 //! of a row of the copy. The source's rows begin anywhere, so a piece lies in one aligned access to the source, or in two:
@@ -12,11 +12,11 @@
 //! reaches beyond the matrix, which happens in the tiles at its first and last bytes alone, is made byte by byte. What lies in the
 //! copy behind the end of a row is written as it comes: nobody reads it.
 //!
-//! Twin: `kernels/pass/relay.cuh`.
+//! Twin: `kernels/pass/repack.cuh`.
 
 use crate::{
     call::{Grid, Launch},
-    codegen::{RelayParams, TranslationUnit, fingerprint_assertion},
+    codegen::{RepackParams, TranslationUnit, fingerprint_assertion},
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
     refusal::Refusal,
@@ -26,9 +26,9 @@ use core::fmt::Write;
 /// Bytes of a piece, and of an access.
 pub const PIECE: u64 = 16;
 
-/// A relay's kernel, as a value: threads of a block, and pieces of a thread; together a power of two.
+/// A repack pass's kernel, as a value: threads of a block, and pieces of a thread; together a power of two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct RelayDesc {
+pub struct RepackDesc {
     /// Threads of a block.
     pub threads: u32,
     /// Pieces of a thread.
@@ -36,11 +36,11 @@ pub struct RelayDesc {
 }
 
 /// The kernel that is used.
-pub const RELAY: RelayDesc = RelayDesc { threads: 256, steps: 4 };
+pub const REPACK: RepackDesc = RepackDesc { threads: 256, steps: 4 };
 
 /// What is copied: numbers alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RelayShapes {
+pub struct RepackShapes {
     /// Rows.
     pub rows: u64,
     /// Bytes of a row.
@@ -55,13 +55,13 @@ pub struct RelayShapes {
 ///
 /// Neighbouring threads take neighbouring pieces of a row, and then those of the next row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RelayMap {
-    desc: RelayDesc,
+pub struct RepackMap {
+    desc: RepackDesc,
     log_pieces: u32,
     pitch: u32,
 }
 
-impl RelayDesc {
+impl RepackDesc {
     /// Pieces of a tile.
     pub const fn tile(&self) -> u32 {
         self.threads * self.steps
@@ -74,10 +74,10 @@ impl RelayDesc {
     }
 }
 
-impl RelayMap {
+impl RepackMap {
     /// That of tiles with rows of `2^log_pieces` pieces, where rows of the copy are `2^log_pieces + between` pieces apart; a tile's row
     /// is no longer than the tile.
-    pub fn new(desc: RelayDesc, log_pieces: u32, between: u16) -> Self {
+    pub fn new(desc: RepackDesc, log_pieces: u32, between: u16) -> Self {
         let log_pieces = log_pieces.min(desc.tile().ilog2());
         Self { desc, log_pieces, pitch: (1 << log_pieces) + u32::from(between) }
     }
@@ -94,7 +94,7 @@ impl RelayMap {
     }
 }
 
-impl IndexMap for RelayMap {
+impl IndexMap for RepackMap {
     fn domain(&self) -> Coord {
         at(self.desc.threads, self.desc.steps)
     }
@@ -112,7 +112,7 @@ impl IndexMap for RelayMap {
     }
 
     fn layout(&self) -> Option<Composed> {
-        let (RelayDesc { threads, steps }, pieces) = (self.desc, 1 << self.log_pieces);
+        let (RepackDesc { threads, steps }, pieces) = (self.desc, 1 << self.log_pieces);
         let tile = affine(at(pieces, self.lines()), &[(pieces, 1)], &[(self.lines(), self.pitch)])?;
         tile.compose_by(&affine(self.domain(), &[(threads, 1)], &[(steps, threads)])?.layout.into()).ok()
     }
@@ -156,9 +156,9 @@ impl IndexMap for Realignment {
     }
 }
 
-impl RelayShapes {
+impl RepackShapes {
     /// `rows` rows of `row_bytes` bytes, each beginning `stride` bytes behind the last, and `pitch` bytes in the copy. `None` where
-    /// there is nothing to copy, where rows overlap or their copies do, where the pitch is no multiple of 16, and beyond 2^62 bytes.
+    /// there is nothing to copy, where rows overlap or their copies do, where the pitch is not a multiple of 16, and beyond 2^62 bytes.
     pub fn new(rows: u64, row_bytes: u64, stride: u64, pitch: u64) -> Option<Self> {
         let apart = rows == 1 || stride >= row_bytes;
         let (source, copy) = (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
@@ -182,20 +182,20 @@ impl RelayShapes {
     }
 
     /// Tiles down and across.
-    pub const fn tiles(&self, desc: &RelayDesc) -> (u64, u64) {
+    pub const fn tiles(&self, desc: &RepackDesc) -> (u64, u64) {
         let log = desc.log_pieces(self.pieces());
         (self.rows.div_ceil((desc.tile() >> log) as u64), self.pieces().div_ceil(1 << log))
     }
 }
 
-impl RelayDesc {
+impl RepackDesc {
     /// What copies rows from one address to another is launched with.
     ///
     /// # Errors
     ///
     /// [`Refusal::TooManyTiles`].
-    pub fn launch(&self, shapes: &RelayShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
-        let RelayShapes { rows, row_bytes, stride, pitch } = *shapes;
+    pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
+        let RepackShapes { rows, row_bytes, stride, pitch } = *shapes;
         let ((down, across), pieces) = (shapes.tiles(self), shapes.pieces());
         let tiles = down.saturating_mul(across);
         // Numbers that a grid has are below 2^32.
@@ -203,35 +203,35 @@ impl RelayDesc {
         let (rows, pieces, tiles_across, log_pieces) = (rows as u32, pieces as u32, across as u32, self.log_pieces(pieces));
         Ok(Launch::new(
             grid,
-            &RelayParams { source, destination, stride, pitch, row_bytes, rows, pieces, tiles_across, log_pieces },
+            &RepackParams { source, destination, stride, pitch, row_bytes, rows, pieces, tiles_across, log_pieces },
         ))
     }
 }
 
 /// The name of the entry point.
-const ENTRY: &str = "relay";
+const ENTRY: &str = "repack";
 
-impl RelayDesc {
+impl RepackDesc {
     /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let config = format!(
             "#pragma once\n{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",
-            RelayParams::declaration(),
+            RepackParams::declaration(),
             self.threads,
             self.steps
         );
-        let mut source = "#include \"config.cuh\"\n#include \"pass/relay.cuh\"\n".to_owned();
+        let mut source = "#include \"config.cuh\"\n#include \"pass/repack.cuh\"\n".to_owned();
         if with_fingerprints {
             source.push_str(&fingerprint_assertion("device::Realignment", "realignment", &Realignment));
             for log_pieces in 0..=self.tile().ilog2() {
-                let map = RelayMap::new(*self, log_pieces, 3);
-                let twin = format!("device::RelayMap<Config, {log_pieces}, {}>", map.pitch);
-                source.push_str(&fingerprint_assertion(&twin, "relay", &map));
+                let map = RepackMap::new(*self, log_pieces, 3);
+                let twin = format!("device::RepackMap<Config, {log_pieces}, {}>", map.pitch);
+                source.push_str(&fingerprint_assertion(&twin, "repack", &map));
             }
         }
         let _ = writeln!(
             source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RelayParams params) {{\n  device::relay<Config>(params);\n}}"
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RepackParams params) {{\n  device::repack<Config>(params);\n}}"
         );
         TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }

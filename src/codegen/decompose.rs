@@ -1,20 +1,20 @@
-//! What a split of an operand is launched with, and what it leaves behind.
+//! What the decomposition of an operand is launched with, and what it leaves behind.
 
 use super::fingerprint_assertion;
 use crate::{
     index::{Coord, IndexMap, Tabled, affine, at},
     layout::algebra::Composed,
     numeric::{
-        SplitKind,
-        split::{LineFacts, SplitBlocks, shift_of},
+        EmulationKind,
+        emulation::{EmulationBlocks, LineFacts, shift_of},
     },
     operand::{Frame, OperandKind},
 };
 use core::fmt::Write;
 
 mirrored! {
-    /// What is known of a row of A, or a column of B, that is scaled: [`LineFacts`](crate::numeric::split::LineFacts), and its shift.
-    SplitLine {
+    /// What is known of a row of A, or a column of B, that is scaled: [`LineFacts`](crate::numeric::emulation::LineFacts), and its shift.
+    DecomposedLine {
         /// The bits of the largest magnitude.
         largest: u32,
         /// Numbers that are not 0.
@@ -26,17 +26,17 @@ mirrored! {
     }
 }
 
-const _: () = assert!(size_of::<SplitLine>() as u64 == crate::call::LINE_BYTES);
+const _: () = assert!(size_of::<DecomposedLine>() as u64 == crate::call::LINE_BYTES);
 
-impl From<SplitLine> for LineFacts {
-    fn from(line: SplitLine) -> Self {
+impl From<DecomposedLine> for LineFacts {
+    fn from(line: DecomposedLine) -> Self {
         Self { largest: line.largest, nonzero: line.nonzero, outside: line.outside }
     }
 }
 
 mirrored! {
-    /// What a pass of a split is launched with.
-    SplitParams {
+    /// What a decompose pass is launched with.
+    DecomposeParams {
         /// Address of the operand.
         source: u64,
         /// Its leading dimension, in elements.
@@ -57,7 +57,7 @@ mirrored! {
         padded: u32,
         /// Tiles across a part.
         tiles_across: u32,
-        /// Whether the operand is contiguous along K.
+        /// Whether the operand is K-major.
         along_k: u32,
         /// Whether rows can be read 16 bytes at a time.
         vectors: u32,
@@ -68,37 +68,37 @@ mirrored! {
     }
 }
 
-/// Facts of how factors are split, as a C++ struct: the products, four bits for the part of each.
-pub(crate) fn split_header(split: SplitKind, frame: Frame) -> String {
+/// Facts of how f32 is emulated, as a C++ struct: the products, four bits for the part of each.
+pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String {
     let packed = |operand: OperandKind| {
         (0..)
-            .zip(split.products())
+            .zip(emulation.products())
             .fold(0u32, |packed, (number, product)| packed | product[operand.framed(frame).index()] << (4 * number))
     };
     let facts = [
-        ("kParts", split.parts()),
-        ("kProducts", split.products().len() as u32),
+        ("kParts", emulation.parts()),
+        ("kProducts", emulation.products().len() as u32),
         ("kPartsOfA", packed(OperandKind::A)),
         ("kPartsOfB", packed(OperandKind::B)),
-        ("kTop", SplitKind::TOP as u32),
-        ("kWindow", SplitKind::WINDOW),
-        ("kFew", SplitKind::FEW),
+        ("kTop", EmulationKind::TOP as u32),
+        ("kWindow", EmulationKind::WINDOW),
+        ("kFew", EmulationKind::FEW),
     ];
-    let mut text = String::from("struct SplitFacts {\n");
+    let mut text = String::from("struct EmulationFacts {\n");
     for (fact, value) in facts {
         let _ = writeln!(text, "  static constexpr unsigned {fact} = {value};");
     }
-    let _ = writeln!(text, "  static constexpr bool kScales = {};\n}};", split.scales());
+    let _ = writeln!(text, "  static constexpr bool kScales = {};\n}};", emulation.scales());
     text
 }
 
-impl IndexMap for SplitBlocks {
+impl IndexMap for EmulationBlocks {
     fn domain(&self) -> Coord {
         at(2, self.tiles())
     }
 
     fn codomain(&self) -> u32 {
-        self.blocks * self.split.parts()
+        self.blocks * self.emulation.parts()
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
@@ -107,7 +107,7 @@ impl IndexMap for SplitBlocks {
     }
 
     fn layout(&self) -> Option<Composed> {
-        if self.split.splits() { None } else { affine(self.domain(), &[(2, 0)], &[(self.blocks, 1)]) }
+        if self.emulation.decomposes() { None } else { affine(self.domain(), &[(2, 0)], &[(self.blocks, 1)]) }
     }
 }
 
@@ -115,12 +115,12 @@ impl IndexMap for SplitBlocks {
 ///
 /// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s multiplicative hash; its row's largest magnitude
 /// has an exponent that is `c` greater, or the greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
-fn parts_table(split: SplitKind) -> Tabled {
+fn parts_table(emulation: EmulationKind) -> Tabled {
     // Scaled numbers are finite; of each exponent there are 24 samples.
-    Tabled::by(at(if split.scales() { 0xff } else { 0x200 }, 24), 1 << 20, |Coord { row, column }| {
+    Tabled::by(at(if emulation.scales() { 0xff } else { 0x200 }, 24), 1 << 20, |Coord { row, column }| {
         let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
         let largest = ((row & 0xff) + column).min(0xfe) << 23 | fraction;
-        let [first, second, third] = split.parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest)).map(u32::from);
+        let [first, second, third] = emulation.parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest)).map(u32::from);
         Some((first + 31 * second + 961 * third) & 0xf_ffff)
     })
 }
@@ -129,14 +129,14 @@ fn parts_table(split: SplitKind) -> Tabled {
 const REMAPPED: [u32; 3] = [1, 7, 64];
 
 /// Fingerprints of which blocks tiles read, and of the parts of numbers.
-pub(crate) fn split_fingerprints(split: SplitKind, frame: Frame) -> String {
+pub(crate) fn emulation_fingerprints(emulation: EmulationKind, frame: Frame) -> String {
     let mut text = String::new();
     for blocks in REMAPPED {
-        let twin = format!("numeric::SplitBlocks<SplitFacts, {blocks}>");
-        text.push_str(&fingerprint_assertion(&twin, "blocks", &SplitBlocks { split, frame, blocks }));
+        let twin = format!("numeric::EmulationBlocks<EmulationFacts, {blocks}>");
+        text.push_str(&fingerprint_assertion(&twin, "blocks", &EmulationBlocks { emulation, frame, blocks }));
     }
-    if split.splits() {
-        text.push_str(&fingerprint_assertion("numeric::PartsMap<SplitFacts>", "parts", &parts_table(split)));
+    if emulation.decomposes() {
+        text.push_str(&fingerprint_assertion("numeric::PartsMap<EmulationFacts>", "parts", &parts_table(emulation)));
     }
     text
 }

@@ -1,10 +1,10 @@
-//! What is lost of a product whose factors are split; where the numbers come from is in the [module](super).
+//! What is lost of a product whose factors are decomposed; where the numbers come from is in the [module](super).
 
-use super::{SplitKind, shift_of};
+use super::{EmulationKind, shift_of};
 
 /// The numbers of the bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SplitBound {
+pub struct EmulationBound {
     /// `c`: what is left out, as a share of `|A||B|`.
     pub relative: f64,
     /// `r`: what may be left of a number beside that share, in units of its scale.
@@ -19,14 +19,14 @@ pub struct SplitBound {
     pub largest_whole: f64,
 }
 
-impl SplitKind {
-    /// The numbers of this split's bound; `None` where nothing is split.
-    pub fn bound(self) -> Option<SplitBound> {
+impl EmulationKind {
+    /// The numbers of this emulation's bound; `None` where there is none.
+    pub fn bound(self) -> Option<EmulationBound> {
         let power = |exponent: i32| 2f64.powi(exponent);
         match self {
             Self::None => None,
             // 2^-24 + 2^-34, and a sixteenth more for first parts that are cut off.
-            Self::Bf16x6 => Some(SplitBound {
+            Self::Bf16x6 => Some(EmulationBound {
                 relative: 17.0 * power(-28),
                 rest: power(-134),
                 growth: 1.0 + power(-5),
@@ -36,14 +36,14 @@ impl SplitKind {
                 largest_whole: power(23),
             }),
             // 2^-15 + 2^-34, and a sixteenth more; the parts that there are are Bf16x6's.
-            Self::Bf16x3 => Self::Bf16x6.bound().map(|of_three| SplitBound {
+            Self::Bf16x3 => Self::Bf16x6.bound().map(|of_three| EmulationBound {
                 relative: 17.0 * power(-19),
                 beside: 2.0,
                 // Two second parts need 9 bits each, and a rest 17.
                 largest_whole: power(16),
                 ..of_three
             }),
-            Self::F16x3 => Some(SplitBound {
+            Self::F16x3 => Some(EmulationBound {
                 relative: power(-21) + power(-31),
                 rest: power(-25),
                 growth: 1.0 + power(-8),

@@ -2,7 +2,7 @@
 
 use crate::{
     call::WORKSPACE_ALIGNMENT,
-    numeric::{ElementKind, SplitKind},
+    numeric::{ElementKind, EmulationKind},
     warp::mma_warpgroup::STAGE_BYTES,
 };
 
@@ -15,18 +15,18 @@ const PART: ElementKind = ElementKind::F16;
 /// Bytes of what is known of a row: its facts and its shift, four words.
 pub(crate) const LINE_BYTES: u64 = 16;
 
-/// The room of one operand: rows of parts; where rows are scaled, a [`SplitLine`](crate::codegen::SplitLine) for each, and a word for the first row that is refused.
+/// The room of one operand: rows of parts; where rows are scaled, a [`DecomposedLine`](crate::codegen::DecomposedLine) for each, and a word for the first row that is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SplitLayout {
-    /// How factors are split.
-    pub split: SplitKind,
+pub struct DecomposedLayout {
+    /// How f32 is emulated.
+    pub emulation: EmulationKind,
     /// Rows of A, or columns of B.
     pub mn: usize,
     /// Length of the dot products.
     pub k: usize,
 }
 
-impl SplitLayout {
+impl DecomposedLayout {
     /// Elements of one part of a row, zeros behind it included.
     pub const fn padded(&self) -> u64 {
         (self.k as u64).div_ceil(DEPTH as u64).saturating_mul(DEPTH as u64)
@@ -34,7 +34,7 @@ impl SplitLayout {
 
     /// Elements from one row to the next: all of its parts.
     pub const fn leading(&self) -> u64 {
-        self.padded().saturating_mul(self.split.parts() as u64)
+        self.padded().saturating_mul(self.emulation.parts() as u64)
     }
 
     /// Where the rows' facts begin, in bytes.
@@ -44,7 +44,7 @@ impl SplitLayout {
 
     /// Where the word begins, in bytes.
     pub const fn status_offset(&self) -> u64 {
-        if !self.split.scales() {
+        if !self.emulation.scales() {
             return self.lines_offset();
         }
         self.lines_offset().saturating_add(whole((self.mn as u64).saturating_mul(LINE_BYTES)))
@@ -52,7 +52,7 @@ impl SplitLayout {
 
     /// Bytes of all.
     pub const fn bytes(&self) -> u64 {
-        self.status_offset().saturating_add(if self.split.scales() { WORKSPACE_ALIGNMENT } else { 0 })
+        self.status_offset().saturating_add(if self.emulation.scales() { WORKSPACE_ALIGNMENT } else { 0 })
     }
 }
 

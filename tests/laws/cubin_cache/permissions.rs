@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use super::faults::{Fault, Outcome::Compiles, Outcome::Replaces, try_out};
+use super::fixture::{Fixture, Random, remove};
 use super::processes::{again, assert_passed, role, this_program};
-use super::scene::{Random, Scene, remove};
 
 const FAULTS: &[Fault] = &[
     ("an entry that cannot be read", |s| s.mode(&s.entry(), 0o200), Replaces),
@@ -57,12 +57,12 @@ const FAULTS: &[Fault] = &[
     ("a folder of root's", |s| s.folder = "/".into(), Compiles),
 ];
 
-fn lock(s: &Scene) -> std::path::PathBuf {
+fn lock(s: &Fixture) -> std::path::PathBuf {
     fs::File::create(s.lock()).expect("a lock");
     s.lock()
 }
 
-fn shut(s: &Scene, home: &Path) {
+fn shut(s: &Fixture, home: &Path) {
     fs::create_dir(home).expect("a folder");
     s.mode(home, 0o500);
 }
@@ -100,7 +100,7 @@ fn no_want_of_permission_fails_a_call() {
         return;
     }
     let home = common();
-    as_nobody("cubin_cache::people::no_want_of_permission_fails_a_call", home.path(), None);
+    as_nobody("cubin_cache::permissions::no_want_of_permission_fails_a_call", home.path(), None);
     println!("{} kinds", FAULTS.len());
 }
 
@@ -109,35 +109,35 @@ fn no_want_of_permission_fails_a_call() {
 fn a_full_disk_fails_no_call() {
     const TRIALS: u64 = 500;
     let home_of = |home: &Path, trial: u64| home.join(trial.to_string());
-    let scene_of = |home: &Path, trial: u64| {
+    let fixture_of = |home: &Path, trial: u64| {
         let mut random = Random(trial);
         let (key, truth) = (random.key(), random.compiled());
-        Scene { random, folder: home_of(home, trial).join("cache"), home: home_of(home, trial), key, truth, held: None }
+        Fixture { random, folder: home_of(home, trial).join("cache"), home: home_of(home, trial), key, truth, held: None }
     };
     if let Some(home) = role() {
         for trial in 0..TRIALS {
-            let scene = scene_of(&home, trial);
+            let fixture = fixture_of(&home, trial);
             if trial % 2 == 1 {
-                fs::create_dir_all(&scene.folder).expect("a folder");
-                scene.mode(&scene.folder, 0o700);
-                scene.write(b"a broken entry");
+                fs::create_dir_all(&fixture.folder).expect("a folder");
+                fixture.mode(&fixture.folder, 0o700);
+                fixture.write(b"a broken entry");
             }
-            assert!(scene.ask(&scene.cache()));
-            assert!(scene.ask(&scene.cache()), "nothing was kept");
-            let left = fs::read_dir(&scene.folder).expect("the folder").count() as u64;
+            assert!(fixture.ask(&fixture.cache()));
+            assert!(fixture.ask(&fixture.cache()), "nothing was kept");
+            let left = fs::read_dir(&fixture.folder).expect("the folder").count() as u64;
             assert_eq!(left, trial % 2, "nothing new is left, half written or whole");
         }
         return;
     }
     let home = common();
     // Nobody dies of the signal: writes fail instead.
-    as_nobody("cubin_cache::people::a_full_disk_fails_no_call", home.path(), Some("trap '' XFSZ; ulimit -f 1; exec \"$@\""));
+    as_nobody("cubin_cache::permissions::a_full_disk_fails_no_call", home.path(), Some("trap '' XFSZ; ulimit -f 1; exec \"$@\""));
     for trial in 0..TRIALS {
-        let scene = scene_of(home.path(), trial);
+        let fixture = fixture_of(home.path(), trial);
         if is_root(home.path()) {
-            std::os::unix::fs::chown(&scene.folder, Some(0), Some(0)).expect("the folder, taken over");
+            std::os::unix::fs::chown(&fixture.folder, Some(0), Some(0)).expect("the folder, taken over");
         }
-        assert!(scene.ask(&scene.cache()), "room again");
-        assert!(!scene.ask(&scene.cache()), "a healthy entry is read");
+        assert!(fixture.ask(&fixture.cache()), "room again");
+        assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");
     }
 }

@@ -1,13 +1,13 @@
 //! Tensors: elements behind a layout, and CuTe's `copy` and `gemm` on the host.
 
-use super::{Coordinate, Layout, LayoutError, Step, Tiler};
 use core::ops::{AddAssign, Deref, DerefMut, Mul};
+use falchion::layout::algebra::{Coordinate, Layout, LayoutError, Step, Tiler};
 
 /// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is `&[T]`, or `&mut [T]` where
 /// elements are written.
 ///
 /// ```
-/// use falchion::layout::algebra::{Tensor, copy};
+/// use falchion_lab::layout::tensor::{Tensor, copy};
 /// let (from, mut to) = ([0, 1, 2, 3, 4, 5], [0; 6]);
 /// let rows = Tensor::new(&from[..], "(2,3):(3,1)".parse()?)?;
 /// copy(&rows, &mut Tensor::new(&mut to[..], "(2,3):(1,2)".parse()?)?)?;

@@ -1,21 +1,21 @@
-//! Why factors are not split, or cannot be.
+//! Why f32 is not emulated, or cannot be.
 
 use crate::{
-    numeric::{ElementKind, SplitKind, split::LineFacts},
+    numeric::{ElementKind, EmulationKind, emulation::LineFacts},
     operand::OperandKind,
     sentence::Sentence,
 };
 
-/// Why factors of `f32` are not split for tensor cores, or why those of a call cannot be.
+/// Why `f32` is not emulated on tensor cores, or why those of a call cannot be.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
-pub enum SplitRefusal {
-    NotSplit,
-    NothingToSplit { split: SplitKind, a: ElementKind, b: ElementKind },
+pub enum EmulationRefusal {
+    NotEmulated,
+    NothingToEmulate { emulation: EmulationKind, a: ElementKind, b: ElementKind },
     NotFinite { operand: OperandKind, line: u64 },
     Window { operand: OperandKind, line: u64, outside: u32, nonzero: u32 },
     Captured,
-    TooDeep { k: usize, split: SplitKind, most: u64 },
+    TooDeep { k: usize, emulation: EmulationKind, most: u64 },
 }
 
 /// What a line of an operand is called.
@@ -26,7 +26,7 @@ const fn line_name(operand: OperandKind) -> &'static str {
     }
 }
 
-impl SplitRefusal {
+impl EmulationRefusal {
     /// Why a row of A, or a column of B, cannot be scaled, of which these are the facts.
     pub const fn of(operand: OperandKind, line: u32, facts: &LineFacts) -> Self {
         let line = line as u64;
@@ -41,17 +41,17 @@ impl SplitRefusal {
     pub const fn sentence(&self) -> Sentence {
         let s = Sentence::new();
         match *self {
-            Self::NotSplit => s.say(
+            Self::NotEmulated => s.say(
                 "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and elements of tf32 keep 10 bits of fraction",
             ),
-            Self::NothingToSplit { split, a, b } => s
+            Self::NothingToEmulate { emulation, a, b } => s
                 .say("emulation = ")
-                .say(split.name())
+                .say(emulation.name())
                 .say(" makes parts of f32, and the elements are ")
                 .say(a.name())
                 .say(" and ")
                 .say(b.name())
-                .say("; the nearest is none"),
+                .say("; try none"),
             Self::NotFinite { operand, line } => s
                 .say(line_name(operand))
                 .number(line)
@@ -68,18 +68,18 @@ impl SplitRefusal {
                 .say(" of ")
                 .number(nonzero as u64)
                 .say(" numbers more than ")
-                .number(SplitKind::WINDOW as u64)
+                .number(EmulationKind::WINDOW as u64)
                 .say(" binades below its largest, and emulation = f16x3 takes one in ")
-                .number(SplitKind::FEW as u64)
+                .number(EmulationKind::FEW as u64)
                 .say("; take emulation = bf16x6"),
             Self::Captured => s.say(
                 "emulation = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take emulation = bf16x6",
             ),
-            Self::TooDeep { k, split, most } => s
+            Self::TooDeep { k, emulation, most } => s
                 .say("K = ")
                 .number(k as u64)
                 .say(" with emulation = ")
-                .say(split.name())
+                .say(emulation.name())
                 .say(" is beyond the largest extent, ")
                 .number(most),
         }
@@ -88,7 +88,7 @@ impl SplitRefusal {
     /// The same refusal of the problem with A and B in each other's place, and each transposed.
     pub(super) const fn exchange(self) -> Self {
         match self {
-            Self::NothingToSplit { split, a, b } => Self::NothingToSplit { split, a: b, b: a },
+            Self::NothingToEmulate { emulation, a, b } => Self::NothingToEmulate { emulation, a: b, b: a },
             Self::NotFinite { operand, line } => Self::NotFinite { operand: operand.other(), line },
             Self::Window { operand, line, outside, nonzero } => Self::Window { operand: operand.other(), line, outside, nonzero },
             same => same,

@@ -1,20 +1,20 @@
 //! Whether a row or column can be scaled to numbers of f16.
 
 use super::{
-    SplitKind,
+    EmulationKind,
     parts::{INFINITE, MAGNITUDE, exponent_of},
 };
 
 /// What is known of a row of A, or a column of B, before it is scaled.
 ///
-/// Twin: `numeric::outside` and `numeric::refused` of `kernels/numeric/split.cuh`.
+/// Twin: `numeric::outside` and `numeric::refused` of `kernels/numeric/emulation.cuh`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LineFacts {
     /// The bits of the largest magnitude: those of infinity and more where a number is not finite.
     pub largest: u32,
     /// Numbers that are not 0.
     pub nonzero: u32,
-    /// Those of them more than [`SplitKind::WINDOW`] binades below the largest.
+    /// Those of them more than [`EmulationKind::WINDOW`] binades below the largest.
     pub outside: u32,
 }
 
@@ -32,7 +32,7 @@ impl LineFacts {
 
     /// Whether a number, by the bits of its magnitude, lies further below the largest than the window is wide.
     pub const fn is_outside(magnitude: u32, largest: u32) -> bool {
-        magnitude != 0 && exponent_of(magnitude) + (SplitKind::WINDOW as i32) < exponent_of(largest)
+        magnitude != 0 && exponent_of(magnitude) + (EmulationKind::WINDOW as i32) < exponent_of(largest)
     }
 
     /// Whether every number is finite.
@@ -40,9 +40,9 @@ impl LineFacts {
         self.largest < INFINITE
     }
 
-    /// Whether the row cannot be scaled: a number is not finite, or more than one in [`SplitKind::FEW`] lie outside of the window.
+    /// Whether the row cannot be scaled: a number is not finite, or more than one in [`EmulationKind::FEW`] lie outside of the window.
     pub const fn is_refused(&self) -> bool {
-        !self.is_finite() || self.outside as u64 * SplitKind::FEW as u64 > self.nonzero as u64
+        !self.is_finite() || self.outside as u64 * EmulationKind::FEW as u64 > self.nonzero as u64
     }
 }
 

@@ -1,4 +1,4 @@
-// Twin of src/numeric/split: the parts of a number, what a row is scaled by, and which block of K a tile of a split product reads. All of
+// Twin of src/numeric/emulation: the parts of a number, what a row is scaled by, and which block of K a tile of a decomposed product reads. All of
 // it can be evaluated while compiling, and is, for the fingerprints.
 #pragma once
 
@@ -92,7 +92,7 @@ struct PartsMap {
   }
 };
 
-// The part of an operand that tile `tile` along K is of.
+// The part of an operand that k-tile `tile` is of.
 template <class Facts, int Operand>
 constexpr unsigned part_of(unsigned tile) {
   return (Operand == 0 ? Facts::kPartsOfA : Facts::kPartsOfB) >> tile % Facts::kProducts * 4 & 0xfu;
@@ -110,7 +110,7 @@ __device__ __forceinline__ constexpr unsigned block_of(unsigned tile, unsigned b
 
 // The map (operand, tile) to that block.
 template <class Facts, int Blocks>
-struct SplitBlocks {
+struct EmulationBlocks {
   static constexpr int kRows = 2;
   static constexpr int kColumns = Blocks * Facts::kProducts;
   static constexpr unsigned at(int operand, int tile) {

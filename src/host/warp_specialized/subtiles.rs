@@ -1,10 +1,10 @@
-//! From a warp's accumulators to its part of a slice, and from a slice to D.
+//! From a warp's accumulators to its part of a subtile, and from a subtile to D.
 
 use super::numbers::{NOTHING, Numbers};
 use crate::{
     call::Source,
     error::Error,
-    host::{accumulators::Accumulators, epilogue::finished, machine::Deposit},
+    host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
     index::{IndexMap, at, points},
     layout::Order,
     schedule::Fault,
@@ -19,19 +19,19 @@ pub(super) const ZERO: [u8; 8] = [0; 8];
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
 
-/// The corner of a box of a slice, of a matrix of that order; beyond what numbers there are, beyond the matrix.
+/// The corner of a box of a subtile, of a matrix of that order; beyond what numbers there are, beyond the matrix.
 fn corner(order: Order, row: u32, column: u32) -> [i32; 5] {
     let along = if order.is_row() { [column, row] } else { [row, column] };
     [along[0], along[1], 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
 }
 
-/// Where a warp's part of a slice is: the block's tile of D, the consumer, its warp, the slice.
+/// Where a warp's part of a subtile is: the block's tile of D, the consumer, its warp, the subtile.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub tile: (u32, u32),
     pub consumer: u32,
     pub warp: u32,
-    pub slice: u32,
+    pub subtile: u32,
 }
 
 impl Numbers<'_> {
@@ -42,16 +42,16 @@ impl Numbers<'_> {
         Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
     }
 
-    /// Where a slice begins in the consumer's tile.
-    fn slice(&self, map: &dyn IndexMap, slice: u32) -> Result<(u32, u32), Fault> {
-        let offset = map.at(at(0, slice)).ok_or(Fault::LeftOut { map: "slice", row: 0, column: slice })?;
+    /// Where a subtile begins in the consumer's tile.
+    fn subtile(&self, map: &dyn IndexMap, subtile: u32) -> Result<(u32, u32), Fault> {
+        let offset = map.at(at(0, subtile)).ok_or(Fault::LeftOut { map: "subtile", row: 0, column: subtile })?;
         Ok((offset / self.program.multiplied.knobs.warp.n, offset % self.program.multiplied.knobs.warp.n))
     }
 
-    /// A warp's part of a slice, through the epilogue; with C from its buffer, where it comes through that.
-    pub(super) fn slice_of(&self, place: Place, sums: Option<&Accumulators>, fetched: Option<&[u8]>) -> Result<Deposit, Error> {
+    /// A warp's part of a subtile, through the epilogue; with C from its buffer, where it comes through that.
+    pub(super) fn subtile_of(&self, place: Place, sums: Option<&Accumulators>, fetched: Option<&[u8]>) -> Result<Staged, Error> {
         let (program, n) = (self.program, self.program.multiplied.knobs.instruction.n);
-        let (origin, first) = (self.origin(place)?, self.slice(&*program.slice, place.slice)?);
+        let (origin, first) = (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
         let down = first.0 / ROWS;
@@ -64,7 +64,7 @@ impl Numbers<'_> {
             // Where the thread takes it to be, and where the hardware has it.
             let taken = program.accumulator.at(at(thread, i)).ok_or(left_out)?;
             let (row, column) = (taken / n, across * n + taken % n);
-            let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.slice_columns) else {
+            let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.subtile_columns) else {
                 continue;
             };
             let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
@@ -87,7 +87,7 @@ impl Numbers<'_> {
         if let Accumulators::F32(sums) = &mut taken {
             sums.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
-        Ok(Deposit { places, elements: finished(&program.multiplied.class, &self.matrices.problem.scalars, &taken, &source)? })
+        Ok(Staged { places, elements: finished(&program.multiplied.class, &self.matrices.problem.scalars, &taken, &source)? })
     }
 
     /// The element of a staging buffer that begins at a byte.
@@ -101,7 +101,7 @@ impl Numbers<'_> {
         self.matrices.class.output.element.bytes_of(1) as usize
     }
 
-    /// A staging buffer with a slice of C, as the copy engine leaves it: zeros outside.
+    /// A staging buffer with a subtile of C, as TMA leaves it: zeros outside.
     pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
@@ -111,15 +111,15 @@ impl Numbers<'_> {
             Source::Matrix(c) => c,
         };
         let class = &program.desc.class;
-        let (origin, first) = (self.origin(place)?, self.slice(&*program.fetch.slice, place.slice)?);
-        let map = program.components.slice_map(
+        let (origin, first) = (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
+        let map = program.components.subtile_map(
             crate::refusal::Operand::C,
             class.output.element,
             (problem.m as u64, problem.n as u64),
             problem.source().leading(class.output.layout) as u64,
         );
         let Ok(mut map) = map else {
-            // Rows that the copy engine would not take; the host does.
+            // Rows that TMA would not take; the host does.
             for point in points(&*program.fetch.staging) {
                 let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
                 let element = self.source_at(row as usize, column as usize).unwrap_or(&ZERO[..self.element_bytes()]);
@@ -131,17 +131,17 @@ impl Numbers<'_> {
             return Ok(buffer);
         };
         map.swizzle = program.fetch.swizzle;
-        for (row, at) in self.boxes_of_a_slice() {
+        for (row, at) in self.boxes_of_a_subtile() {
             let corner = corner(class.output.layout, origin.0 + first.0 + row, origin.1 + first.1);
             TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
         }
         Ok(buffer)
     }
 
-    /// The boxes of a slice: of each, its first row, and the byte of the buffer at which it begins.
-    fn boxes_of_a_slice(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
+    /// The boxes of a subtile: of each, its first row, and the byte of the buffer at which it begins.
+    fn boxes_of_a_subtile(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let components = &self.program.components;
-        let (rows, bytes) = (components.slice_box_rows().max(1), components.ring.staging_bytes / ROWS);
+        let (rows, bytes) = (components.subtile_box_rows().max(1), components.ring.staging_bytes / ROWS);
         (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
     }
 
@@ -167,38 +167,38 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// A slice in its staging buffer, from what four warps deposited.
-    fn staged(&self, place: Place, parts: [&Deposit; 4]) -> Result<Vec<u8>, Fault> {
-        let (consumer, slice, size) = (place.consumer, place.slice, self.program.components.ring.staging_bytes);
+    /// A subtile in its staging buffer, from what four warps staged.
+    fn staged(&self, place: Place, parts: [&Staged; 4]) -> Result<Vec<u8>, Fault> {
+        let (consumer, subtile, size) = (place.consumer, place.subtile, self.program.components.ring.staging_bytes);
         let width = self.element_bytes() as u32;
-        let (mut buffer, mut deposited) = (vec![0; size as usize], vec![false; size as usize]);
-        let deposits = parts.into_iter().flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
-        for (&byte, element) in deposits {
+        let (mut buffer, mut staged) = (vec![0; size as usize], vec![false; size as usize]);
+        let staged_parts = parts.into_iter().flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
+        for (&byte, element) in staged_parts {
             if byte.saturating_add(width) > size {
                 return Err(Fault::BeyondStaging { consumer, byte, size });
             }
             let range = byte as usize..(byte + width) as usize;
-            if deposited[range.clone()].iter().any(|known| *known) {
-                return Err(Fault::StagedTwice { consumer, slice, byte });
+            if staged[range.clone()].iter().any(|known| *known) {
+                return Err(Fault::StagedTwice { consumer, subtile, byte });
             }
-            deposited[range.clone()].fill(true);
+            staged[range.clone()].fill(true);
             buffer[range].copy_from_slice(element);
         }
-        match (0..size).find(|&byte| !deposited[byte as usize]) {
-            Some(byte) => Err(Fault::NotStaged { consumer, slice, byte }),
+        match (0..size).find(|&byte| !staged[byte as usize]) {
+            Some(byte) => Err(Fault::NotStaged { consumer, subtile, byte }),
             None => Ok(buffer),
         }
     }
 
-    /// Writes a slice to D: by the copy engine, or by threads where D is not aligned for it.
-    pub(super) fn write(&mut self, place: Place, parts: [&Deposit; 4]) -> Result<(), Error> {
+    /// Writes a subtile to D: by TMA, or by threads where D is not aligned for it.
+    pub(super) fn write(&mut self, place: Place, parts: [&Staged; 4]) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
         let buffer = self.staged(place, parts)?;
-        let (origin, first) = (self.origin(place)?, self.slice(&*program.store.slice, place.slice)?);
+        let (origin, first) = (self.origin(place)?, self.subtile(&*program.store.subtile, place.subtile)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.multiplied;
-        let (whole, leading) = (desc.by_copy_engine(), problem.d.leading(desc.class.output.layout) as u64);
-        let map = program.components.slice_map(
+        let (whole, leading) = (desc.by_tma(), problem.d.leading(desc.class.output.layout) as u64);
+        let map = program.components.subtile_map(
             crate::refusal::Operand::D,
             desc.class.output.element,
             (problem.m as u64, problem.n as u64),
@@ -206,7 +206,7 @@ impl Numbers<'_> {
         );
         if let (true, Ok(mut map)) = (whole, map) {
             map.swizzle = program.store.swizzle;
-            for (further, at) in self.boxes_of_a_slice() {
+            for (further, at) in self.boxes_of_a_subtile() {
                 let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.class.output.layout, row + further, column));
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {

@@ -60,7 +60,7 @@ pub const LOG_LENGTH: Range<usize> = 52..60;
 pub const SEAL: Range<usize> = 60..92;
 pub const CUBIN: usize = 92;
 
-pub struct Scene {
+pub struct Fixture {
     pub random: Random,
     /// The trial's own folder.
     pub home: PathBuf,
@@ -73,15 +73,15 @@ pub struct Scene {
     pub held: Option<File>,
 }
 
-impl Scene {
+impl Fixture {
     /// With a good entry.
     pub fn new(home: &Path, seed: u64) -> Self {
         let mut random = Random(seed);
         let (key, truth) = (random.key(), random.compiled());
-        let scene = Self { random, home: home.into(), folder: home.join("cache"), key, truth, held: None };
-        assert!(scene.ask(&scene.cache()), "a cold cache compiles");
-        assert!(scene.entry().is_file(), "and keeps");
-        scene
+        let fixture = Self { random, home: home.into(), folder: home.join("cache"), key, truth, held: None };
+        assert!(fixture.ask(&fixture.cache()), "a cold cache compiles");
+        assert!(fixture.entry().is_file(), "and keeps");
+        fixture
     }
 
     /// A cache that remembers nothing: another process's.

@@ -1,8 +1,23 @@
-// Twin of src/threadblock/tile_scheduler.rs: which tiles of D a block that stays computes, one after the other.
+// Twin of src/threadblock/work.rs: which block computes what.
 #pragma once
 #include "threadblock/swizzle.cuh"
 
 namespace threadblock {
+
+// How units are divided among the clusters of a grid.
+enum class WorkKind { DataParallel, Persistent };
+
+// What a block computes at a time: products of some k-tiles, for one tile of D. All k-tiles, in the kinds of work that there are: a range that is
+// kept would take a register.
+struct Unit {
+  Tile tile;
+
+  __device__ __forceinline__ unsigned k_begin() const { return 0; }
+  template <class Params>
+  __device__ __forceinline__ unsigned k_count(Params const& params) const {
+    return params.tiles_k;
+  }
+};
 
 // The number of this block in its cluster.
 __device__ __forceinline__ unsigned rank_in_cluster() {
@@ -29,32 +44,48 @@ struct ClusterTiles {
   }
 };
 
-// Clusters take rectangles in the order of the swizzle, each the next one after all clusters'.
+// The units of this block, one after the other. Clusters take rectangles in the order of the swizzle: one each, or each the next one after
+// all clusters'.
 template <class Config>
-struct TileScheduler {
+struct Work {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
 
+  // The extents of D in rectangles.
   unsigned const rows;
   unsigned const columns;
   unsigned const rank = kBlocks > 1 ? rank_in_cluster() : 0;
   unsigned next = blockIdx.x / kBlocks;
   unsigned step = gridDim.x / kBlocks;
 
-  // The extents of D in rectangles.
-  __device__ __forceinline__ TileScheduler(unsigned rows, unsigned columns) : rows(rows), columns(columns) {}
+  template <class Params>
+  __device__ __forceinline__ explicit Work(Params const& params) : rows(params.tiles_m), columns(params.tiles_n) {}
 
-  // Of the block's tiles only one of `of`, from the first-th on.
+  // Of the block's units only one of `of`, from the first-th on.
   __device__ __forceinline__ void every(unsigned first, unsigned of) {
     next += first * step;
     step *= of;
   }
 
-  // The next tile; false where there is none. It may lie beyond D where D is no whole number of rectangles.
-  __device__ __forceinline__ bool take(Tile& tile) {
+  // The first unit, which every block of a grid has.
+  __device__ __forceinline__ Unit first() {
+    Unit const unit = unit_of(next);
+    next += step;
+    return unit;
+  }
+
+  // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile may lie beyond D where D is no whole
+  // number of rectangles.
+  __device__ __forceinline__ bool take(Unit& unit) {
+    if constexpr (Config::kWork == WorkKind::DataParallel) return false;
     if (next >= rows * columns) return false;
-    tile = tile_of_rank<Config>(next, rank, rows, columns);
+    unit = unit_of(next);
     next += step;
     return true;
+  }
+
+ private:
+  __device__ __forceinline__ Unit unit_of(unsigned number) const {
+    return Unit{tile_of_rank<Config>(number, rank, rows, columns)};
   }
 };
 

@@ -1,0 +1,64 @@
+//! Whether the memory of a call is on one device, and D lies apart from what is read.
+
+use super::operands::DeviceMatrix;
+use crate::{
+    call::View,
+    refusal::{Operand, Refusal},
+};
+use core::ops::Range;
+
+/// The memory of an operand of a call that has been checked.
+pub(super) struct OperandMemory<'c, 'a> {
+    operand: Operand,
+    view: &'c View<DeviceMatrix<'a>>,
+    /// Bytes from the first that is read or written to the last; none where none is.
+    bytes: Range<u64>,
+    batch: usize,
+}
+
+impl<'c, 'a> OperandMemory<'c, 'a> {
+    /// That of a batch of matrices, which is read or written where `used` says so.
+    pub fn of(operand: Operand, view: &'c View<DeviceMatrix<'a>>, (extents, batch): ((usize, usize), usize), used: bool) -> Self {
+        // A call that has been checked has fewer than 2^64 elements.
+        let elements = if used { view.elements(extents, batch) as u64 } else { 0 };
+        let bytes = if elements == 0 { 0..0 } else { view.memory.range(elements) };
+        Self { operand, view, bytes, batch }
+    }
+
+    /// The operand, and its addresses.
+    pub fn extent(&self) -> (Operand, Range<u64>) {
+        (self.operand, self.bytes.clone())
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
+    }
+
+    /// Whether each element of one lies where that of the other does.
+    fn is(&self, other: &Self) -> bool {
+        let (one, two) = (self.view, other.view);
+        let alike = one.strides == two.strides && (self.batch < 2 || one.batch_stride == two.batch_stride);
+        one.memory.address == two.memory.address && alike
+    }
+}
+
+/// Whether a call's operands are on the device of `context`, and D lies apart from what is read; the matrix that is combined with what is computed,
+/// `source`, may be D.
+pub(super) fn check_memory(
+    context: usize,
+    d: &OperandMemory<'_, '_>,
+    read: &[OperandMemory<'_, '_>],
+    source: Option<&OperandMemory<'_, '_>>,
+) -> Result<(), Refusal> {
+    let mut all = read.iter().chain([d]).chain(source);
+    if let Some(OperandMemory { operand, .. }) = all.find(|memory| memory.view.memory.context != context) {
+        return Err(Refusal::OtherDevice { operand: *operand });
+    }
+    if let Some(OperandMemory { operand, .. }) = read.iter().find(|memory| memory.meets(d)) {
+        return Err(Refusal::Overlap { operand: *operand });
+    }
+    match source.filter(|source| source.meets(d) && !source.is(d)) {
+        Some(OperandMemory { operand, .. }) => Err(Refusal::PartlyShared { operand: *operand }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,179 @@
+//! One call of a transpose: extents, scalars, where its matrices lie, and whether a kernel can compute it.
+
+use super::desc::{Combine, TransposeDesc};
+use crate::{
+    arch::MOST_BLOCKS,
+    call::{
+        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_output, check_tiles, check_types,
+        check_written,
+    },
+    layout::Order,
+    refusal::{Field, Operand, Refusal, Scalar},
+    thread::access::dividing,
+};
+
+/// `D = Aᵀ`, or `D = alpha Aᵀ + beta B`, of a batch of row-major matrices. What is read is in memory `R`, what is written in memory `W`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TransposeCall<R, W = R> {
+    /// Rows of A, columns of D.
+    pub rows: usize,
+    /// Columns of A, rows of D.
+    pub columns: usize,
+    /// Transposes.
+    pub batch: usize,
+    /// A, rows x columns.
+    pub a: View<R>,
+    /// B, columns x rows.
+    pub b: Source<View<R>>,
+    /// D, columns x rows.
+    pub d: View<W>,
+    /// alpha, which scales Aᵀ, and beta, which scales B.
+    pub scalars: [f64; 2],
+}
+
+/// A call without its data.
+pub type TransposeProblem = TransposeCall<Elements>;
+
+/// A call on matrices in host memory.
+pub type HostTransposeCall<'a> = TransposeCall<HostSlice<'a>, HostSliceMut<'a>>;
+
+impl<R: Memory, W: Memory> TransposeCall<R, W> {
+    /// The call without its data.
+    pub fn problem(&self) -> TransposeProblem {
+        let Self { rows, columns, batch, scalars, .. } = *self;
+        let (a, b, d) = (self.a.without_data(), self.b.as_ref().map(View::without_data), self.d.without_data());
+        TransposeCall { rows, columns, batch, a, b, d, scalars }
+    }
+}
+
+impl<R: TypedMemory, W: TypedMemory> TransposeCall<R, W> {
+    /// Whether the matrices are of the types that a kernel of this description has.
+    pub(crate) fn check_types(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
+        let given = self.d.memory.kind();
+        let wanted = desc.combine.kind().unwrap_or(given);
+        let b = self.b.matrix().map_or(wanted, |b| b.memory.kind());
+        check_types([given, self.a.memory.kind(), b].map(|given| (given, wanted)))?;
+        let bytes = desc.element_bytes;
+        if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::ElementBytes { given, bytes }) }
+    }
+}
+
+impl TransposeProblem {
+    /// A batch of `rows` x `columns` matrices one below another, packed or of the leading dimensions given for A, B and D. There is a B
+    /// where beta is not 0.
+    pub fn of((rows, columns): (usize, usize), batch: usize, [lda, ldb, ldd]: [Option<usize>; 3], scalars: [f64; 2]) -> Self {
+        let of = |extents, leading| View::packed(Elements::ALL, Order::Row, extents, leading);
+        let b = if scalars[1] == 0.0 { Source::None } else { Source::Matrix(of((columns, rows), ldb)) };
+        Self { rows, columns, batch, a: of((rows, columns), lda), b, d: of((columns, rows), ldd), scalars }
+    }
+
+    /// One packed matrix in memory of its length, and no B.
+    pub fn packed(rows: usize, columns: usize) -> Self {
+        let (problem, memory) = (Self::of((rows, columns), 1, [None; 3], [1.0, 0.0]), Elements::of(rows.saturating_mul(columns)));
+        Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
+    }
+
+    /// The same problem with A, B and D at these addresses.
+    #[must_use]
+    pub fn at(self, [a, b, d]: [u64; 3]) -> Self {
+        let at = |view: View<Elements>, address| view.with(Elements { address, ..view.memory });
+        Self { a: at(self.a, a), b: self.b.map(|view| at(view, b)), d: at(self.d, d), ..self }
+    }
+
+    /// The call of this problem on some matrices.
+    pub fn with<R, W>(&self, a: R, b: Source<R>, d: W) -> TransposeCall<R, W> {
+        let b = match (self.b, b) {
+            (Source::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
+            (Source::InPlace, _) => Source::InPlace,
+            _ => Source::None,
+        };
+        let Self { rows, columns, batch, scalars, .. } = *self;
+        TransposeCall { rows, columns, batch, a: self.a.with(a), b, d: self.d.with(d), scalars }
+    }
+
+    /// Whether A's elements matter.
+    pub fn reads_a(&self) -> bool {
+        self.scalars[0] != 0.0
+    }
+
+    /// Whether B's elements matter.
+    pub fn reads_b(&self) -> bool {
+        self.scalars[1] != 0.0
+    }
+
+    /// Whether there is nothing to write.
+    pub const fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0 || self.batch == 0
+    }
+
+    /// B, where it is read: D, where that is B.
+    pub fn source(&self) -> Option<View<Elements>> {
+        let b = match self.b {
+            Source::None => None,
+            Source::InPlace => Some(self.d),
+            Source::Matrix(b) => Some(b),
+        };
+        b.filter(|_| self.reads_b())
+    }
+
+    /// Tiles of `desc` down and across one D.
+    pub fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
+        // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
+        let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
+        (
+            self.columns.div_ceil(desc.columns as usize) as u64,
+            self.rows.saturating_add(before).div_ceil(desc.rows as usize) as u64,
+        )
+    }
+
+    /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with the operand, its value and the limit.
+    pub fn check(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
+        for (field, value) in [(Field::Rows, self.rows), (Field::Columns, self.columns)] {
+            if value > LARGEST {
+                return Err(Refusal::ExtentTooLarge { field, value, most: LARGEST as u64 });
+            }
+        }
+        if matches!(desc.combine, Combine::Move) && (self.scalars[0] != 1.0 || self.reads_b()) {
+            return Err(Refusal::NotScaled { scalar: if self.reads_b() { Scalar::BETA } else { Scalar::ALPHA } });
+        }
+        let (across, batch) = ((self.columns, self.rows), self.batch);
+        check_written(&self.d, Order::Row, across, batch)?;
+        if self.reads_a() {
+            check_output(Operand::A, &self.a, Order::Row, (self.rows, self.columns), batch)?;
+        }
+        match &self.b {
+            Source::Matrix(b) if self.reads_b() => check_output(Operand::B, b, Order::Row, across, batch)?,
+            Source::None if self.reads_b() => return Err(Refusal::MissingOperand { operand: Operand::B }),
+            _ => {}
+        }
+        if self.is_empty() {
+            return Ok(());
+        }
+        // As many blocks as any machine's grid has.
+        let (down, across) = self.tiles(desc);
+        check_tiles((down, across, batch), u64::from(MOST_BLOCKS))
+    }
+
+    /// Elements that one access to A and one to D can move, up to those of `desc`.
+    pub(crate) fn widths(&self, desc: &TransposeDesc) -> (u32, u32) {
+        // What is read by no access limits none. A single row has no next, and neither has a single matrix.
+        let of = |matrix: View<Elements>, rows: usize| {
+            let next = |count: usize, stride: usize| if count > 1 { stride as u64 } else { 0 };
+            let first = matrix.memory.address / u64::from(desc.element_bytes.max(1));
+            [first, next(rows, matrix.leading(Order::Row)), next(self.batch, matrix.batch_stride)]
+        };
+        let mut access_a = dividing(desc.access_a, &[self.columns as u64]);
+        if self.reads_a() {
+            access_a = dividing(access_a, &of(self.a, self.rows));
+        }
+        let mut access_d = dividing(desc.access_d, &of(self.d, self.columns));
+        if let Some(b) = self.source() {
+            access_d = dividing(access_d, &of(b, self.columns));
+        }
+        (access_a, dividing(access_d, &[self.rows as u64]))
+    }
+}

@@ -1,0 +1,171 @@
+//! Which block computes what: the units of work of a call, and which of them each block takes.
+//!
+//! A [`Unit`] is a tile of D and a range of its k-tiles. Clusters take rectangles of as many tiles as they have blocks, in the order of the
+//! swizzle; within one, block `rank` has the tile
+//!
+//! ```text
+//! row = rectangle.row * cluster.m + rank mod cluster.m        column = rectangle.column * cluster.n + rank / cluster.m
+//! ```
+//!
+//! Which rectangles a cluster takes is the [kind](WorkKind) of work, which is compiled; how many there are is the call's. One law holds for each
+//! kind: over all blocks, every k-tile of every tile of D is in one unit. Tiles beyond D, where it is no whole number of rectangles,
+//! are read as zeros and not written.
+//!
+//! Twin: `kernels/threadblock/work.cuh`.
+
+use super::{SwizzleKind, TileOrder};
+use crate::{
+    arch::MOST_BLOCKS,
+    index::{Coord, IndexMap, affine, at},
+    layout::algebra::Composed,
+    refusal::Refusal,
+    shape::{Mn, Mnk, at_least_one},
+    words::words,
+};
+
+words! {
+    /// How units are divided among the clusters of a grid.
+    pub enum WorkKind {
+        /// A cluster for each rectangle of tiles: as many clusters as there are rectangles.
+        DataParallel = "data-parallel",
+        /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
+        Persistent = "persistent",
+    }
+}
+
+impl WorkKind {
+    /// The name in C++.
+    pub(crate) const fn cuda(self) -> &'static str {
+        match self {
+            Self::DataParallel => "threadblock::WorkKind::DataParallel",
+            Self::Persistent => "threadblock::WorkKind::Persistent",
+        }
+    }
+}
+
+/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one tile of D.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Unit {
+    /// Row of the tile.
+    pub row: u32,
+    /// Column of the tile.
+    pub column: u32,
+    /// The first k-tile.
+    pub k_begin: u32,
+    /// How many there are.
+    pub k_count: u32,
+}
+
+/// The units of one call, and which of them each block takes, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Work {
+    /// How they are divided.
+    pub kind: WorkKind,
+    /// The order of rectangles.
+    pub order: SwizzleKind,
+    /// Blocks of a cluster.
+    pub cluster: Mn,
+    /// Rectangles down D.
+    pub rows: u32,
+    /// Rectangles across D.
+    pub columns: u32,
+    /// k-tiles of each tile of D.
+    pub tiles_k: u32,
+    /// Clusters of the grid.
+    pub clusters: u32,
+}
+
+/// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`, [`Work::unit`] where nobody changed it.
+pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
+
+impl Work {
+    /// The work of a D of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles, where `resident` clusters run at once.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::TooManyTiles`] for more rectangles than a grid has blocks.
+    pub fn of(
+        (kind, order): (WorkKind, SwizzleKind),
+        (tile, cluster): (Mnk, Mn),
+        ((m, n), tiles_k): ((usize, usize), u32),
+        resident: u32,
+    ) -> Result<Self, Refusal> {
+        let across = |extent: usize, tile: u32, blocks: u32| extent.div_ceil(tile as usize).div_ceil(blocks as usize) as u64;
+        let (rows, columns) = (across(m, tile.m, cluster.m), across(n, tile.n, cluster.n));
+        let (tiles, most) = (rows.saturating_mul(columns), u64::from(MOST_BLOCKS));
+        if tiles > most {
+            return Err(Refusal::TooManyTiles { tiles, most });
+        }
+        let clusters = match kind {
+            WorkKind::DataParallel => tiles as u32,
+            WorkKind::Persistent => resident.min(tiles as u32),
+        };
+        // One of them is 0 where the other may be anything.
+        let least = |tiles: u64| tiles.min(most) as u32;
+        Ok(Self { kind, order, cluster, rows: least(rows), columns: least(columns), tiles_k, clusters })
+    }
+
+    /// Rectangles of D.
+    const fn rectangles(&self) -> u32 {
+        self.rows * self.columns
+    }
+
+    /// How many units each block of a cluster takes.
+    pub const fn count(&self, cluster: u32) -> u32 {
+        match self.kind {
+            WorkKind::DataParallel => (cluster < self.rectangles()) as u32,
+            WorkKind::Persistent => self.rectangles().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
+        }
+    }
+
+    /// The unit that block `rank` of a cluster takes as its number `i`; `None` after the last.
+    pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
+        let number = match self.kind {
+            WorkKind::DataParallel if i > 0 => return None,
+            WorkKind::DataParallel => cluster,
+            WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?)?,
+        };
+        let (row, column) = self.tile_of(number, rank)?;
+        Some(Unit { row, column, k_begin: 0, k_count: self.tiles_k })
+    }
+
+    /// The order of rectangles.
+    const fn tile_order(&self) -> TileOrder {
+        TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
+    }
+
+    /// The tile of block `rank` in rectangle `number`; `None` after the last.
+    fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
+        if number >= self.rectangles() {
+            return None;
+        }
+        let rectangle = self.tile_order().at(at(0, number))?;
+        let (row, column) = (rectangle / self.columns, rectangle % self.columns);
+        Some((row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
+    }
+}
+
+/// (rank, rectangle) to the number of a tile, row after row.
+#[derive(Clone, Copy, Debug)]
+pub struct ClusterTiles(pub Work);
+
+impl IndexMap for ClusterTiles {
+    fn domain(&self) -> Coord {
+        at(self.0.cluster.m * self.0.cluster.n, self.0.rectangles())
+    }
+
+    fn codomain(&self) -> u32 {
+        self.domain().row * self.domain().column
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (row, column) = self.0.tile_of(point.column, point.row)?;
+        Some(row * self.0.columns * self.0.cluster.n + column)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let Mn { m, n } = self.0.cluster;
+        let row = self.0.columns * n;
+        affine(self.domain(), &[(m, row), (n, 1)], &self.0.tile_order().modes([m * row, n])?)
+    }
+}

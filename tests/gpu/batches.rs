@@ -1,0 +1,96 @@
+//! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays as it was.
+
+use cudarc::driver::CudaStream;
+use falchion::{cuda::open, prelude::*};
+use falchion_lab::verify::draw;
+use std::sync::Arc;
+
+/// Small whole numbers.
+trait Whole: Copy {
+    fn whole(x: i8) -> Self;
+}
+
+macro_rules! whole {
+    ($($T:ty => $f:expr),*) => {
+        $(impl Whole for $T {
+            fn whole(x: i8) -> Self {
+                let f: fn(i8) -> Self = $f;
+                f(x)
+            }
+        })*
+    };
+}
+whole!(f32 => f32::from, i8 => |x| x, i32 => i32::from, Bf16 => |x| Bf16::from_f32(f32::from(x)));
+
+fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
+    (0..length as u64).map(|i| T::whole((draw(seed, i) % 15) as i8 - 7)).collect()
+}
+
+/// A batch on both, in memory that is longer than it needs.
+macro_rules! held {
+    ($stream:expr, $Gemm:ty, $A:ty, $B:ty, $C:ty, $extents:expr, $x:ident => $changed:expr) => {{
+        let (stream, extents @ (m, n, k)): (&Arc<CudaStream>, _) = ($stream, $extents);
+        let (of_a, of_b): (Vec<$A>, Vec<$B>) = (numbers(1, 5 * m * k + 99), numbers(2, 5 * k * n + 99));
+        let before: Vec<$C> = numbers(3, 7 * m * n + 999);
+        let mut want = before.clone();
+        let $x = Arguments::new(extents, &of_a, &of_b, &mut want);
+        <$Gemm>::new().run($changed).expect("the host");
+        assert!(want != before);
+        let (a, b, mut d) =
+            (stream.clone_htod(&of_a).unwrap(), stream.clone_htod(&of_b).unwrap(), stream.clone_htod(&before).unwrap());
+        let $x = Arguments::new(extents, &a, &b, &mut d);
+        let bytes = <$Gemm>::new().workspace_size(&$changed).expect("a size");
+        let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
+        let $x = Arguments::new(extents, &a, &b, &mut d).workspace(&mut workspace);
+        <$Gemm>::new().run($changed).expect("the device");
+        assert!(stream.clone_dtoh(&d).unwrap() == want, "{extents:?}");
+        bytes
+    }};
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_batch_on_cuda_cores_is_the_hosts() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor>;
+    for extents in [(128, 64, 32), (130, 67, 33), (1, 5, 7)] {
+        let (m, n, k) = extents;
+        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(4).in_place(2.0));
+        // Addresses that no wide access reaches from one matrix to the next; one B for all.
+        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
+        // D's rows interleaved.
+        held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
+        held!(&stream, Columns, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_batch_on_tensor_cores_is_the_hosts() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Columns = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
+    type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    for extents in [(256, 128, 64), (130, 67, 33)] {
+        let (m, n, k) = extents;
+        let direct = held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
+        assert_eq!(direct == 0, k % 8 == 0, "{extents:?}");
+        // TMA reads the first A and not the second: all are repacked.
+        let repacked = held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 1));
+        assert!(repacked > 0, "{extents:?}");
+        held!(&stream, Columns, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        held!(&stream, Emulated, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(0));
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_batch_may_not_reach_beyond_its_memory() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    let (a, mut d) = (stream.alloc_zeros::<f32>(3 * 64).unwrap(), stream.alloc_zeros::<f32>(3 * 64).unwrap());
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    let refused = Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(4)).expect_err("three");
+    assert!(refused.to_string().starts_with("D has 192 elements"), "{refused}");
+    Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(3)).expect("three");
+}

@@ -1,0 +1,125 @@
+//! A batch is as many products as it has matrices, whatever else a call says: the bits of each are those of that product alone.
+
+use falchion::{
+    desc::GemmDesc,
+    device::run_on_host,
+    internals::{
+        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
+        host::Mode,
+    },
+    layout::Order,
+    numeric::Element,
+    prelude::*,
+};
+use falchion_lab::verify::draw;
+
+/// The elements of a matrix, bits and NaN told apart by their bytes.
+fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
+    let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
+    // No element is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and signs vary.
+    let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
+    bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
+    elements
+}
+
+/// The matrices of a batch in memory that is as long as they are, so many elements apart; where they share lines, side by side.
+fn view(order: Order, (rows, columns): (usize, usize), batch: usize, apart: Apart) -> View<Elements> {
+    let line = order.packed(rows, columns);
+    let view = View::packed(Elements::ALL, order, (rows, columns), Some(line + 3));
+    let view = match apart {
+        Apart::Packed => View::packed(Elements::ALL, order, (rows, columns), None),
+        Apart::Padded => view.batched(view.batch_stride + 5),
+        Apart::One => view.batched(0),
+        Apart::Interleaved => View::new(Elements::ALL, order, line * batch + 2).batched(line),
+    };
+    view.with(Elements::of(view.elements((rows, columns), batch) as usize))
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Apart {
+    Packed,
+    Padded,
+    One,
+    Interleaved,
+}
+
+/// A batch in both modes beside its products alone, each on the memory behind its first elements.
+fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, usize, usize)) {
+    use Apart::{Interleaved, One, Packed, Padded};
+    let (orders, batch) = (desc.orders(), 3);
+    for (case, [of_a, of_b, of_c, of_d]) in
+        [[Packed; 4], [One, Padded, One, Padded], [Padded, One, Interleaved, Interleaved], [Interleaved, Padded, Padded, Packed]]
+            .into_iter()
+            .enumerate()
+    {
+        let (a, b) = (view(orders.a, (m, k), batch, of_a), view(orders.b, (k, n), batch, of_b));
+        let (c, d) = (view(orders.c, (m, n), batch, of_c), view(orders.c, (m, n), batch, of_d));
+        let mut scalars = [0.0; 8];
+        scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
+        let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
+        let problem = Problem { m, n, k, batch, a, b, c: source, d, scalars, workspace: None };
+        let (x, y) = (elements::<A>(1, a.memory.length), elements::<B>(2, b.memory.length));
+        let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
+        for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
+            let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
+                let from = |view: View<Elements>| number * view.batch_stride;
+                let matrices = HostMatrices {
+                    a: HostSlice::new::<A>(&x[from(a)..]),
+                    b: HostSlice::new::<B>(&y[from(b)..]),
+                    c: problem.c.map(|_| HostSlice::new::<C>(&z[from(c)..])),
+                    d: HostSliceMut::new::<C>(&mut d[number * problem.d.batch_stride..]),
+                };
+                let call: HostCall<'_> = problem.with(matrices);
+                run_on_host(desc, mode, call).unwrap_or_else(|error| panic!("{error}\n{problem:?}"));
+            };
+            let (mut together, mut alone) = (before.clone(), before.clone());
+            run(problem, &mut together, 0);
+            let one = Problem { batch: 1, ..problem };
+            for number in 0..batch {
+                run(one, &mut alone, number);
+            }
+            let bytes = |d: &[C::Storage]| bytemuck::cast_slice::<_, u8>(d).to_vec();
+            assert!(bytes(&together) == bytes(&alone), "{mode:?}, case {case}: {problem:?}");
+            assert!(bytes(&together) != bytes(&before), "nothing was written");
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_its_products() {
+    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
+    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
+    type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    held::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
+    held::<f32, f32, f32>(&Simt::<ColMajor>::DESC, (7, 129, 17));
+    held::<Bf16, Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66));
+    held::<Bf16, Bf16, f32>(&Hopper::<ColMajor>::DESC, (9, 130, 3));
+    held::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
+    held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
+}
+
+type Changed<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;
+
+/// What a batch is held to, told of the user's operands; a batch of none writes nothing.
+#[test]
+fn batches_are_refused_by_name() {
+    type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
+    let (a, b, mut d) = (vec![1.0f32; 60], vec![1.0f32; 60], vec![7.0f32; 60]);
+    let mut said = |change: fn(Changed) -> Changed| {
+        let refused = Columns::new().run(change(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)));
+        refused.map_err(|error| error.to_string())
+    };
+    let overlap = "the batch stride of D = 0 makes matrices of the batch overlap; try 20";
+    assert_eq!(said(|x| x.batch_stride_d(0)), Err(overlap.to_owned()));
+    let short = said(|x| x.batch_stride_b(23)).expect_err("61 elements");
+    assert!(short.starts_with("B has 60 elements") && short.ends_with("takes 61"), "{short}");
+    assert_eq!(said(|x| x.batch(0)), Ok(()));
+    let many = said(|x| x.batch(1 << 40).batch_stride_a(0).batch_stride_b(0)).expect_err("too many");
+    assert!(many.starts_with("D has 60 elements"), "{many}");
+    let nothing = Arguments::new((0, 5, 3), &[0.0f32; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
+    Columns::new().run(nothing).expect("products without elements take no time");
+    let mut said = || Columns::new().run(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)).map_err(|error| error.to_string());
+    assert_eq!(said(), Ok(()));
+    assert_eq!(d, [3.0; 60]);
+}

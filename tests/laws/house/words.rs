@@ -1,0 +1,110 @@
+//! Words: texts say things as the field says them.
+
+use super::{files, root};
+use std::collections::BTreeMap;
+
+/// Words that the field has others for: each with what to say.
+const OTHERS: [(&str, &str); 21] = [
+    ("copy engine", "TMA"),
+    ("relay", "repack"),
+    ("relaid", "repacked"),
+    ("detour", "a pass"),
+    ("laid out again", "repacked"),
+    ("lays out again", "repacks"),
+    ("abreast", "group size"),
+    ("deposit", "stage, or store partial accumulators"),
+    ("is no kernel", "invalid or unsupported"),
+    ("are no kernel", "invalid or unsupported"),
+    ("the nearest is", "try"),
+    ("k-group", "k-block"),
+    ("let go", "released"),
+    ("in turns", "ping-pong"),
+    ("block that stays", "persistent CTA"),
+    ("clusters that stay", "persistent clusters"),
+    ("warpgroups have roles", "warp-specialized"),
+    ("source_a", "a_operand"),
+    ("source-a", "a-operand"),
+    ("the seeds", "the sources"),
+    ("departs from the plan", "a decision"),
+];
+
+/// Where a word of before is read: files, and what they read.
+const READ: [(&str, &str); 4] = [
+    ("src/desc/knobs.rs", "source_a"),
+    ("src/desc/knobs.rs", "source-a"),
+    ("cli/tests/cli/gemm.rs", "source-a"),
+    ("lab/src/bench/record.rs", "relaid"),
+];
+
+/// A line without what begins a comment, so that a word that goes over a line's end is found.
+fn bare(line: &str) -> &str {
+    line.trim().trim_start_matches(['/', '!', '*', '#', '>', '\\']).trim()
+}
+
+/// Whether what is found at a place of a text is the word, or the word with `s` or `ed`, and no part of another.
+fn stands(text: &str, at: usize, word: &str) -> bool {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let rest = &text[at + word.len()..];
+    let rest = rest.strip_prefix("ed").or(rest.strip_prefix('s')).unwrap_or(rest);
+    !text[..at].ends_with(part) && !rest.starts_with(part)
+}
+
+/// Each word of a text that the field has another for, with its line: from 1.
+fn found(text: &str) -> Vec<(usize, &'static str)> {
+    let lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
+    let mut found = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let next = lines.get(number + 1).map_or("", |next| bare(next));
+        let own = line.trim_end_matches(['\\', ' ']);
+        let both = format!("{own} {next}");
+        for (word, _) in OTHERS {
+            if both.match_indices(word).any(|(at, _)| at < own.len() && stands(&both, at, word)) {
+                found.push((number + 1, word));
+            }
+        }
+    }
+    found
+}
+
+/// All text that is read: what is recorded (JSON lines, pictures) and the list of changes keep the words that they had.
+fn texts() -> BTreeMap<String, String> {
+    let folders = ["src", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers", "examples"];
+    let mut texts = BTreeMap::new();
+    for extension in ["rs", "cuh", "md", "sh", "toml", "json", "stderr", "txt"] {
+        texts.extend(files(&folders, extension));
+    }
+    texts.insert("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("text"));
+    texts.remove("tests/laws/house/words.rs");
+    texts
+}
+
+#[test]
+fn texts_say_it_as_the_field_does() {
+    let texts = texts();
+    assert!(texts.len() > 600, "{} texts", texts.len());
+    let mut wrong = Vec::new();
+    for (name, text) in &texts {
+        for (line, word) in found(text).into_iter().filter(|(_, word)| !READ.contains(&(name.as_str(), *word))) {
+            let say = OTHERS.iter().find(|(other, _)| *other == word).map_or("", |(_, say)| say);
+            wrong.push(format!("{name}:{line}: {word}; say {say}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    // An exception that nothing needs is none.
+    for (name, word) in READ {
+        assert!(found(&texts[name]).iter().any(|(_, other)| *other == word), "{name} has no {word}");
+    }
+}
+
+/// The law can fail: each word is found in a text that has it, in any case, over a line's end, with its line.
+#[test]
+fn a_word_of_before_is_found() {
+    for (word, _) in OTHERS {
+        assert_eq!(found(&format!("plain\n/// The {} of a tile.", word.to_uppercase())), [(2, word)], "{word}");
+        if let Some((first, second)) = word.split_once(' ') {
+            assert_eq!(found(&format!("//! One {first}\n//! {second} here")), [(1, word)], "{word}");
+        }
+    }
+    assert_eq!(found("// slices are Deposited: two detours"), [(1, "detour"), (1, "deposit")]);
+    assert_eq!(found("let gone = relaying; // TMA lays it out; a delay"), []);
+}

@@ -1,0 +1,106 @@
+//! The law of work: over all blocks of a grid, every k-tile of every tile of D is in one unit, and those of one tile come in ascending order.
+
+use crate::harness::random_cases::cases;
+use falchion::{
+    shape::{Mn, Mnk},
+    threadblock::{SwizzleKind, Unit, Work, WorkKind},
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// Which unit a block takes as its number `i`.
+type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
+
+/// Whether units cover a D of so many tiles, k-tile by k-tile, once.
+fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<(), String> {
+    let mut ranges = BTreeMap::<_, Vec<_>>::new();
+    let blocks = work.cluster.m * work.cluster.n;
+    for (cluster, rank) in (0..work.clusters).flat_map(|cluster| (0..blocks).map(move |rank| (cluster, rank))) {
+        let count = work.count(cluster);
+        for i in 0..count {
+            let unit = taken(work, cluster, rank, i).ok_or(format!("block {rank} of cluster {cluster} has no unit {i}"))?;
+            ranges.entry((unit.row, unit.column)).or_default().push(unit.k_begin..unit.k_begin + unit.k_count);
+        }
+        if let Some(unit) = taken(work, cluster, rank, count) {
+            return Err(format!("block {rank} of cluster {cluster} has a unit beyond its {count}: {unit:?}"));
+        }
+    }
+    if let Some(tile) = (0..tiles_m).flat_map(|m| (0..tiles_n).map(move |n| (m, n))).find(|tile| !ranges.contains_key(tile)) {
+        return Err(format!("tile {tile:?} is in no unit"));
+    }
+    for (tile, ranges) in ranges {
+        let end = ranges.iter().try_fold(0, |k, range| (range.start == k).then_some(range.end));
+        if end != Some(work.tiles_k) {
+            return Err(format!("tile {tile:?} has {ranges:?} of {} k-tiles", work.tiles_k));
+        }
+    }
+    Ok(())
+}
+
+const ORDERS: [SwizzleKind; 4] =
+    [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
+const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
+
+proptest! {
+    #![proptest_config(cases(512))]
+
+    #[test]
+    fn every_product_is_in_one_unit(
+        (kind, order) in (0usize..2, 0usize..4),
+        (m, n) in (1usize..300, 1usize..200),
+        cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
+        (tiles_k, resident) in (0u32..9, 1u32..70),
+    ) {
+        let cluster = Mn { m: cluster.0, n: cluster.1 };
+        let work = Work::of((WorkKind::ALL[kind], ORDERS[order]), (TILE, cluster), ((m, n), tiles_k), resident).expect("few tiles");
+        let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
+        prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
+        prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
+        prop_assert!(work.kind == WorkKind::Persistent || (0..work.clusters).all(|cluster| work.count(cluster) == 1));
+    }
+}
+
+/// Each of these breaks the law, in a way of its own.
+#[test]
+fn mutated_work_breaks_the_law() {
+    let mutations: [(&str, Taken, &str); 6] = [
+        ("a block takes its first unit again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+        ("ranks are forgotten", |w, cluster, _, i| w.unit(cluster, 0, i), "is in no unit"),
+        (
+            "clusters walk on by one too few",
+            |w, cluster, rank, i| Work { clusters: w.clusters - 1, ..*w }.unit(cluster, rank, i),
+            "beyond",
+        ),
+        (
+            "the first k-tile is left out",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: 1, k_count: unit.k_count - 1, ..unit }),
+            "[1..5] of 5 k-tiles",
+        ),
+        (
+            "the last k-tile is left out",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit }),
+            "[0..4] of 5 k-tiles",
+        ),
+        ("a tile is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
+    ];
+    let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2));
+    let work = Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 5), 7).expect("few tiles");
+    assert_eq!(covered(&work, (13, 13), Work::unit), Ok(()));
+    for (name, taken, said) in mutations {
+        let error = covered(&work, (13, 13), taken).expect_err(name);
+        println!("{name}: {error}");
+        assert!(error.contains(said), "{name}: {error}");
+    }
+}
+
+/// A D without elements has no units, and more tiles than a grid has blocks are refused.
+#[test]
+fn no_tiles_and_too_many() {
+    let of = |m, n| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn { m: 1, n: 1 }), ((m, n), 1), 132);
+    for (m, n) in [(0, 0), (0, usize::MAX), (usize::MAX, 0)] {
+        let work = of(m, n).expect("no tiles");
+        assert_eq!((work.clusters, work.count(0), work.unit(0, 0, 0)), (0, 0, None));
+    }
+    let sentence = of(1 << 30, 1 << 30).expect_err("too many").to_string();
+    assert!(sentence.starts_with("the problem has 9007199254740992 tiles"), "{sentence}");
+}
