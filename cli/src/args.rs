@@ -85,6 +85,9 @@ pub struct GemmArgs {
     /// C's and D's leading dimension, in elements.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
+    /// Products of one shape, their matrices one behind another, drawn from the seed.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub batch: usize,
     /// What operands without a file are drawn from.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
@@ -222,9 +225,6 @@ pub struct ClassArgs {
 /// Flags whose time has not come: known, so that they can be refused by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
-    /// Products of one shape, one after another in memory.
-    #[arg(long, hide = true, value_name = "N")]
-    pub batch: Option<String>,
     /// Blocks that share one tile of D along K.
     #[arg(long, hide = true, value_name = "N")]
     pub split_k: Option<String>,

@@ -5,6 +5,7 @@
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
 #include "threadblock/tensor_copy.cuh"
+#include "threadblock/work.cuh"
 #include "warp/mma_warpgroup.cuh"
 
 namespace epilogue {
@@ -59,9 +60,10 @@ struct TensorStore {
 
   Params const& params;
   unsigned const thread;
-  // Where the warpgroup's part begins in D.
+  // Where the warpgroup's part begins in D, and whose D that is.
   unsigned row = 0;
   unsigned column = 0;
+  unsigned product = 0;
   Compute scalars[8];
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
@@ -94,7 +96,7 @@ struct TensorStore {
   template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
-    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile>(box), barrier);
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
   }
 
   // A subtile from its staging buffer to D.
@@ -103,7 +105,7 @@ struct TensorStore {
     if constexpr (Config::kByTma) {
       if (thread == 0) {
 #pragma unroll
-        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile>(box), staging + box * Map::kBoxBytes);
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
       }
     } else if constexpr (Config::kColumnMajor) {
       write_columns<Subtile>(staging);
@@ -116,7 +118,7 @@ struct TensorStore {
       unsigned const n = thread % a_row * Config::kStoreAccess;
       if (first_column + n >= unsigned(params.n)) return;
       unsigned m = thread / a_row;
-      C* d = reinterpret_cast<C*>(params.d_address) + (long long)(first_row + m) * params.ldd + first_column + n;
+      C* d = threadblock::matrix_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
 #pragma unroll 4
       for (; m < Map::kRows && first_row + m < unsigned(params.m); m += apart, d += apart * params.ldd)
         *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
@@ -124,15 +126,11 @@ struct TensorStore {
   }
 
  private:
-  // Where a box of a subtile lies in D.
-  template <int Subtile>
-  __device__ __forceinline__ threadblock::Corner<2> corner(int box) const {
+  // Where a box of a subtile lies in C, tensor 2 of the parameters, or D, tensor 3.
+  template <int Subtile, int Number>
+  __device__ __forceinline__ auto corner(int box) const {
     int const m = row + Subtile / kAcross * Map::kRows + box * Map::kBoxRows, n = column + Subtile % kAcross * Config::kSubtileColumns;
-    if constexpr (Config::kColumnMajor) {
-      return {{m, n}};
-    } else {
-      return {{n, m}};
-    }
+    return threadblock::corner_of<Config, Number>(params, product, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
   }
 
   // A subtile of a column-major D: each thread has accesses of the same rows, in every so many columns.
@@ -144,7 +142,7 @@ struct TensorStore {
     unsigned const m = thread % a_column * Config::kStoreAccess;
     if (first_row + m >= unsigned(params.m)) return;
     unsigned n = thread / a_column;
-    C* d = reinterpret_cast<C*>(params.d_address) + (long long)(first_column + n) * params.ldd + first_row + m;
+    C* d = threadblock::matrix_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
     for (; n < Config::kSubtileColumns && first_column + n < unsigned(params.n); n += apart, d += apart * params.ldd)
       *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
@@ -199,7 +197,7 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_part;
     if (!MayRead || !params.reads_source || n >= unsigned(params.n)) return two;
-    C const* const from = reinterpret_cast<C const*>(params.c) + (long long)n * params.ldc + m;
+    C const* const from = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + (long long)n * params.ldc + m;
     if constexpr (Config::kStoreAccess >= 2) {
       if (m < unsigned(params.m)) two = *reinterpret_cast<Pair const*>(from);
     } else {
@@ -286,10 +284,16 @@ struct TensorStore {
   // neither is read: nothing was decomposed.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
     if (params.lines[0] == 0) return;
-    int const of_row = m < unsigned(params.m) ? reinterpret_cast<DecomposedLine const*>(params.lines[0])[m].shift : 0;
+    int const of_row = m < unsigned(params.m) ? lines<0>()[m].shift : 0;
 #pragma unroll
-    for (unsigned i = 0; i < 2; ++i)
-      shift[i] = of_row + (n + i < unsigned(params.n) ? reinterpret_cast<DecomposedLine const*>(params.lines[1])[n + i].shift : 0);
+    for (unsigned i = 0; i < 2; ++i) shift[i] = of_row + (n + i < unsigned(params.n) ? lines<1>()[n + i].shift : 0);
+  }
+
+  // What is known of the rows of A, or of the columns of B.
+  template <int Number>
+  __device__ __forceinline__ DecomposedLine const* lines() const {
+    unsigned long long const first = params.lines[Number];
+    return reinterpret_cast<DecomposedLine const*>(Config::kBatched ? first + product * params.stride_lines[Number] : first);
   }
 
   // An accumulator, without the scales.
@@ -316,7 +320,7 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
-    C const* const from = reinterpret_cast<C const*>(params.c) + (long long)m * params.ldc + n;
+    C const* const from = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {
       if (n < unsigned(params.n)) two = *reinterpret_cast<Pair const*>(from);
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 #include "numeric.cuh"
 #include "schedule.cuh"
+#include "threadblock/work.cuh"
 #include "warp/mma_simt.cuh"
 
 namespace epilogue {
@@ -48,17 +49,17 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of D.
+  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of the product's D.
   template <class Params>
-  __device__ __forceinline__ void store(Params const& params, int row, int column) {
+  __device__ __forceinline__ void store(Params const& params, unsigned product, int row, int column) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
     if (Config::kWarpsK > 1 && thread >= Config::kThreadsPerSlice) return;
-    write(warp_mma, params, params.d, row, column);
+    write(warp_mma, params, params.d, product, row, column);
   }
 
-  // Epilogue and store of a thread's accumulators; D is at an address.
+  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
   template <class Params>
-  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, int row, int column) {
+  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, unsigned product, int row, int column) {
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
@@ -67,8 +68,8 @@ struct TileStore {
     // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
     int const left_m = params.m - row - warp_mma.mn_a, left_n = params.n - column - warp_mma.mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
-    C const* source = reinterpret_cast<C const*>(params.c) + first_row * params.ldc + first_column;
-    C* destination = reinterpret_cast<C*>(d_address) + first_row * params.ldd + first_column;
+    C const* source = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + first_row * params.ldc + first_column;
+    C* destination = threadblock::matrix_of<Config, C>(product, d_address, params.stride_d) + first_row * params.ldd + first_column;
 #pragma unroll
     for (int i = 0; i < Config::A::kThreadMn; ++i) {
       int const m = WarpMma::MapA::of_element(i);

@@ -33,19 +33,25 @@ struct Simt {
   static __device__ __forceinline__ void run(Params const& params) {
     int const thread = threadIdx.x;
     threadblock::Work<Config> work(params);
-    threadblock::Unit unit = work.first();
+    threadblock::Unit<Config> unit = work.first();
     do {
       int const row = unit.tile.row * Config::kTileM, column = unit.tile.column * Config::kTileN;
       Mainloop mainloop(
           shared_memory,
-          typename Mainloop::IteratorA(reinterpret_cast<void const*>(params.a), params.lda, row, params.m, params.k, thread),
-          typename Mainloop::IteratorB(reinterpret_cast<void const*>(params.b), params.ldb, column, params.n, params.k, thread),
+          typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, params.m, params.k, thread),
+          typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, params.n, params.k, thread),
           thread, unit.k_count(params));
       mainloop.skip(unit.k_begin());
       mainloop.run();
       epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
-      store.store(params, row, column);
+      store.store(params, unit.product, row, column);
     } while (work.take(unit));
+  }
+
+ private:
+  template <class Operand>
+  static __device__ __forceinline__ typename Operand::Element const* matrix(threadblock::Unit<Config> const& unit, unsigned long long address, long long stride) {
+    return threadblock::matrix_of<Config, typename Operand::Element const>(unit.product, address, stride);
   }
 };
 

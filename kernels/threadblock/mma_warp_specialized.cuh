@@ -17,7 +17,7 @@ struct Worker : schedule::roles::State<typename Config::Ring> {
   Params const& params;
   Work<Config> work;
   // What is computed.
-  Unit unit{};
+  Unit<Config> unit{};
 
   __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : State(shared, consumer, thread), params(params), work(params) {}
@@ -54,7 +54,7 @@ struct Producer : Worker<Config, Params> {
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;
       int const at = origin + int(mn);
-      Corner<2> const corner = Operand::kAlongK ? Corner<2>{{k, at}} : Corner<2>{{at, k}};
+      auto const corner = corner_of<Config, Number>(this->params, this->unit.product, Operand::kAlongK ? k : at, Operand::kAlongK ? at : k);
       if constexpr (Operand::kShares > 1) {
         load_multicast(to, map, corner, this->full(), (unsigned short)((1u << Operand::kShares) - 1));
       } else {
@@ -103,6 +103,7 @@ struct Consumer : Worker<Config, Params> {
     if (!this->work.take(this->unit)) return false;
     store.row = this->unit.tile.row * Config::kTileM + part_m();
     store.column = this->unit.tile.column * Config::kTileN + part_n();
+    store.product = this->unit.product;
     // Where nothing is multiplied, or sums are added to, nothing overwrites those of the tile before.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(sums);
     return true;

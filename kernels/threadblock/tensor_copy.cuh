@@ -28,6 +28,17 @@ struct Corner {
   int at[Rank];
 };
 
+// The same of tensor `Number` of a kernel's parameters, A, B, C or D: of a batch's product where each has a matrix of its own, as each has a D.
+template <class Config, int Number, class Params>
+__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
+  if constexpr (!Config::kBatched) {
+    return {{along, across}};
+  } else {
+    bool const own = Number == 3 || params.own >> Number & 1;
+    return {{along, across, own ? int(product) : 0}};
+  }
+}
+
 // What the second-level cache does with what a copy touches, as an operand of the copy.
 struct CachePolicy {
   unsigned long long word;

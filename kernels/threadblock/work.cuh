@@ -7,9 +7,20 @@ namespace threadblock {
 // How units are divided among the clusters of a grid.
 enum class WorkKind { DataParallel, Persistent };
 
-// What a block computes at a time: products of some k-tiles, for one tile of D. All k-tiles, in the kinds of work that there are: a range that is
+// Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes registers.
+template <bool Batched>
+struct Product {
+  unsigned product;
+};
+template <>
+struct Product<false> {
+  static constexpr unsigned product = 0;
+};
+
+// What a block computes at a time: products of some k-tiles, for one tile of a D. All k-tiles, in the kinds of work that there are: a range that is
 // kept would take a register.
-struct Unit {
+template <class Config>
+struct Unit : Product<Config::kBatched> {
   Tile tile;
 
   __device__ __forceinline__ unsigned k_begin() const { return 0; }
@@ -18,6 +29,14 @@ struct Unit {
     return params.tiles_k;
   }
 };
+
+// The matrix of a product at an address, of matrices that lie `stride` elements apart.
+template <class Config, class Element>
+__device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long long address, long long stride) {
+  Element* const first = reinterpret_cast<Element*>(address);
+  if constexpr (!Config::kBatched) return first;
+  return first + product * stride;
+}
 
 // The number of this block in its cluster.
 __device__ __forceinline__ unsigned rank_in_cluster() {
@@ -50,15 +69,17 @@ template <class Config>
 struct Work {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
 
-  // The extents of D in rectangles.
+  // The extents of a D in rectangles, and Ds.
   unsigned const rows;
   unsigned const columns;
+  unsigned const batch;
   unsigned const rank = kBlocks > 1 ? rank_in_cluster() : 0;
   unsigned next = blockIdx.x / kBlocks;
   unsigned step = gridDim.x / kBlocks;
 
   template <class Params>
-  __device__ __forceinline__ explicit Work(Params const& params) : rows(params.tiles_m), columns(params.tiles_n) {}
+  __device__ __forceinline__ explicit Work(Params const& params)
+      : rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {}
 
   // Of the block's units only one of `of`, from the first-th on.
   __device__ __forceinline__ void every(unsigned first, unsigned of) {
@@ -67,25 +88,30 @@ struct Work {
   }
 
   // The first unit, which every block of a grid has.
-  __device__ __forceinline__ Unit first() {
-    Unit const unit = unit_of(next);
+  __device__ __forceinline__ Unit<Config> first() {
+    Unit<Config> const unit = unit_of(next);
     next += step;
     return unit;
   }
 
   // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile may lie beyond D where D is no whole
   // number of rectangles.
-  __device__ __forceinline__ bool take(Unit& unit) {
+  __device__ __forceinline__ bool take(Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) return false;
-    if (next >= rows * columns) return false;
+    if (next >= rows * columns * batch) return false;
     unit = unit_of(next);
     next += step;
     return true;
   }
 
  private:
-  __device__ __forceinline__ Unit unit_of(unsigned number) const {
-    return Unit{tile_of_rank<Config>(number, rank, rows, columns)};
+  __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
+    if constexpr (Config::kBatched) {
+      unsigned const product = number / (rows * columns);
+      return {{product}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
+    } else {
+      return {{}, tile_of_rank<Config>(number, rank, rows, columns)};
+    }
   }
 };
 

@@ -145,16 +145,12 @@ impl Problem {
         if self.batch > 1 { view.batch_stride as u64 } else { 0 }
     }
 
-    /// One product of the batch, of matrices of these types; the workspace is all products'.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn product(&self, class: &Class, number: usize) -> Self {
-        let at = |view: View<Elements>, element| {
-            let address = view.memory.address.saturating_add(view.first_byte(element, number));
-            view.with(Elements { address, ..view.memory })
-        };
-        let (a, b) = (at(self.a, class.a.element), at(self.b, class.b.element));
-        let c = |view| at(view, class.output.element);
-        Self { batch: 1, a, b, c: self.c.map(c), d: c(self.d), ..*self }
+    /// How many matrices the batch has where one of them lies, and elements from one to the next.
+    pub(crate) const fn matrices(&self, view: &View<Elements>) -> (u64, u64) {
+        match self.batch_stride(view) {
+            0 => (1, 0),
+            stride => (self.batch as u64, stride),
+        }
     }
 
     /// The same problem with A and B at these addresses.

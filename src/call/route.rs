@@ -37,7 +37,7 @@ use super::{DecomposedLayout, Elements, Memory, Problem, View};
 use crate::{
     desc::GemmDesc,
     layout::Order,
-    numeric::EmulationKind,
+    numeric::{ElementKind, EmulationKind},
     operand::{OperandKind, framed},
     refusal::Route,
     smem::Along,
@@ -56,7 +56,9 @@ pub struct Way {
     pub leading: usize,
     /// Where that begins, in bytes from the first multiple of [`WORKSPACE_ALIGNMENT`] in the workspace on; 0 of a direct one.
     pub offset: u64,
-    /// Bytes of the workspace that it takes.
+    /// Bytes there from one matrix of a batch to the next; 0 where all are one.
+    pub apart: u64,
+    /// Bytes of the workspace that it takes: of all matrices.
     pub bytes: u64,
 }
 
@@ -119,7 +121,8 @@ impl Routes {
     /// The problem as the kernel reads it: operands where they are by then, given the first byte of the workspace; K of rows of parts
     /// is all of a row, and none where nothing is multiplied.
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
-        let (a, b) = (self.a.view(&problem.a, first), self.b.view(&problem.b, first));
+        let [a, b] =
+            OperandKind::BOTH.map(|operand| self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first));
         let reads = desc.class.output.epilogue.reads(&problem.scalars).accumulator;
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
         Problem { a, b, k: if reads { k } else { 0 }, ..*problem }
@@ -139,14 +142,21 @@ impl Way {
     fn of(desc: &GemmDesc, (operand, need): (OperandKind, OperandNeed), problem: &Problem, read: bool) -> Self {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         let order = problem.order(&desc.class, operand);
-        let direct = Self { route: Route::Direct, order, leading: view.leading(order), offset: 0, bytes: 0 };
+        let direct = Self { route: Route::Direct, order, leading: view.leading(order), offset: 0, apart: 0, bytes: 0 };
+        let (matrices, _) = problem.matrices(view);
+        // Of so many bytes each.
+        let brought = |way: Self, bytes: u64| Self {
+            apart: if matrices > 1 { bytes } else { 0 },
+            bytes: bytes.saturating_mul(matrices),
+            ..way
+        };
         let wanted = match need {
             _ if !read => return direct,
             // Rows of parts are K-major.
             OperandNeed::Parts(emulation) => {
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (order, leading) = (Order::of_operand(operand, true), layout.leading() as usize);
-                return Self { route: Route::Decomposed, order, leading, offset: 0, bytes: layout.bytes() };
+                return brought(Self { route: Route::Decomposed, order, leading, ..direct }, layout.bytes());
             }
             OperandNeed::Accesses(_) => class.layout,
             OperandNeed::Rows { along } => Order::of_operand(operand, along.is(Along::K)),
@@ -165,15 +175,19 @@ impl Way {
         let pitch = pitch_bytes(class.element.matrix_bytes(length as u64));
         let bytes = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         let route = if wanted == order { Route::Repacked } else { Route::Transposed };
-        Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, offset: 0, bytes }
+        brought(Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, ..direct }, bytes)
     }
 
     /// The operand where the kernel reads it, given the first byte of the workspace.
-    fn view(&self, given: &View<Elements>, first: u64) -> View<Elements> {
-        match self.route {
-            Route::Direct => *given,
-            _ => View::new(Elements { address: first + self.offset, ..Elements::ALL }, self.order, self.leading),
-        }
+    fn view(&self, desc: &GemmDesc, (operand, given): (OperandKind, &View<Elements>), first: u64) -> View<Elements> {
+        let element = match self.route {
+            Route::Direct => return *given,
+            // A part of two bytes, whichever.
+            Route::Decomposed => ElementKind::F16,
+            Route::Repacked | Route::Transposed => desc.class.operand(operand).element,
+        };
+        let there = Elements { address: first + self.offset, ..Elements::ALL };
+        View::new(there, self.order, self.leading).batched(element.matrix_elements(self.apart) as usize)
     }
 }
 

@@ -4,7 +4,7 @@
 //! description as `config.cuh` with what is here; a [`TranslationUnit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
 
 use crate::{
-    desc::Class,
+    desc::{Class, GemmMode},
     epilogue,
     index::{IndexMap, Map, fingerprint},
     threadblock::{SwizzleKind, WorkKind},
@@ -125,8 +125,16 @@ mirrored! {
         tiles_n: u32,
         /// Whether the epilogue reads C.
         reads_source: u32,
-        /// Makes the size a multiple of 8 bytes.
-        reserved: u32,
+        /// Products of the batch.
+        batch: u32,
+        /// Elements from one A of the batch to the next.
+        stride_a: i64,
+        /// Elements from one B of the batch to the next.
+        stride_b: i64,
+        /// Elements from one C of the batch to the next.
+        stride_c: i64,
+        /// Elements from one D of the batch to the next.
+        stride_d: i64,
     }
 }
 
@@ -181,9 +189,12 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// How a kernel's units of work are ordered and divided, as facts of its `Config`.
-pub(crate) fn work_facts(kind: WorkKind) -> String {
-    format!("  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {};\n", kind.cuda())
+/// How a kernel's units of work are ordered and divided, and whether they are of a batch, as facts of its `Config`.
+pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode) -> String {
+    let (kind, batched) = (kind.cuda(), mode == GemmMode::Batched);
+    format!(
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n"
+    )
 }
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.

@@ -48,7 +48,17 @@ mirrored! {
         part_blocks: u32,
         /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's columns, where those are scaled.
         lines: [u64; 2],
+        /// Elements from one C of the batch to the next.
+        stride_c: i64,
+        /// Elements from one D of the batch to the next.
+        stride_d: i64,
+        /// Bytes from the lines of one product's operands to those of the next.
+        stride_lines: [u64; 2],
+        /// Products of the batch.
+        batch: u32,
+        /// Of A, B and C, a bit each, the lowest A's: whether each product has a matrix of its own.
+        own: u32,
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 6],
+        reserved: [u64; 1],
     }
 }

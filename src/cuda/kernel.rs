@@ -121,8 +121,8 @@ impl CudaKernel {
 
     /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
     ///
-    /// Where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)) the call waits for the stream once a product, to hear
-    /// whether they could be, when products before it in a batch have been computed; such a call cannot be captured.
+    /// Where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)) the call waits for the stream, to hear whether they could be; such a
+    /// call cannot be captured.
     ///
     /// Operands that the kernel cannot read where they lie are repacked into the workspace first, on the same stream; without
     /// one that is large enough the product is refused.
@@ -158,38 +158,25 @@ impl CudaKernel {
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
         let first = workspace::begin(&routes, call, [&d].into_iter().chain(&read).chain(&source).map(OperandMemory::extent))?;
-        let fitting = fitting((desc, self.0.plan.needs()), &routes.problem(desc, &problem, first));
+        let routed = routes.problem(desc, &problem, first);
+        let fitting = fitting((desc, self.0.plan.needs()), &routed).for_batch(problem.batch);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
-        let one = |number, at_last| kernel.one(stream, desc, (&routes, first), &problem.product(&desc.class, number), at_last);
-        (1..problem.batch).try_for_each(|number| one(number, false))?;
-        (0..problem.batch).try_for_each(|number| one(number, true))
-    }
-
-    /// One product of a batch, which the kernel fits: its passes, and the kernel; enqueued at last, when every product has been looked at.
-    fn one(
-        &self,
-        stream: &Arc<CudaStream>,
-        desc: &GemmDesc,
-        (routes, first): (&Routes, u64),
-        problem: &Problem,
-        at_last: bool,
-    ) -> Result<(), Error> {
-        let pass = |operand| Pass::of(desc, operand, (routes, problem), first);
-        let passes = [pass(OperandKind::A)?, pass(OperandKind::B)?];
-        check_capture(stream, &passes)?;
-        let problem = routes.problem(desc, problem, first);
-        let Prepared { plan, geometry, resident, loaded, .. } = &*self.0;
-        let launch = packed(plan.launch(&problem, geometry, *resident)?)?;
-        let prepared = |pass: &Pass| CudaPass::for_run(stream, &pass.desc());
-        let kernels = [passes[0].as_ref().map(prepared).transpose()?, passes[1].as_ref().map(prepared).transpose()?];
-        // Whatever can be refused has been by now.
-        if !at_last {
-            return Ok(());
+        let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
+        let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
+        let products = if routes.workspace_bytes() == 0 { 0 } else { problem.batch };
+        let passes = |number| Pass::of_product(desc, number, (&routes, &problem), first);
+        for number in 0..products {
+            let passes = passes(number)?;
+            check_capture(stream, &passes)?;
+            passes.iter().flatten().try_for_each(|pass| CudaPass::for_run(stream, &pass.desc()).map(drop))?;
         }
-        let ready = kernels.iter().zip(&passes).filter_map(|(kernel, pass)| kernel.as_ref().zip(pass.as_ref()));
-        ready.into_iter().try_for_each(|(kernel, pass)| kernel.enqueue(stream, pass))?;
+        // Whatever can be refused has been by now.
+        for number in 0..products {
+            let passes = passes(number)?;
+            passes.iter().flatten().try_for_each(|pass| CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, pass))?;
+        }
         // But rows that cannot be scaled: whether there are any, the device finds out.
-        check_window(stream, &passes)?;
+        (0..products).try_for_each(|number| check_window(stream, &passes(number)?))?;
         loaded.launch(stream, &launch)
     }
 

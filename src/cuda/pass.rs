@@ -145,14 +145,14 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     }
 }
 
-/// Waits for passes that scale both operands, and refuses the first row that could not be scaled. For others it does not wait.
+/// Waits for passes that scale operands, and refuses the first row that could not be scaled. For others it does not wait.
 pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
-    let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::window)) else { return Ok(()) };
-    let first: [u32; 2] = read_back(stream, [a, b].map(|[_, status]| status))?;
-    for ((operand, [lines, _]), line) in OperandKind::BOTH.into_iter().zip([a, b]).zip(first) {
-        if line == u32::MAX {
-            continue;
-        }
+    let windows = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::window));
+    // Both words at once; the same one twice where one operand is an earlier product's, too.
+    let (Some([_, a]), Some([_, b])) = (windows[0].or(windows[1]), windows[1].or(windows[0])) else { return Ok(()) };
+    let first: [u32; 2] = read_back(stream, [a, b])?;
+    for ((operand, window), line) in OperandKind::BOTH.into_iter().zip(windows).zip(first) {
+        let Some([lines, _]) = window.filter(|_| line != u32::MAX) else { continue };
         let [facts]: [DecomposedLine; 1] = read_back(stream, [lines + u64::from(line) * size_of::<DecomposedLine>() as u64])?;
         return Err(Refusal::Emulation(EmulationRefusal::of(operand, line, &facts.into())).into());
     }

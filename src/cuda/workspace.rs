@@ -48,7 +48,7 @@ mod tests {
 
     /// Routes that repack A: 100 bytes a row, in 7 rows.
     fn routes() -> Routes {
-        let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, bytes: 0 };
+        let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, apart: 0, bytes: 0 };
         Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct }
     }
 

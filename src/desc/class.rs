@@ -6,6 +6,7 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     operand::{OperandKind, framed},
+    words::words,
 };
 
 /// An operand that is read: A, an M x K matrix, or B, a K x N matrix.
@@ -28,6 +29,18 @@ pub struct OutputClass {
     pub epilogue: EpilogueDesc,
 }
 
+words! {
+    /// How many products a launch computes, as in CUTLASS's `GemmUniversalMode`. A call chooses it.
+    #[derive(Default)]
+    pub enum GemmMode {
+        /// One.
+        #[default]
+        Gemm = "gemm",
+        /// A batch, each product of the next matrices, which lie equal distances apart.
+        Batched = "batched",
+    }
+}
+
 /// What a product is, whatever computes it, in the kernel's frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
@@ -45,6 +58,8 @@ pub struct Class {
     pub op: OpKind,
     /// Which instructions may be used.
     pub arch: ArchKind,
+    /// How many of them a launch computes.
+    pub mode: GemmMode,
 }
 
 impl OperandClass {
@@ -65,6 +80,7 @@ impl Class {
             compute: ComputeKind::of(types.accumulator, types.c),
             op,
             arch,
+            mode: GemmMode::Gemm,
         }
     }
 

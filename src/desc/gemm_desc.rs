@@ -1,7 +1,7 @@
 //! The one value in the middle: a class of products, and a family's knobs.
 
 use super::{
-    class::Class,
+    class::{Class, GemmMode},
     knobs::{self, Pins, families},
 };
 use crate::{
@@ -175,6 +175,15 @@ impl GemmDesc {
     pub const fn exchange(self) -> Self {
         let pins = self.pins().exchange();
         Self { class: self.class.exchange(), frame: self.frame.exchange(), ..self }.pinned(pins)
+    }
+
+    /// The description of the kernel for so many products: of more than one, in one launch.
+    #[must_use]
+    pub const fn for_batch(mut self, products: usize) -> Self {
+        if products > 1 {
+            self.class.mode = GemmMode::Batched;
+        }
+        self
     }
 
     /// The layouts as the user has them.

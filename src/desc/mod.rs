@@ -15,7 +15,7 @@ mod leaves;
 mod words;
 
 pub use crate::operand::Frame;
-pub use class::{Class, OperandClass, OutputClass};
+pub use class::{Class, GemmMode, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 // What families have of their own is named by the one list of them, in `knobs`.

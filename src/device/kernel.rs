@@ -122,7 +122,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that runs neither wait for one nor are
-    /// refused under capture, whatever their extents. Not those of narrower accesses, nor a transpose of an operand in another order than its type's.
+    /// refused under capture, whatever their extents. Not those of narrower accesses or of batches, nor a transpose of an operand in another order than its type's.
     ///
     /// # Errors
     ///

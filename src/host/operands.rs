@@ -60,12 +60,12 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// The product of a call, which is in the kernel's frame; `None` where D has no element.
+    /// The product of a call, which is in the kernel's frame.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
-    pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Option<Self>, Error> {
+    pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
         if !class.combined().is_of(class.op) {
             return Err(unknown(class));
         }
@@ -76,8 +76,7 @@ impl<'a> Product<'a> {
         let source = if reads.source { call.c.map(|c| c.memory.bytes()) } else { Source::None };
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
         let operands = Operands { class, tiling, problem, bytes, tiles };
-        let there = problem.m > 0 && problem.n > 0;
-        Ok(there.then(|| Self { operands, source, d: call.d.memory.into_bytes() }))
+        Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
 }
 

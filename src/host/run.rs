@@ -77,8 +77,8 @@ impl HostKernel for GemmDesc {
         }
         // The fast mode knows no slices of D: sums are the same where A and B change places.
         let desc = desc.of_rows();
-        in_frame_of(&desc, call, |call| match desc.warp_specialized() {
-            Some(desc) => warp_specialized::execute_fast(&desc, call),
+        in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
+            Some(desc) => (0..call.batch).try_for_each(|number| warp_specialized::execute_fast(&desc, call.product(number))),
             None => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), mode, call)
@@ -118,11 +118,13 @@ impl HostKernel for WarpSpecializedProgram {
     }
 }
 
-/// Does `run` with each product of a user's call as the kernel of a description sees it.
-fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, run: impl Fn(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
-    let mut call = call.seen_by(desc)?;
-    let products = if call.m == 0 || call.n == 0 { 0 } else { call.batch };
-    (0..products).try_for_each(|number| run(call.product(number))).map_err(|error| error.framed(desc.frame))
+/// Does `run` with a user's call as the kernel of a description sees it; nothing where D has no element.
+fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, run: impl FnOnce(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    let call = call.seen_by(desc)?;
+    if call.m == 0 || call.n == 0 {
+        return Ok(());
+    }
+    run(call).map_err(|error| error.framed(desc.frame))
 }
 
 fn has_roles(desc: &GemmDesc) -> Refusal {
@@ -141,22 +143,28 @@ struct OneSchedule<'p> {
 /// # Errors
 ///
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
+fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut call: HostCall<'_>) -> Result<(), Error> {
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
     let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
     let tiling = Tiling { block, slices: tiles.warps().k, blocks };
-    let Some(mut product) = Product::of(&desc.class, tiling, call)? else { return Ok(()) };
-    let extents = ((product.operands.problem.m, product.operands.problem.n), product.operands.tiles);
-    let work = Work::of((desc.geometry().work, desc.swizzle()), (block, Mn { m: 1, n: 1 }), extents, u32::MAX)?;
-    let this = OneSchedule { program, composition, work };
-    match (mode, desc.class.accumulator) {
-        (Mode::Checked { seed }, _) => this.checked(seed, &mut product),
-        (Mode::Fast, ElementKind::F64) => this.fast::<f64>(&mut product),
-        (Mode::Fast, ElementKind::I32) => this.fast::<i32>(&mut product),
-        (Mode::Fast, ElementKind::F16) => this.fast::<F16>(&mut product),
-        (Mode::Fast, _) => this.fast::<f32>(&mut product),
+    let reads = desc.class.output.epilogue.reads(&call.scalars);
+    let extents = |batch| ((call.m, call.n), batch, if reads.accumulator { blocks.tiles() } else { 0 });
+    let kinds = (desc.geometry().work, desc.swizzle());
+    let work = |batch| Work::of(kinds, (block, Mn { m: 1, n: 1 }), extents(batch), u32::MAX);
+    if let Mode::Checked { seed } = mode {
+        return OneSchedule { program, composition, work: work(call.batch)? }.checked(seed, tiling, call);
     }
+    let this = OneSchedule { program, composition, work: work(1)? };
+    (0..call.batch).try_for_each(|number| {
+        let product = &mut Product::of(&desc.class, tiling, call.product(number))?;
+        match desc.class.accumulator {
+            ElementKind::F64 => this.fast::<f64>(product),
+            ElementKind::I32 => this.fast::<i32>(product),
+            ElementKind::F16 => this.fast::<F16>(product),
+            _ => this.fast::<f32>(product),
+        }
+    })
 }
 
 impl OneSchedule<'_> {
@@ -164,26 +172,28 @@ impl OneSchedule<'_> {
     fn unit(&self, block: u32, i: u32) -> Result<Unit, Fault> {
         let left_out = Fault::LeftOut { map: "units", row: block, column: i };
         let unit = (self.program.units)(&self.work, block, 0, i).ok_or(left_out)?;
-        let Unit { row, column, .. } = unit;
-        if row >= self.work.rows || column >= self.work.columns { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
+        let Unit { product, row, column, .. } = unit;
+        let there = product < self.work.batch && row < self.work.rows && column < self.work.columns;
+        if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
     }
 
     /// Block by block.
-    fn checked(&self, seed: u64, product: &mut Product<'_>) -> Result<(), Error> {
+    fn checked(&self, seed: u64, tiling: Tiling, mut call: HostCall<'_>) -> Result<(), Error> {
         let (program, work) = (self.program, self.work);
         let mut computed = HashSet::new();
         let stored = stored_once(program).and_then(|()| whole(program));
         for (block, i) in (0..work.clusters).flat_map(|block| (0..work.count(block)).map(move |i| (block, i))) {
             let unit = self.unit(block, i)?;
-            let Unit { row, column, .. } = unit;
-            if !computed.insert((row, column)) {
+            let Unit { product, row, column, .. } = unit;
+            if !computed.insert((product, row, column)) {
                 return Err(Fault::TileTwice { row, column }.into());
             }
+            let mut product = Product::of(&program.desc.class, tiling, call.product(product as usize))?;
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let accumulators = checked_block(program, &product.operands, unit, order, stored)?;
             let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
             let (piece, kind) = (accumulators.len(), accumulators.kind());
-            Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind }.store(product)?;
+            Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind }.store(&mut product)?;
         }
         Ok(())
     }

@@ -86,20 +86,35 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// What becomes of an operand of a problem, which is in the kernel's frame, before the kernel reads it; `None` of one that is read where
-    /// it lies. The workspace begins at `first`.
+    /// What becomes of the operands of a product of a problem, which is in the kernel's frame, before the kernel reads them; `None` of one that
+    /// is read where it lies, or is an earlier product's, too. The workspace begins at `first`.
     ///
     /// # Errors
     ///
     /// [`Refusal::TooManyTiles`], [`Refusal::Overflow`]; those of a transpose.
-    pub fn of(
+    pub fn of_product(
         desc: &GemmDesc,
-        operand: OperandKind,
+        number: usize,
+        (routes, problem): (&Routes, &Problem),
+        first: u64,
+    ) -> Result<[Option<Self>; 2], Refusal> {
+        let of = |operand: OperandKind| {
+            let there = (number as u64) < problem.matrices(problem.operand(operand)).0;
+            if there { Self::of(desc, (operand, number), (routes, problem), first) } else { Ok(None) }
+        };
+        Ok([of(OperandKind::A)?, of(OperandKind::B)?])
+    }
+
+    /// That of an operand.
+    fn of(
+        desc: &GemmDesc,
+        (operand, number): (OperandKind, usize),
         (routes, problem): (&Routes, &Problem),
         first: u64,
     ) -> Result<Option<Self>, Refusal> {
         let (way, view, element) = (routes.of_operand(operand), problem.operand(operand), desc.class.operand(operand).element);
-        let (from, to) = (view.memory.address, first + way.offset);
+        let from = view.memory.address.saturating_add(view.first_byte(element, number));
+        let to = first + way.offset + way.apart * number as u64;
         let order = problem.order(&desc.class, operand);
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
         let pass = match way.route {
@@ -119,7 +134,8 @@ impl Pass {
             }
             Route::Transposed => {
                 let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
-                let (a, d) = (View::new(view.memory, Order::Row, leading), View::new(room, Order::Row, way.leading));
+                let source = Elements { address: from, ..view.memory };
+                let (a, d) = (View::new(source, Order::Row, leading), View::new(room, Order::Row, way.leading));
                 let problem = TransposeProblem { a, d, ..TransposeProblem::packed(lines, length) };
                 let desc = Choice::Auto.desc(Combine::Move, element.bytes_of(1), &problem);
                 desc.check()?;

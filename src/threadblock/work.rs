@@ -1,14 +1,14 @@
 //! Which block computes what: the units of work of a call, and which of them each block takes.
 //!
-//! A [`Unit`] is a tile of D and a range of its k-tiles. Clusters take rectangles of as many tiles as they have blocks, in the order of the
-//! swizzle; within one, block `rank` has the tile
+//! A [`Unit`] is a tile of the D of one product of a batch, and a range of its k-tiles. Clusters take rectangles of as many tiles as they have
+//! blocks, product by product, those of each in the order of the swizzle; within one, block `rank` has the tile
 //!
 //! ```text
 //! row = rectangle.row * cluster.m + rank mod cluster.m        column = rectangle.column * cluster.n + rank / cluster.m
 //! ```
 //!
 //! Which rectangles a cluster takes is the [kind](WorkKind) of work, which is compiled; how many there are is the call's. One law holds for each
-//! kind: over all blocks, every k-tile of every tile of D is in one unit. Tiles beyond D, where it is no whole number of rectangles,
+//! kind: over all blocks, every k-tile of every tile of each D is in one unit. Tiles beyond D, where it is no whole number of rectangles,
 //! are read as zeros and not written.
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
@@ -43,9 +43,11 @@ impl WorkKind {
     }
 }
 
-/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one tile of D.
+/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one tile of a D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Unit {
+    /// The product's number in its batch.
+    pub product: u32,
     /// Row of the tile.
     pub row: u32,
     /// Column of the tile.
@@ -65,10 +67,12 @@ pub struct Work {
     pub order: SwizzleKind,
     /// Blocks of a cluster.
     pub cluster: Mn,
-    /// Rectangles down D.
+    /// Rectangles down a D.
     pub rows: u32,
-    /// Rectangles across D.
+    /// Rectangles across a D.
     pub columns: u32,
+    /// Products of the batch.
+    pub batch: u32,
     /// k-tiles of each tile of D.
     pub tiles_k: u32,
     /// Clusters of the grid.
@@ -79,7 +83,7 @@ pub struct Work {
 pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
 
 impl Work {
-    /// The work of a D of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles, where `resident` clusters run at once.
+    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles, where `resident` clusters run at once.
     ///
     /// # Errors
     ///
@@ -87,12 +91,12 @@ impl Work {
     pub fn of(
         (kind, order): (WorkKind, SwizzleKind),
         (tile, cluster): (Mnk, Mn),
-        ((m, n), tiles_k): ((usize, usize), u32),
+        ((m, n), batch, tiles_k): ((usize, usize), usize, u32),
         resident: u32,
     ) -> Result<Self, Refusal> {
         let across = |extent: usize, tile: u32, blocks: u32| extent.div_ceil(tile as usize).div_ceil(blocks as usize) as u64;
         let (rows, columns) = (across(m, tile.m, cluster.m), across(n, tile.n, cluster.n));
-        let (tiles, most) = (rows.saturating_mul(columns), u64::from(MOST_BLOCKS));
+        let (tiles, most) = (rows.saturating_mul(columns).saturating_mul(batch as u64), u64::from(MOST_BLOCKS));
         if tiles > most {
             return Err(Refusal::TooManyTiles { tiles, most });
         }
@@ -100,14 +104,14 @@ impl Work {
             WorkKind::DataParallel => tiles as u32,
             WorkKind::Persistent => resident.min(tiles as u32),
         };
-        // One of them is 0 where the other may be anything.
-        let least = |tiles: u64| tiles.min(most) as u32;
-        Ok(Self { kind, order, cluster, rows: least(rows), columns: least(columns), tiles_k, clusters })
+        // One of them is 0 where others may be anything.
+        let [rows, columns, batch] = [rows, columns, batch as u64].map(|many| many.min(most) as u32);
+        Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, clusters })
     }
 
-    /// Rectangles of D.
+    /// Rectangles of all Ds.
     const fn rectangles(&self) -> u32 {
-        self.rows * self.columns
+        self.rows.saturating_mul(self.columns).saturating_mul(self.batch)
     }
 
     /// How many units each block of a cluster takes.
@@ -125,8 +129,10 @@ impl Work {
             WorkKind::DataParallel => cluster,
             WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?)?,
         };
-        let (row, column) = self.tile_of(number, rank)?;
-        Some(Unit { row, column, k_begin: 0, k_count: self.tiles_k })
+        let of_a_product = self.rows.saturating_mul(self.columns);
+        let product = number.checked_div(of_a_product).filter(|&product| product < self.batch)?;
+        let (row, column) = self.tile_of(number % of_a_product, rank)?;
+        Some(Unit { product, row, column, k_begin: 0, k_count: self.tiles_k })
     }
 
     /// The order of rectangles.
@@ -134,9 +140,9 @@ impl Work {
         TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
     }
 
-    /// The tile of block `rank` in rectangle `number`; `None` after the last.
+    /// The tile of block `rank` in rectangle `number` of a D; `None` after the last.
     fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
-        if number >= self.rectangles() {
+        if number >= self.rows.saturating_mul(self.columns) {
             return None;
         }
         let rectangle = self.tile_order().at(at(0, number))?;
@@ -151,7 +157,7 @@ pub struct ClusterTiles(pub Work);
 
 impl IndexMap for ClusterTiles {
     fn domain(&self) -> Coord {
-        at(self.0.cluster.m * self.0.cluster.n, self.0.rectangles())
+        at(self.0.cluster.m * self.0.cluster.n, self.0.rows * self.0.columns)
     }
 
     fn codomain(&self) -> u32 {

@@ -6,12 +6,15 @@ use falchion::{
     internals::{
         call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
+        plan::HostProgram,
     },
     layout::Order,
     numeric::Element,
     prelude::*,
+    threadblock::{Unit, Units, Work},
 };
 use falchion_lab::verify::draw;
+use std::sync::Arc;
 
 /// The elements of a matrix, bits and NaN told apart by their bytes.
 fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
@@ -97,6 +100,47 @@ fn a_batch_is_its_products() {
     held::<Bf16, Bf16, f32>(&Hopper::<ColMajor>::DESC, (9, 130, 3));
     held::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
+}
+
+/// A program whose units of work are not a batch's is found, in either family.
+#[test]
+fn mutated_products_of_a_batch_are_found() {
+    type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let mutations: [(&str, fn(&Work, Unit) -> Option<Unit>); 4] = [
+        ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
+        ("products are counted from one", |_, unit| Some(Unit { product: unit.product + 1, ..unit })),
+        ("the last product is left out", |work, unit| (unit.product + 1 < work.batch).then_some(unit)),
+        ("two products change their tiles", |_, unit| Some(Unit { row: unit.row ^ unit.product, ..unit })),
+    ];
+    fn run<A: Element>(desc: &GemmDesc, program: &HostProgram) -> Result<Vec<f32>, falchion::Error> {
+        let (m, n, k, batch) = (130, 7, 40, 3);
+        let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
+        scalars[0] = 1.0;
+        let (a, b) = (view(orders.a, (m, k), batch, Apart::Packed), view(orders.b, (k, n), batch, Apart::One));
+        let d = view(orders.c, (m, n), batch, Apart::Padded);
+        let problem = Problem { m, n, k, batch, a, b, c: Source::None, d, scalars, workspace: None };
+        let (x, y, mut z) =
+            (elements::<A>(1, a.memory.length), elements::<A>(2, b.memory.length), vec![f32::NAN; d.memory.length]);
+        let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));
+        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(&mut z) };
+        run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
+    }
+    for (desc, run) in [(Simt::DESC, run::<f32> as fn(&_, &_) -> _), (Hopper::DESC, run::<Bf16>)] {
+        let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
+        let right = run(&desc, &program).expect("a right program");
+        for (name, mutated) in mutations {
+            let units: Units = Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
+            let mut program = program.clone();
+            match &mut program {
+                HostProgram::OneSchedule(program) => program.units = units,
+                HostProgram::Roles(program) => program.units = units,
+            }
+            let found = run(&desc, &program);
+            let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert!(!found.is_ok_and(|d| bits(&d) == bits(&right)), "{name}: {:?}", desc.family);
+        }
+    }
 }
 
 type Changed<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;

@@ -37,7 +37,7 @@ fn a_matrix_and_a_batch_as_descriptions() {
     // By columns, rows and columns change places, and so do those of the box.
     let by_columns = TensorMatrix { order: Order::Col, rows: 500, columns: 1000, ..A };
     assert_eq!(by_columns.map((64, 128), TensorSwizzle::Bytes128), Ok(MAP));
-    let batch = TensorMatrix { batch: 4, batch_stride: 1000 * 512 + 8, ..A }.map((128, 64), TensorSwizzle::Bytes128);
+    let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }.map((128, 64), TensorSwizzle::Bytes128);
     let expected = TensorMapDesc { rank: 3, dims: [500, 1000, 4, 1, 1], strides_bytes: [1024, 1_024_016, 0, 0], ..MAP };
     assert_eq!(batch, Ok(expected));
     // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next multiple of 16 is 1008.
@@ -163,7 +163,7 @@ fn strides_of_matrices_are_refused_in_elements() {
          strides are multiples; try 512"
     );
     assert_eq!(
-        said(TensorMatrix { batch: 2, batch_stride: 3, element: ElementKind::F64, ..A }),
+        said(TensorMatrix { batch: Some((2, 3)), element: ElementKind::F64, ..A }),
         "the stride of the batch of A = 3 is not a multiple of 2 elements, which are the 16 bytes of which TMA's \
          strides are multiples; try 4"
     );
@@ -171,7 +171,8 @@ fn strides_of_matrices_are_refused_in_elements() {
         said(TensorMatrix { leading: 1 << 39, ..A }),
         "leading dimension = 549755813888 is out of range (0 to 549755813880); try 549755813880"
     );
-    assert_eq!(said(TensorMatrix { batch: 0, ..A }), "extent of dimension 2 = 0 is out of range (1 to 4294967296); try 1");
+    let many = "extent of dimension 2 = 8589934592 is out of range (1 to 4294967296); try 4294967296";
+    assert_eq!(said(TensorMatrix { batch: Some((1 << 33, 0)), ..A }), many);
     let huge = TensorMatrix { rows: 1, columns: u64::MAX, leading: u64::MAX, ..A };
     assert!(said(huge).starts_with("extent of dimension 0 = 18446744073709551615 is out of range"));
 }

@@ -1,4 +1,4 @@
-//! The law of work: over all blocks of a grid, every k-tile of every tile of D is in one unit, and those of one tile come in ascending order.
+//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit, and those of one tile come in ascending order.
 
 use crate::harness::random_cases::cases;
 use falchion::{
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Which unit a block takes as its number `i`.
 type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
 
-/// Whether units cover a D of so many tiles, k-tile by k-tile, once.
+/// Whether units cover the Ds of so many tiles each, k-tile by k-tile, once.
 fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<(), String> {
     let mut ranges = BTreeMap::<_, Vec<_>>::new();
     let blocks = work.cluster.m * work.cluster.n;
@@ -19,14 +19,18 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
         let count = work.count(cluster);
         for i in 0..count {
             let unit = taken(work, cluster, rank, i).ok_or(format!("block {rank} of cluster {cluster} has no unit {i}"))?;
-            ranges.entry((unit.row, unit.column)).or_default().push(unit.k_begin..unit.k_begin + unit.k_count);
+            ranges.entry((unit.product, unit.row, unit.column)).or_default().push(unit.k_begin..unit.k_begin + unit.k_count);
         }
         if let Some(unit) = taken(work, cluster, rank, count) {
             return Err(format!("block {rank} of cluster {cluster} has a unit beyond its {count}: {unit:?}"));
         }
     }
-    if let Some(tile) = (0..tiles_m).flat_map(|m| (0..tiles_n).map(move |n| (m, n))).find(|tile| !ranges.contains_key(tile)) {
+    let of_product = |product| (0..tiles_m).flat_map(move |m| (0..tiles_n).map(move |n| (product, m, n)));
+    if let Some(tile) = (0..work.batch).flat_map(of_product).find(|tile| !ranges.contains_key(tile)) {
         return Err(format!("tile {tile:?} is in no unit"));
+    }
+    if let Some(&(product, ..)) = ranges.keys().next_back().filter(|&&(product, ..)| product >= work.batch) {
+        return Err(format!("product {product} of {}", work.batch));
     }
     for (tile, ranges) in ranges {
         let end = ranges.iter().try_fold(0, |k, range| (range.start == k).then_some(range.end));
@@ -47,12 +51,12 @@ proptest! {
     #[test]
     fn every_product_is_in_one_unit(
         (kind, order) in (0usize..2, 0usize..4),
-        (m, n) in (1usize..300, 1usize..200),
+        (m, n, batch) in (1usize..300, 1usize..200, 0usize..5),
         cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
         (tiles_k, resident) in (0u32..9, 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
-        let work = Work::of((WorkKind::ALL[kind], ORDERS[order]), (TILE, cluster), ((m, n), tiles_k), resident).expect("few tiles");
+        let work = Work::of((WorkKind::ALL[kind], ORDERS[order]), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
         let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
         prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
@@ -63,7 +67,7 @@ proptest! {
 /// Each of these breaks the law, in a way of its own.
 #[test]
 fn mutated_work_breaks_the_law() {
-    let mutations: [(&str, Taken, &str); 6] = [
+    let mutations: [(&str, Taken, &str); 8] = [
         ("a block takes its first unit again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
         ("ranks are forgotten", |w, cluster, _, i| w.unit(cluster, 0, i), "is in no unit"),
         (
@@ -81,10 +85,20 @@ fn mutated_work_breaks_the_law() {
             |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit }),
             "[0..4] of 5 k-tiles",
         ),
+        (
+            "every product is the first",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { product: 0, ..unit }),
+            "is in no unit",
+        ),
+        (
+            "the last product is left out",
+            |w, cluster, rank, i| Work { batch: w.batch - 1, ..*w }.unit(cluster, rank, i),
+            "has no unit",
+        ),
         ("a tile is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
     ];
     let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2));
-    let work = Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 5), 7).expect("few tiles");
+    let work = Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
     assert_eq!(covered(&work, (13, 13), Work::unit), Ok(()));
     for (name, taken, said) in mutations {
         let error = covered(&work, (13, 13), taken).expect_err(name);
@@ -96,11 +110,17 @@ fn mutated_work_breaks_the_law() {
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.
 #[test]
 fn no_tiles_and_too_many() {
-    let of = |m, n| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn { m: 1, n: 1 }), ((m, n), 1), 132);
-    for (m, n) in [(0, 0), (0, usize::MAX), (usize::MAX, 0)] {
-        let work = of(m, n).expect("no tiles");
+    let of = |m, n, batch| {
+        Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn { m: 1, n: 1 }), ((m, n), batch, 1), 132)
+    };
+    let most = usize::MAX;
+    for (m, n, batch) in [(0, 0, 1), (0, most, 2), (most, 0, most), (most, most, 0), (1, 1, 0)] {
+        let work = of(m, n, batch).expect("no tiles");
         assert_eq!((work.clusters, work.count(0), work.unit(0, 0, 0)), (0, 0, None));
     }
-    let sentence = of(1 << 30, 1 << 30).expect_err("too many").to_string();
-    assert!(sentence.starts_with("the problem has 9007199254740992 tiles"), "{sentence}");
+    for (m, n, batch) in [(1 << 30, 1 << 30, 1), (1 << 20, 1 << 20, 1 << 20)] {
+        let sentence = of(m, n, batch).expect_err("too many").to_string();
+        assert!(sentence.starts_with("the problem has 9007199254740992 tiles"), "{sentence}");
+    }
+    assert!(of(most, most, most).is_err());
 }

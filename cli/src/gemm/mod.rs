@@ -40,13 +40,18 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
         return explain::alone(&resolved, &desc, json);
     }
+    if args.batch != 1 && !(files.none() && args.out.is_none()) {
+        return Err(Failure::refused(
+            "--batch draws its operands and keeps its results: files hold one matrix; leave the files or --batch",
+        ));
+    }
     let extents = files.extents(args)?;
     let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
-    let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    let problem = Problem { batch: args.batch, ..Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars) };
     let mut product = HostProduct::poisoned(&desc, &problem)?;
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
-    let kernel = place.kernel(args.on, |device| device.prepare(&desc))?;
+    let kernel = place.kernel(args.on, |device| device.prepare(&desc.for_batch(args.batch)))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = during("computing", || match &kernel {
         Some(kernel) => kernel.run(&mut product),
@@ -61,7 +66,16 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
     let routes = kernel.is_some().then(|| desc.routes(&problem)).transpose()?;
-    let report = Report { resolved: &resolved, desc: &desc, extents, on: on(kernel.is_some()), routes, seconds, verdict };
+    let report = Report {
+        resolved: &resolved,
+        desc: &desc,
+        extents,
+        batch: args.batch,
+        on: on(kernel.is_some()),
+        routes,
+        seconds,
+        verdict,
+    };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
 }
@@ -100,9 +114,8 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
 
 /// What does not exist yet is refused by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
-    let LaterArgs { batch, split_k, order } = later;
+    let LaterArgs { split_k, order } = later;
     for (given, sentence) in [
-        (batch, "--batch does not exist yet: a call computes one product, and Arguments::batch a batch"),
         (
             split_k,
             "--split-k does not exist yet: one block adds up all of K, in slices of its own where --threadblock is deeper than --warp",

@@ -18,6 +18,8 @@ pub struct Report<'r> {
     pub desc: &'r GemmDesc,
     /// m, n and k.
     pub extents: (usize, usize, usize),
+    /// Products.
+    pub batch: usize,
     /// `host` or `cuda`.
     pub on: &'static str,
     /// How A and B reached the kernel, on a device.
@@ -31,10 +33,12 @@ pub struct Report<'r> {
 impl Report<'_> {
     /// Prints it, as one object or as text.
     pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
-        let &Self { resolved, desc, extents: (m, n, k), on, routes, seconds, verdict } = self;
+        let &Self { resolved, desc, extents: (m, n, k), batch, on, routes, seconds, verdict } = self;
+        // Products of one shape take as long as one that is as many times as deep.
+        let (work, products) = ((m, n, k * batch), if batch == 1 { String::new() } else { format!("{batch} products, each ") });
         if json {
             let mut object = json!({
-                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "seconds": seconds, "gflops": rate(self.extents, seconds),
+                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
@@ -53,7 +57,7 @@ impl Report<'_> {
         let types = desc.user_types();
         let [a, b, c] = [(types.a, resolved.orders.a), (types.b, resolved.orders.b), (types.c, resolved.orders.c)]
             .map(|(element, order)| MatrixType { element, order });
-        print::line(&format!("{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, self.extents, seconds)));
+        print::line(&format!("{products}{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, work, seconds)));
         if let Some(routes) = routes.filter(|routes| routes.workspace_bytes() > 0) {
             print::line(&format!("{routes} first, in a workspace of {} bytes", routes.workspace_bytes()));
         }

@@ -28,6 +28,28 @@ fn sizes_are_verified() {
 }
 
 #[test]
+fn batches_are_verified() {
+    for given in [
+        "--batch 3 --beta 2",
+        "--batch 2 --checked --c f32:col --lda 40",
+        "--batch 4 --a bf16:row --b bf16:col --c bf16:row --op tensorop --checked --beta -1",
+        "--batch 2 --a i8:row --b i8:row --c i32:row --op tensorop --checked",
+        "--batch 3 --a f32:row --b f32:col --op tensorop --emulation f16x3 --checked",
+        "--batch 1",
+    ] {
+        let args: Vec<_> = "--m 33 --n 20 --k 17".split(' ').chain(given.split(' ')).collect();
+        let batch = given.split(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).expect("a number");
+        let object = verified(&args);
+        let told = ["batch", "elements_checked"].map(|name| object[name].as_u64());
+        assert_eq!(told, [Some(batch), Some(batch * 33 * 20)], "{given}");
+    }
+    let said = done(&["gemm", "--on", "host", "--m", "9", "--n", "8", "--k", "7", "--batch", "5"]);
+    assert!(said.starts_with("5 products, each 9 x 8 x 7, "), "{said}");
+    let nothing = verified(&["--m", "9", "--n", "8", "--k", "7", "--batch", "0"]);
+    assert_eq!(nothing["elements_checked"].as_u64(), Some(0));
+}
+
+#[test]
 fn types_and_layouts_are_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "29", "--alpha", "2", "--beta", "-1"];
     for (a, c) in [

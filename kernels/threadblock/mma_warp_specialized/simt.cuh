@@ -46,7 +46,7 @@ struct SimtConsumer : Worker<Config, Params> {
       warp_mma.template multiply<Config::kWarpK - 1>();
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
+      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->unit.product, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
     }
   }
 

@@ -8,13 +8,15 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
+        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
     },
+    layout::Order,
     refusal::{Operand, Refusal},
 };
 
-/// Operands, result and scalars of one product, in the user's layouts.
+/// Operands, results and scalars of one product, or of a batch, in the user's layouts. Matrices of a batch are one: rows of row-major ones lie below
+/// each other, columns of column-major ones side by side.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
     /// A, m x k.
@@ -27,19 +29,24 @@ pub struct HostProduct {
     pub d: HostMatrix,
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
+    /// m, n and k of a product.
+    extents: (usize, usize, usize),
+    /// Products.
+    batch: usize,
 }
 
 impl HostProduct {
-    /// The matrices of a problem, all poison. What memory there was is not looked at; everything else about the problem is
-    /// checked before any memory is asked for.
+    /// The matrices of a problem, all poison, those of a batch packed. What memory there was is not looked at; everything else about the
+    /// problem is checked before any memory is asked for.
     ///
     /// # Errors
     ///
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
-        let Problem { m, n, k, scalars, .. } = *problem;
-        let all = |view: View<Elements>| view.with(Elements::ALL);
-        let (a, b, c, d) = (all(problem.a), all(problem.b), problem.c.map(all), all(problem.d));
+        let Problem { m, n, k, batch, scalars, .. } = *problem;
+        let all = |view: View<Elements>, extents| view.with(Elements::ALL).one_behind_another(extents);
+        let (a, b, d) = (all(problem.a, (m, k)), all(problem.b, (k, n)), all(problem.d, (m, n)));
+        let c = problem.c.map(|c| all(c, (m, n)));
         Problem { a, b, c, d, ..*problem }.seen_by(desc)?;
         // A matrix that is not read has not been checked.
         let types = desc.user_types();
@@ -49,23 +56,28 @@ impl HostProduct {
             (types.c, d, (m, n)),
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
-        room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, 1))))?;
+        room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))))?;
         let orders = desc.orders();
-        let matrix = |kind, view: View<Elements>, extents, order| HostMatrix::poisoned(kind, extents, order, view.leading(order));
+        let matrix = |kind, view: View<Elements>, extents, order: Order| {
+            HostMatrix::poisoned(kind, of_batch(extents, order, batch), order, view.leading(order))
+        };
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             d: matrix(types.c, d, (m, n), orders.c)?,
             scalars,
+            extents: (m, n, k),
+            batch,
         })
     }
 
     /// The problem without its data.
     pub fn problem(&self) -> Problem {
-        let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
-        let (a, b, c, d) = (self.a.view(), self.b.view(), self.c.as_ref().map(HostMatrix::view), self.d.view());
-        Problem { m, n, k, batch: 1, a, b, c, d, scalars: self.scalars, workspace: None }
+        let Self { extents: (m, n, k), batch, scalars, .. } = *self;
+        let view = |matrix: &HostMatrix, extents| matrix.view().one_behind_another(extents);
+        let (a, b, d) = (view(&self.a, (m, k)), view(&self.b, (k, n)), view(&self.d, (m, n)));
+        Problem { m, n, k, batch, a, b, c: self.c.as_ref().map(|c| view(c, (m, n))), d, scalars, workspace: None }
     }
 
     /// The matrices, D to be written.
@@ -91,12 +103,12 @@ impl HostProduct {
     /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
     /// would decide nothing, because the sums are too long for their accumulator's precision.
     pub fn distributions(&self, desc: &GemmDesc) -> [Distribution; 2] {
-        let (k, types) = (self.a.extents().1, desc.user_types());
+        let (k, types) = (self.extents.2, desc.user_types());
         let fill = if Accumulation::of(desc, k).relative.is_finite() { Fill::Random } else { Fill::Integers };
         [fill.operands(types, k), fill.source()]
     }
 
-    /// Holds D against a reference: every element, or those of some rows where every one would take too long.
+    /// Holds D against a reference, that of each product: every element, or those of some rows where every one would take too long.
     ///
     /// # Errors
     ///
@@ -108,10 +120,32 @@ impl HostProduct {
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
         let problem = self.problem();
-        let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
-        let products = problem.m as f64 * problem.n as f64 * problem.k as f64;
-        if products <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS, 0) }
+        let (one, [a, b, d]) = (Problem { batch: 1, ..problem }, [self.a.slice()?, self.b.slice()?, self.d.slice()?]);
+        let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
+        let of_product = |number: usize| {
+            let a = of_product(a, problem.a, number);
+            let b = of_product(b, problem.b, number);
+            let c = c.map(|c| of_product(c, problem.source().with(Elements::ALL), number));
+            let claim = Claim { desc, problem: &one, a, b, c, d: of_product(d, problem.d, number) };
+            if multiplied <= ALL_ROWS {
+                verify::check(&claim)
+            } else {
+                verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0)
+            }
+        };
+        (0..problem.batch).try_fold(Verdict::default(), |verdict, number| Ok(verdict.and(of_product(number)?)))
     }
+}
+
+/// The elements from a product's matrix of a batch on.
+fn of_product<'a>(all: HostSlice<'a>, view: View<Elements>, number: usize) -> HostSlice<'a> {
+    let first = number.saturating_mul(view.batch_stride).min(all.length());
+    all.get(first..all.length()).unwrap_or(all)
+}
+
+/// The extents of the one matrix that those of a batch are.
+fn of_batch((rows, columns): (usize, usize), order: Order, batch: usize) -> (usize, usize) {
+    if order.is_row() { (rows.saturating_mul(batch), columns) } else { (rows, columns.saturating_mul(batch)) }
 }
 
 /// Products of a GEMM, at most, every element of which is verified: some seconds of work.
@@ -122,11 +156,7 @@ const SOME_ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{
-        arch::ArchKind,
-        internals::family::Request,
-        layout::{MatrixType, Order},
-    };
+    use falchion::{arch::ArchKind, internals::family::Request, layout::MatrixType};
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());

@@ -89,7 +89,7 @@ impl Verdict {
     }
 
     /// Both verdicts in one; `other` is of later rows or columns.
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         let first = |x: Option<Element>, y: Option<Element>| match (x, y) {
             (Some(x), Some(y)) => Some(if (y.row, y.column) < (x.row, x.column) { y } else { x }),
             (x, y) => x.or(y),

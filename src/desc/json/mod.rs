@@ -17,7 +17,7 @@ mod words;
 
 use self::{flat::Flat, words::KnobWords};
 use super::{
-    class::Class,
+    class::{Class, GemmMode},
     gemm_desc::{FamilyDesc, GemmDesc},
     knobs::{self, families},
 };
@@ -47,10 +47,17 @@ struct Document {
     compute: ComputeKind,
     op: OpKind,
     arch: ArchKind,
+    #[serde(default, skip_serializing_if = "is_gemm")]
+    mode: GemmMode,
     epilogue: EpilogueDesc,
     /// Whether the kernel has A and B in each other's place.
     exchanged: bool,
     family: Family,
+}
+
+/// A mode that texts do not name.
+fn is_gemm(mode: &GemmMode) -> bool {
+    *mode == GemmMode::Gemm
 }
 
 macro_rules! in_words {
@@ -96,6 +103,7 @@ impl From<GemmDesc> for Document {
             compute: class.compute,
             op: class.op,
             arch: class.arch,
+            mode: class.mode,
             epilogue: class.output.epilogue,
             exchanged: desc.frame.is_exchanged(),
             family: desc.family_of_user().into(),
@@ -107,13 +115,13 @@ impl TryFrom<Document> for GemmDesc {
     type Error = String;
 
     fn try_from(document: Document) -> Result<Self, String> {
-        let Document { version, a, b, c, accumulator, compute, op, arch, epilogue, exchanged, family } = document;
+        let Document { version, a, b, c, accumulator, compute, op, arch, mode, epilogue, exchanged, family } = document;
         if version != VERSION {
             return Err(other_version(version));
         }
         let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
         let mut class = Class::new(op, arch, types, [a.order, b.order]);
-        (class.compute, class.output.epilogue) = (compute, epilogue);
+        (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
         let frame = Frame::from(exchanged);
         class.output.layout = c.order.framed(frame);
         Ok(Self { class, frame: Frame::AsGiven, family: family.try_into()? }.framed(frame))

@@ -15,7 +15,7 @@ impl SimtDesc {
     pub(super) fn launch(&self, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
         let (class, tile) = (&self.class, geometry.tile);
         let source = problem.read_source(class);
-        let extents = ((problem.m, problem.n), problem.k.div_ceil(tile.k as usize) as u32);
+        let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
         let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn { m: 1, n: 1 }), extents, u32::MAX)?;
         let params = GemmParams {
             a: problem.a.memory.address,
@@ -34,7 +34,11 @@ impl SimtDesc {
             tiles_m: work.rows,
             tiles_n: work.columns,
             reads_source: u32::from(source.is_some()),
-            reserved: 0,
+            batch: work.batch,
+            stride_a: problem.batch_stride(&problem.a) as i64,
+            stride_b: problem.batch_stride(&problem.b) as i64,
+            stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
+            stride_d: problem.batch_stride(&problem.d) as i64,
         };
         let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
         Ok(Launch::new(grid, &params))

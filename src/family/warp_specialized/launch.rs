@@ -3,8 +3,9 @@
 use crate::{
     call::{DecomposedLayout, Elements, Grid, Launch, Problem, TmaTensor, View},
     codegen::{TensorGemmParams, TensorMap},
-    desc::WarpSpecializedDesc,
+    desc::{GemmMode, WarpSpecializedDesc},
     layout::Order,
+    numeric::ElementKind,
     operand::OperandKind,
     plan::Geometry,
     refusal::{Operand, Refusal},
@@ -22,24 +23,26 @@ pub(super) fn launch(
 ) -> Result<Launch, Refusal> {
     let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source(&desc.class));
-    let extents = ((problem.m, problem.n), blocks.tiles());
+    let extents = ((problem.m, problem.n), problem.batch, blocks.tiles());
     let work = Work::of((geometry.work, desc.knobs.swizzle), (geometry.tile, desc.knobs.cluster), extents, resident)?;
+    let batch = |view: &View<Elements>| (desc.class.mode == GemmMode::Batched).then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
         let order = Order::of_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
-        let map = || components.operand_map(operand, element, extents, view.leading(order) as u64);
+        let map = || components.operand_map(operand, element, extents, (view.leading(order) as u64, batch(view)));
         (problem.k > 0).then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
     };
     // Boxes of C and D; none where threads read and store them.
     let subtiles = |operand: Operand, view: View<Elements>| {
         let (element, extents) = (desc.class.output.element, (problem.m as u64, problem.n as u64));
-        let map = || components.subtile_map(operand, element, extents, view.leading(order) as u64);
+        let map = || components.subtile_map(operand, element, extents, (view.leading(order) as u64, batch(&view)));
         desc.by_tma().then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
     };
     let of_source = source.map_or(Ok(None), |c| subtiles(Operand::C, c))?;
     let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, subtiles(Operand::D, problem.d)?];
+    let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
     let params = TensorGemmParams {
         a: NOTHING,
@@ -60,7 +63,15 @@ pub(super) fn launch(
         unscaled: u32::from(source.is_none() && problem.scalars[..2] == [1.0, 0.0]),
         part_blocks: blocks.blocks,
         lines,
-        reserved: [0; 6],
+        stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
+        stride_d: problem.batch_stride(&problem.d) as i64,
+        stride_lines: [&problem.a, &problem.b].map(|parts| ElementKind::F16.matrix_bytes(problem.batch_stride(parts))),
+        batch: work.batch,
+        own: read
+            .iter()
+            .rev()
+            .fold(0, |bits, view| bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))),
+        reserved: [0; 1],
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };

@@ -15,15 +15,15 @@ use crate::{
     numeric::Instruction,
     operand::OperandKind,
     plan::WarpSpecializedProgram,
-    refusal::Refusal,
+    refusal::{Field, Refusal},
     schedule::Fault,
     smem::Along,
-    threadblock::Work,
+    threadblock::{Work, tensor_map::STRIDE_ALIGNMENT},
 };
 use std::borrow::Cow;
 
-/// Computes D.
-pub(super) fn product(
+/// Computes the Ds of a batch.
+pub(super) fn products(
     program: &WarpSpecializedProgram,
     (seed, scales): (u64, Scales<'_>),
     product: &mut Product<'_>,
@@ -31,14 +31,15 @@ pub(super) fn product(
     let Product { operands: matrices, source, d } = product;
     let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
     let knobs = &desc.knobs;
-    let (tiles, extents) = ((knobs.threadblock, knobs.cluster), ((problem.m, problem.n), matrices.tiles));
+    let extents = ((problem.m, problem.n), problem.batch, matrices.tiles);
+    let tiles = (knobs.threadblock, knobs.cluster);
     let work = Work::of((desc.sum().geometry().work, knobs.swizzle), tiles, extents, program.clusters)?;
     let operands = match matrices.tiles {
         0 => None,
         _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
-    let mut written = vec![false; problem.m * problem.n];
+    let mut written = vec![false; problem.batch * problem.m * problem.n];
     for cluster in 0..work.clusters {
         let mut numbers = Numbers {
             program,
@@ -67,7 +68,10 @@ pub(super) fn product(
         ran?;
     }
     match written.iter().position(|written| !written) {
-        Some(at) => Err(Fault::NeverWritten { row: (at / problem.n) as u64, column: (at % problem.n) as u64 }.into()),
+        Some(at) => {
+            let (row, column) = (at / problem.n % problem.m, at % problem.n);
+            Err(Fault::NeverWritten { row: row as u64, column: column as u64 }.into())
+        }
         None => Ok(()),
     }
 }
@@ -77,35 +81,41 @@ pub(super) fn product(
 fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
     let problem = &matrices.problem;
     let Matrix { bytes, kind: element, strides, extents: (mn, _) } = matrices.matrix(operand);
-    let map = |leading: usize| program.components.operand_map(operand, element, (mn as u64, problem.k as u64), leading as u64);
+    let (count, apart) = problem.matrices(problem.operand(operand));
+    let batch = |apart| (problem.batch > 1).then_some((count, apart));
+    let map = |leading: usize, apart: u64| {
+        let extents = (mn as u64, problem.k as u64);
+        program.components.operand_map(operand, element, extents, (leading as u64, batch(apart)))
+    };
     let maps = &program.operands[operand.index()];
     let along_k = program.components.tile(operand).along().is(Along::K);
     let (lines, row) = if along_k { (mn, problem.k) } else { (problem.k, mn) };
     let (across, along) = if along_k { strides } else { (strides.1, strides.0) };
     let turned = along_k != matrices.along_k(operand);
-    let (map, bytes) = match map(if turned { row } else { across }) {
+    let (map, bytes) = match map(if turned { row } else { across }, apart) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
         Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => return Err(refusal.into()),
         known => {
             let pitch = match known {
-                Err(Refusal::TensorStride { nearest, .. }) => nearest as usize,
-                _ => row,
+                Err(Refusal::TensorStride { field: Field::LeadingDimension, nearest, .. }) => nearest as usize,
+                _ => row.next_multiple_of(element.elements_in(STRIDE_ALIGNMENT as u32) as usize),
             };
             let width = if turned { 1 } else { row };
             let size = element.bytes_of(1) as usize;
-            let mut copied = vec![0; lines * pitch * size];
-            for (line, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
+            let mut copied = vec![0; count as usize * lines * pitch * size];
+            for (number, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
+                let first = number / lines * apart as usize + number % lines * across;
                 // Whole rows where they are rows; else element by element.
                 for (i, to) in to[..row * size].chunks_exact_mut(width * size).enumerate() {
-                    let from = (line * across + i * along) * size;
+                    let from = (first + i * along) * size;
                     to.copy_from_slice(&bytes[from..from + width * size]);
                 }
             }
-            (map(pitch)?, Cow::Owned(copied))
+            (map(pitch, (lines * pitch) as u64)?, Cow::Owned(copied))
         }
     };
     let mut map = map;
     map.swizzle = maps.copy_swizzle;
     map.box_dims[usize::from(along_k)] = maps.box_mn;
-    Ok(Placed { map, bytes })
+    Ok(Placed { map, bytes, own: count > 1 })
 }

@@ -15,18 +15,23 @@ use crate::{
 /// What sums are scaled back by.
 #[derive(Clone, Copy)]
 pub(super) struct Scales<'a> {
-    /// Of rows of A and of columns of B; none where nothing is scaled.
+    /// Of rows of A and of columns of B, product by product; none where nothing is scaled.
     pub shifts: &'a [Vec<i32>; 2],
+    /// Rows of an A and columns of a B, and from one product's to the next.
+    pub lines: [[usize; 2]; 2],
     /// How.
     pub unscaled: fn(f32, i32) -> f32,
 }
 
 impl Scales<'_> {
-    /// The shift of an element of D; 0 outside of it, and `None` where nothing is scaled.
-    pub fn shift(&self, row: usize, column: usize) -> Option<i32> {
-        let [rows, columns] = self.shifts;
-        let of = |shifts: &[i32], at: usize| shifts.get(at).copied().unwrap_or(0);
-        (!rows.is_empty()).then(|| of(rows, row) + of(columns, column))
+    /// The shift of an element of a product's D; 0 outside of it, and `None` where nothing is scaled.
+    pub fn shift(&self, product: usize, row: usize, column: usize) -> Option<i32> {
+        let of = |side: usize, line: usize| {
+            let [lines, next] = self.lines[side];
+            let shift = (line < lines).then(|| self.shifts[side].get(product * next + line));
+            shift.flatten().copied().unwrap_or(0)
+        };
+        (!self.shifts[0].is_empty()).then(|| of(0, row) + of(1, column))
     }
 }
 
@@ -34,8 +39,10 @@ impl Scales<'_> {
 pub(super) struct DecomposedOperands {
     emulation: EmulationKind,
     parts: [Vec<u16>; 2],
-    /// Of rows of A and of columns of B; none where nothing is scaled.
+    /// Of rows of A and of columns of B, product by product; none where nothing is scaled.
     pub shifts: [Vec<i32>; 2],
+    /// Rows of an A and columns of a B, and from one product's to the next.
+    pub lines: [[usize; 2]; 2],
     /// Elements of a row.
     length: usize,
 }
@@ -47,18 +54,23 @@ impl DecomposedOperands {
     ///
     /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of operands that are not of `f32`.
     pub fn of(program: &EmulationProgram, desc: &WarpSpecializedDesc, call: &HostCall<'_>) -> Result<Self, Error> {
-        let mut this = Self { emulation: desc.knobs.emulation, parts: Default::default(), shifts: Default::default(), length: 0 };
+        let (emulation, lines) = (desc.knobs.emulation, [[0; 2]; 2]);
+        let mut this = Self { emulation, parts: Default::default(), shifts: Default::default(), lines, length: 0 };
         let nothing = call.m == 0 || call.n == 0 || call.k == 0;
         if nothing || !desc.class.output.epilogue.reads(&call.scalars).accumulator {
             return Ok(this);
         }
-        for operand in OperandKind::BOTH {
-            let (View { memory, strides: [rows, columns], .. }, k) = (*call.operand(operand), call.k);
+        let problem = call.problem();
+        let each = OperandKind::BOTH.map(|operand| problem.matrices(problem.operand(operand)));
+        let numbered = |operand: OperandKind| (0..each[operand.index()].0 as usize).map(move |number| (operand, number));
+        for (operand, number) in OperandKind::BOTH.into_iter().flat_map(numbered) {
+            let (View { memory, strides: [rows, columns], batch_stride, .. }, k) = (*call.operand(operand), call.k);
             let (matrix, (mn, strides)) = match operand {
                 OperandKind::A => (memory.of::<f32>()?, (call.m, (rows, columns))),
                 OperandKind::B => (memory.of::<f32>()?, (call.n, (columns, rows))),
             };
-            let element = |mn: usize, k: usize| matrix.get(mn * strides.0 + k * strides.1).copied().unwrap_or_default();
+            let first = number * batch_stride;
+            let element = |mn: usize, k: usize| matrix.get(first + mn * strides.0 + k * strides.1).copied().unwrap_or_default();
             let layout = DecomposedLayout { emulation: desc.knobs.emulation, mn, k };
             let shifts = if desc.knobs.emulation.scales() { shifts(program, (operand, mn, k), &element)? } else { Vec::new() };
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
@@ -70,8 +82,9 @@ impl DecomposedOperands {
                     row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
                 }
             });
-            this.parts[operand.index()] = parts;
-            this.shifts[operand.index()] = shifts;
+            this.parts[operand.index()].extend(parts);
+            this.shifts[operand.index()].extend(shifts);
+            this.lines[operand.index()] = [mn, if each[operand.index()].0 > 1 { mn } else { 0 }];
             this.length = length;
         }
         Ok(this)
@@ -84,7 +97,9 @@ impl DecomposedOperands {
             _ => HostSlice::new::<Bf16>(bytemuck::cast_slice(parts)),
         };
         let [a, b] = self.parts.each_ref().map(|parts| slice(parts));
-        let (a, b) = (View::new(a, Order::Row, self.length), View::new(b, Order::Col, self.length));
+        let [rows, columns] = self.lines.map(|[_, next]| next * self.length);
+        let (a, b) =
+            (View::new(a, Order::Row, self.length).batched(rows), View::new(b, Order::Col, self.length).batched(columns));
         HostCall { k: self.length, a, b, ..call }
     }
 }

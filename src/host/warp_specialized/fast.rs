@@ -114,7 +114,7 @@ impl Arithmetic for Steps<'_> {
     fn finish(&self, tile: (u32, u32), sums: &mut [f32]) {
         for (at, sum) in sums.iter_mut().enumerate() {
             let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
-            match self.scales.shift(row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
+            match self.scales.shift(0, row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
                 Some(shift) => *sum = (self.scales.unscaled)(*sum, shift),
                 None => return,
             }

@@ -45,8 +45,7 @@ use fast::Steps;
 pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
     in_parts(&EmulationProgram::RIGHT, desc, call, |scales, call| {
         let desc = desc.multiplied();
-        let product = Product::of(&desc.class, tiling(&desc, call.k), call)?;
-        product.map_or(Ok(()), |mut product| fast_product(&desc, &mut product, scales))
+        fast_product(&desc, &mut Product::of(&desc.class, tiling(&desc, call.k), call)?, scales)
     })
 }
 
@@ -58,8 +57,7 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Re
 pub(crate) fn execute_program(program: &WarpSpecializedProgram, seed: u64, call: HostCall<'_>) -> Result<(), Error> {
     in_parts(&program.emulation, &program.desc, call, |scales, call| {
         let desc = &program.multiplied;
-        let product = Product::of(&desc.class, tiling(desc, call.k), call)?;
-        product.map_or(Ok(()), |mut product| checked::product(program, (seed, scales), &mut product))
+        checked::products(program, (seed, scales), &mut Product::of(&desc.class, tiling(desc, call.k), call)?)
     })
 }
 
@@ -71,11 +69,10 @@ fn in_parts(
     compute: impl FnOnce(Scales<'_>, HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     if !desc.knobs.emulation.decomposes() {
-        let shifts = Default::default();
-        return compute(Scales { shifts: &shifts, unscaled: program.unscaled }, call);
+        return compute(Scales { shifts: &Default::default(), lines: [[0; 2]; 2], unscaled: program.unscaled }, call);
     }
     let operands = DecomposedOperands::of(program, desc, &call)?;
-    let scales = Scales { shifts: &operands.shifts, unscaled: program.unscaled };
+    let scales = Scales { shifts: &operands.shifts, lines: operands.lines, unscaled: program.unscaled };
     compute(scales, operands.call(call))
 }
 

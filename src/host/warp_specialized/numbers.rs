@@ -30,6 +30,8 @@ pub(super) const NOTHING: u8 = 0xff;
 pub(super) struct Placed<'a> {
     pub map: TensorMapDesc,
     pub bytes: std::borrow::Cow<'a, [u8]>,
+    /// Whether each product of a batch has one of its own.
+    pub own: bool,
 }
 
 /// The numbers of one cluster, while it runs.
@@ -44,7 +46,7 @@ pub(super) struct Numbers<'r> {
     pub scales: Scales<'r>,
     pub source: Source<&'r [u8]>,
     pub d: &'r mut [u8],
-    /// Of each element of D: whether it is written.
+    /// Of each element of each D: whether it is written.
     pub written: &'r mut [bool],
     /// The first thing that went wrong.
     pub wrong: Option<Error>,
@@ -62,13 +64,8 @@ impl Numbers<'_> {
     }
 
     /// What a block takes as its unit of work number `i`.
-    fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
+    pub(super) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
         (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "units", row: rank, column: i })
-    }
-
-    /// Its tile of D.
-    pub(super) fn tile(&self, rank: u32, i: u32) -> Result<(u32, u32), Fault> {
-        self.unit(rank, i).map(|unit| (unit.row, unit.column))
     }
 
     /// Where a consumer's tile begins in the block's.
@@ -100,7 +97,8 @@ impl Numbers<'_> {
             let landing = maps.landing.at(point).ok_or(left_out("landing"))?;
             let [mn, k] = [origin.saturating_add(corner), block_k.saturating_mul(maps.tile_k)]
                 .map(|x| i32::try_from(x).unwrap_or(i32::MAX));
-            let corner = if along_k { [k, mn, 0, 0, 0] } else { [mn, k, 0, 0, 0] };
+            let product = if placed.own { unit.product as i32 } else { 0 };
+            let corner = if along_k { [k, mn, product, 0, 0] } else { [mn, k, product, 0, 0] };
             let copy = TensorCopy::new(SharedBox::new(&placed.map, landing)?, corner);
             // A share begins at its part of the operand's part of a stage.
             let first = (landing as usize).checked_sub(name.share as usize * bytes);
@@ -124,7 +122,7 @@ impl Numbers<'_> {
     }
 
     fn place(&self, block: u32, consumer: u32, warp: u32, name: SubtileName) -> Result<Place, Fault> {
-        Ok(Place { tile: self.tile(block, name.tile)?, consumer, warp, subtile: name.subtile })
+        Ok(Place { unit: self.unit(block, name.tile)?, consumer, warp, subtile: name.subtile })
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::numbers::{NOTHING, Numbers};
 use crate::{
-    call::Source,
+    call::{Source, View},
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
     index::{IndexMap, at, points},
     layout::Order,
+    refusal::{Operand, Refusal},
     schedule::Fault,
-    threadblock::{SharedBox, TensorCopy},
+    threadblock::{SharedBox, TensorCopy, TensorMapDesc, Unit},
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
 };
 
@@ -19,16 +20,16 @@ pub(super) const ZERO: [u8; 8] = [0; 8];
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
 
-/// The corner of a box of a subtile, of a matrix of that order; beyond what numbers there are, beyond the matrix.
-fn corner(order: Order, row: u32, column: u32) -> [i32; 5] {
+/// The corner of a box of a subtile, of a product's matrix of that order; beyond what numbers there are, beyond the matrix.
+fn corner(order: Order, product: u32, (row, column): (u32, u32)) -> [i32; 5] {
     let along = if order.is_row() { [column, row] } else { [row, column] };
-    [along[0], along[1], 0, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
+    [along[0], along[1], product, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
 }
 
-/// Where a warp's part of a subtile is: the block's tile of D, the consumer, its warp, the subtile.
+/// Where a warp's part of a subtile is: the block's unit of work, the consumer, its warp, the subtile.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    pub tile: (u32, u32),
+    pub unit: Unit,
     pub consumer: u32,
     pub warp: u32,
     pub subtile: u32,
@@ -39,7 +40,7 @@ impl Numbers<'_> {
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
         let block = self.program.multiplied.knobs.threadblock;
         let (row, column) = self.part(place.consumer)?;
-        Ok((place.tile.0 * block.m + row, place.tile.1 * block.n + column))
+        Ok((place.unit.row * block.m + row, place.unit.column * block.n + column))
     }
 
     /// Where a subtile begins in the consumer's tile.
@@ -70,13 +71,18 @@ impl Numbers<'_> {
             let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
             let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
             numbers.push(number as usize);
-            shifts.extend(self.scales.shift((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize));
+            shifts.extend(self.scales.shift(
+                place.unit.product as usize,
+                (origin.0 + first.0 + row) as usize,
+                (origin.1 + column) as usize,
+            ));
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
                 let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
                 source.extend_from_slice(self.element(buffer, byte, place)?);
             } else if !matches!(self.source, Source::None) {
-                let element = self.source_at((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
+                let element =
+                    self.source_at(place.unit.product, (origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
                 source.extend_from_slice(element.unwrap_or(&ZERO[..self.element_bytes()]));
             }
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
@@ -112,17 +118,14 @@ impl Numbers<'_> {
         };
         let class = &program.desc.class;
         let (origin, first) = (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
-        let map = program.components.subtile_map(
-            crate::refusal::Operand::C,
-            class.output.element,
-            (problem.m as u64, problem.n as u64),
-            problem.source().leading(class.output.layout) as u64,
-        );
+        let source = problem.source();
+        let (map, own) = (self.subtile_map(Operand::C, &source), self.own(source.batch_stride));
         let Ok(mut map) = map else {
             // Rows that TMA would not take; the host does.
             for point in points(&*program.fetch.staging) {
                 let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
-                let element = self.source_at(row as usize, column as usize).unwrap_or(&ZERO[..self.element_bytes()]);
+                let element =
+                    self.source_at(place.unit.product, row as usize, column as usize).unwrap_or(&ZERO[..self.element_bytes()]);
                 let byte = program.fetch.staging.at(point).unwrap_or(u32::MAX) as usize;
                 let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size: buffer.len() as u32 };
                 let to = buffer.get_mut(byte..byte.saturating_add(element.len())).ok_or(beyond)?;
@@ -132,7 +135,8 @@ impl Numbers<'_> {
         };
         map.swizzle = program.fetch.swizzle;
         for (row, at) in self.boxes_of_a_subtile() {
-            let corner = corner(class.output.layout, origin.0 + first.0 + row, origin.1 + first.1);
+            let product = if own { place.unit.product } else { 0 };
+            let corner = corner(class.output.layout, product, (origin.0 + first.0 + row, origin.1 + first.1));
             TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
         }
         Ok(buffer)
@@ -145,8 +149,21 @@ impl Numbers<'_> {
         (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
     }
 
-    /// An element of C; `None` outside.
-    pub(super) fn source_at(&self, row: usize, column: usize) -> Option<&[u8]> {
+    /// What TMA is told of C or D.
+    fn subtile_map<M>(&self, name: Operand, view: &View<M>) -> Result<TensorMapDesc, Refusal> {
+        let (problem, output) = (&self.matrices.problem, &self.program.multiplied.class.output);
+        let matrices = if self.own(view.batch_stride) { (problem.batch as u64, view.batch_stride as u64) } else { (1, 0) };
+        let of_batch = (view.leading(output.layout) as u64, (problem.batch > 1).then_some(matrices));
+        self.program.components.subtile_map(name, output.element, (problem.m as u64, problem.n as u64), of_batch)
+    }
+
+    /// Whether each product of the batch has a matrix of its own.
+    const fn own(&self, batch_stride: usize) -> bool {
+        self.matrices.problem.batch > 1 && batch_stride > 0
+    }
+
+    /// An element of a product's C; `None` outside.
+    pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> Option<&[u8]> {
         let problem = &self.matrices.problem;
         let elements = match self.source {
             _ if row >= problem.m || column >= problem.n => return None,
@@ -155,13 +172,15 @@ impl Numbers<'_> {
             Source::Matrix(c) => c,
         };
         let width = self.element_bytes();
-        elements.get(problem.source().offset(row, column) * width..)?.get(..width)
+        let source = problem.source();
+        elements.get((product as usize * source.batch_stride + source.offset(row, column)) * width..)?.get(..width)
     }
 
-    /// Sets an element of D; what becomes of it where there is none.
-    pub(super) fn put(&mut self, row: usize, column: usize, element: &[u8]) -> Result<(), Fault> {
+    /// Sets an element of a product's D; what becomes of it where there is none.
+    pub(super) fn put(&mut self, product: u32, (row, column): (usize, usize), element: &[u8]) -> Result<(), Fault> {
         let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
-        let at = self.matrices.problem.d.offset(row, column) * element.len();
+        let d = &self.matrices.problem.d;
+        let at = (product as usize * d.batch_stride + d.offset(row, column)) * element.len();
         let to = self.d.get_mut(at..).and_then(|d| d.get_mut(..element.len()));
         to.ok_or(outside)?.copy_from_slice(element);
         Ok(())
@@ -197,22 +216,21 @@ impl Numbers<'_> {
         let (origin, first) = (self.origin(place)?, self.subtile(&*program.store.subtile, place.subtile)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.multiplied;
-        let (whole, leading) = (desc.by_tma(), problem.d.leading(desc.class.output.layout) as u64);
-        let map = program.components.subtile_map(
-            crate::refusal::Operand::D,
-            desc.class.output.element,
-            (problem.m as u64, problem.n as u64),
-            leading,
-        );
-        if let (true, Ok(mut map)) = (whole, map) {
+        let (leading, product) = (problem.d.leading(desc.class.output.layout) as u64, place.unit.product);
+        let before = u64::from(product) * problem.d.batch_stride as u64;
+        if let (true, Ok(mut map)) = (desc.by_tma(), self.subtile_map(Operand::D, &problem.d)) {
             map.swizzle = program.store.swizzle;
             for (further, at) in self.boxes_of_a_subtile() {
-                let copy = TensorCopy::new(SharedBox::new(&map, at)?, corner(desc.class.output.layout, row + further, column));
+                let copy = TensorCopy::new(
+                    SharedBox::new(&map, at)?,
+                    corner(desc.class.output.layout, product, (row + further, column)),
+                );
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
-                        let element = desc.class.output.element.matrix_elements(byte);
+                        let element = desc.class.output.element.matrix_elements(byte) - before;
                         let (line, within) = (element / leading, element % leading);
-                        if desc.class.output.layout.is_row() { self.count(line, within)? } else { self.count(within, line)? }
+                        let place = if desc.class.output.layout.is_row() { (line, within) } else { (within, line) };
+                        self.count(product, place)?;
                     }
                 }
                 copy.store(&buffer[at as usize..], self.d)?;
@@ -226,16 +244,17 @@ impl Numbers<'_> {
             }
             let left_out = Fault::LeftOut { map: "staging", row: point.row, column: point.column };
             let element = self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
-            self.count(m as u64, n as u64)?;
-            self.put(m, n, element)?;
+            self.count(product, (m as u64, n as u64))?;
+            self.put(product, (m, n), element)?;
         }
         Ok(())
     }
 
-    /// Counts an element of D as written.
-    pub(super) fn count(&mut self, row: u64, column: u64) -> Result<(), Fault> {
-        let inside = (column as usize) < self.matrices.problem.n;
-        match self.written.get_mut(row as usize * self.matrices.problem.n + column as usize).filter(|_| inside) {
+    /// Counts an element of a product's D as written.
+    pub(super) fn count(&mut self, product: u32, (row, column): (u64, u64)) -> Result<(), Fault> {
+        let (m, n) = (self.matrices.problem.m, self.matrices.problem.n);
+        let inside = (row as usize) < m && (column as usize) < n;
+        match self.written.get_mut((product as usize * m + row as usize) * n + column as usize).filter(|_| inside) {
             Some(times) if !*times => {
                 *times = true;
                 Ok(())

@@ -10,7 +10,7 @@ use crate::{
     operand::OperandKind,
     plan::{ThreadMaps, WarpSpecializedProgram},
     schedule::{Fault, WarpName},
-    threadblock::pipeline::WARPS,
+    threadblock::{Unit, pipeline::WARPS},
 };
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Numbers<'_> {
         sums: Option<&Accumulators>,
     ) -> Result<(), Error> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
-        let (tile_row, tile_column) = self.tile(warp.block, tile)?;
+        let Unit { product, row: tile_row, column: tile_column, .. } = self.unit(warp.block, tile)?;
         let (mut places, mut numbers, mut source) = (Vec::new(), Vec::new(), Vec::new());
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
@@ -90,7 +90,7 @@ impl Numbers<'_> {
                 }
                 numbers.push(lane * each as usize + i as usize);
                 if !matches!(self.source, Source::None) {
-                    source.extend_from_slice(self.source_at(row, column).unwrap_or(&ZERO[..width]));
+                    source.extend_from_slice(self.source_at(product, row, column).unwrap_or(&ZERO[..width]));
                 }
                 places.push((row, column));
             }
@@ -98,8 +98,8 @@ impl Numbers<'_> {
         let taken = Accumulators::taken(self.matrices.class.accumulator, sums, &numbers);
         let results = finished(&self.program.desc.class, &problem.scalars, &taken, &source)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
-            self.count(row as u64, column as u64)?;
-            self.put(row, column, element)?;
+            self.count(product, (row as u64, column as u64))?;
+            self.put(product, (row, column), element)?;
         }
         Ok(())
     }

@@ -31,8 +31,8 @@ impl WarpSpecialized {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
     }
 
-    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension: its boxes are what one copy
-    /// moves. The bits of tf32 move as they are.
+    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension, or of so many of them so many elements apart: its
+    /// boxes are what one copy moves. The bits of tf32 move as they are.
     ///
     /// # Errors
     ///
@@ -42,14 +42,14 @@ impl WarpSpecialized {
         operand: OperandKind,
         element: ElementKind,
         (mn, depth): (u64, u64),
-        leading: u64,
+        (leading, batch): (u64, Option<(u64, u64)>),
     ) -> Result<TensorMapDesc, Refusal> {
         let tile = self.tile(operand);
         let element = if element.is(ElementKind::Tf32) { ElementKind::F32 } else { element };
         // Row-major where K is contiguous.
         let order = if tile.along().is(Along::K) { Order::Row } else { Order::Col };
         let matrix = TensorMatrix::new(Operand::of(operand), element, order, (mn, depth), leading);
-        matrix.map((self.box_mn(operand), tile.k()), tile.swizzle())
+        TensorMatrix { batch, ..matrix }.map((self.box_mn(operand), tile.k()), tile.swizzle())
     }
 
     /// Rows of D in one box: all of a subtile's; of a column-major D, a row of the swizzle.
@@ -62,7 +62,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// What TMA is told of an m x n C or D: its boxes are subtiles, or as many of a subtile side by side along M as it has rows.
+    /// What TMA is told of an m x n C or D, or of a batch of them: its boxes are subtiles, or as many of a subtile side by side along M as it
+    /// has rows.
     ///
     /// # Errors
     ///
@@ -72,9 +73,9 @@ impl WarpSpecialized {
         name: Operand,
         c: ElementKind,
         extents: (u64, u64),
-        leading: u64,
+        (leading, batch): (u64, Option<(u64, u64)>),
     ) -> Result<TensorMapDesc, Refusal> {
-        TensorMatrix::new(name, c, self.layout_c, extents, leading)
+        TensorMatrix { batch, ..TensorMatrix::new(name, c, self.layout_c, extents, leading) }
             .map((self.subtile_box_rows(), self.subtile_columns), self.subtile_swizzle)
     }
 }

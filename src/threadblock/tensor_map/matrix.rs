@@ -10,7 +10,7 @@ use crate::{
     refusal::{Field, Operand, Refusal, hold},
 };
 
-/// A matrix in global memory, or a batch of them at equal distances.
+/// A matrix in global memory, or a batch of them, equal distances apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMatrix {
     /// What refusals call it.
@@ -25,16 +25,14 @@ pub struct TensorMatrix {
     pub columns: u64,
     /// Elements from one row to the next, or from one column to the next where columns are contiguous.
     pub leading: u64,
-    /// How many matrices there are.
-    pub batch: u64,
-    /// Elements from one matrix to the next.
-    pub batch_stride: u64,
+    /// How many matrices there are, and elements from one to the next; `None` of a matrix that is no batch.
+    pub batch: Option<(u64, u64)>,
 }
 
 impl TensorMatrix {
     /// One matrix of `(rows, columns)`.
     pub const fn new(operand: Operand, element: ElementKind, order: Order, extents: (u64, u64), leading: u64) -> Self {
-        Self { operand, element, order, rows: extents.0, columns: extents.1, leading, batch: 1, batch_stride: 0 }
+        Self { operand, element, order, rows: extents.0, columns: extents.1, leading, batch: None }
     }
 
     /// The description for boxes of `(rows, columns)`: two dimensions, the contiguous index first, and the batch as a third where
@@ -54,22 +52,19 @@ impl TensorMatrix {
             return Err(Refusal::LeadingDimension { operand: self.operand, value, least, order: self.order });
         }
         // Of one row, or one matrix, nobody asks where the next one would lie.
-        let leading = match dims[1] {
+        let leading = hold!(match dims[1] {
             0 | 1 => Ok(self.row_bytes(dims[0])),
             _ => self.stride_bytes(Field::LeadingDimension, self.leading),
-        };
-        let batch_stride = match self.batch {
-            0 | 1 => Ok(0),
-            _ => self.stride_bytes(Field::BatchStride, self.batch_stride),
-        };
-        let (leading, batch_stride) = match (leading, batch_stride) {
-            (Ok(leading), Ok(batch_stride)) => (leading, batch_stride),
-            (Err(refusal), _) | (_, Err(refusal)) => return Err(refusal),
+        });
+        let (rank, matrices, batch_stride) = match self.batch {
+            None => (2, 1, 0),
+            Some((0 | 1, _)) => (3, 1, leading),
+            Some((matrices, stride)) => (3, matrices, hold!(self.stride_bytes(Field::BatchStride, stride))),
         };
         let map = TensorMapDesc {
             element: self.element,
-            rank: if self.batch == 1 { 2 } else { 3 },
-            dims: [dims[0], dims[1], self.batch, 1, 1],
+            rank,
+            dims: [dims[0], dims[1], matrices, 1, 1],
             strides_bytes: [leading, batch_stride, 0, 0],
             box_dims: [box_dims[0], box_dims[1], 1, 1, 1],
             swizzle,

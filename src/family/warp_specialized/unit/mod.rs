@@ -79,7 +79,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(WORK));
+    text.push_str(&work_facts(WORK, d.class.mode));
     for (fact, value) in facts.iter().chain(&own.facts) {
         let _ = writeln!(text, "  static constexpr int {fact} = {value};");
     }
@@ -206,7 +206,7 @@ pub(super) fn translation_unit(
         source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
-            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, tiles_k: 1, clusters: 1 });
+            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch: 1, tiles_k: 1, clusters: 1 });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }
