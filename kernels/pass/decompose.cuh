@@ -5,7 +5,7 @@
 #include "numeric/emulation.cuh"
 #include "thread/access.cuh"
 
-namespace device {
+namespace pass {
 
 // The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring rows.
 template <class Config>
@@ -174,4 +174,4 @@ __device__ __forceinline__ void decompose(DecomposeParams const& params) {
   Decompose<Config>(params).template pieces<false>();
 }
 
-}  // namespace device
+}  // namespace pass

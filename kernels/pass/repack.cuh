@@ -4,7 +4,7 @@
 #include "index.cuh"
 #include "thread/access.cuh"
 
-namespace device {
+namespace pass {
 
 // Bytes of a piece, and of an access.
 constexpr int kPiece = 16;
@@ -150,4 +150,4 @@ __device__ __forceinline__ void repack(RepackParams const& params) {
   Repack<Config>(params).run();
 }
 
-}  // namespace device
+}  // namespace pass

@@ -8,7 +8,7 @@
 #include "smem.cuh"
 #include "threadblock/swizzle.cuh"
 
-namespace device {
+namespace pass {
 
 // The map (thread, step) to the number of a piece: line * kPieces + piece of the line.
 template <int Threads, int Lines, int Pieces, bool Across>
@@ -49,22 +49,22 @@ struct GatheredTile {
 template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
 template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
 
-}  // namespace device
+}  // namespace pass
 
 // The maps that have a Rust twin, by the names of src/pass/transpose/program.rs.
 namespace maps {
 // Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
 constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
-using fetch = device::PieceMap<Config::kThreads, kLines, kPieces, false>;
-using write = device::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
-using smem = device::Either<Config::kGathered, device::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kStored>,
+using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
+using write = pass::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
+using smem = pass::Either<Config::kGathered, pass::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kStored>,
                             smem::SmemTile<Config::Tile>>::Type;
 }  // namespace maps
 
 extern __shared__ __align__(16) char shared_memory[];
 
-namespace device {
+namespace pass {
 
 // 1 to 16 bytes, as shared memory is accessed.
 template <int Bytes> struct Piece;
@@ -394,4 +394,4 @@ __device__ __forceinline__ void transpose(TransposeParams const& params) {
   schedule::perform<typename Config::Schedule::Body>(block);
 }
 
-}  // namespace device
+}  // namespace pass

@@ -1,6 +1,6 @@
 //! One call: a problem and where its matrices lie, whatever their memory.
 //!
-//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame ([`Call::in_frame_of`]), on the host and on a device
+//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame ([`Call::seen_by`]), on the host and on a device
 //! alike. A call without data is a [`Problem`].
 
 mod arguments;

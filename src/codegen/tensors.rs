@@ -16,9 +16,9 @@ mirrored! {
         a: TensorMap,
         /// Boxes of B.
         b: TensorMap,
-        /// Slices of C; of no meaning where threads read them.
+        /// Subtiles of C; of no meaning where threads read them.
         source: TensorMap,
-        /// Slices of D; of no meaning where threads store them.
+        /// Subtiles of D; of no meaning where threads store them.
         d: TensorMap,
         /// Address of C; 0 when it is not read.
         c: u64,

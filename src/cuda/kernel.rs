@@ -119,10 +119,8 @@ impl CudaKernel {
         Routes::of(desc, self.0.plan.needs(), &problem.framed(desc.frame)).framed(desc.frame)
     }
 
-    /// Enqueues a product on `stream`: nothing is allocated, and nothing waits.
-    ///
-    /// Where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)) the call waits for the stream, to hear whether they could be; such a
-    /// call cannot be captured.
+    /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled
+    /// ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)): such a call waits for the stream, to hear whether they could be, and cannot be captured.
     ///
     /// Operands that the kernel cannot read where they lie are repacked into the workspace first, on the same stream; without
     /// one that is large enough the product is refused.

@@ -162,8 +162,9 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// Computes the product: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits. Operands that have to be repacked
-    /// are, in the arguments' [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
+    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for a kernel that is not prepared and, where
+    /// `emulation` is f16x3, for what the operands are scaled by. Operands that have to be repacked are, in the arguments'
+    /// [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
     ///
     /// # Errors
     ///

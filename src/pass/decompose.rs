@@ -170,13 +170,13 @@ impl DecomposeDesc {
         if with_fingerprints {
             source.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
             for along_k in [false, true] {
-                let twin = format!("device::PieceMap<Config, {along_k}>");
+                let twin = format!("pass::PieceMap<Config, {along_k}>");
                 source.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
             }
         }
         let _ = writeln!(
             source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ DecomposeParams params) {{\n  device::decompose<Config>(params);\n}}"
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ DecomposeParams params) {{\n  pass::decompose<Config>(params);\n}}"
         );
         TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }

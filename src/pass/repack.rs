@@ -222,16 +222,16 @@ impl RepackDesc {
         );
         let mut source = "#include \"config.cuh\"\n#include \"pass/repack.cuh\"\n".to_owned();
         if with_fingerprints {
-            source.push_str(&fingerprint_assertion("device::Realignment", "realignment", &Realignment));
+            source.push_str(&fingerprint_assertion("pass::Realignment", "realignment", &Realignment));
             for log_pieces in 0..=self.tile().ilog2() {
                 let map = RepackMap::new(*self, log_pieces, 3);
-                let twin = format!("device::RepackMap<Config, {log_pieces}, {}>", map.pitch);
+                let twin = format!("pass::RepackMap<Config, {log_pieces}, {}>", map.pitch);
                 source.push_str(&fingerprint_assertion(&twin, "repack", &map));
             }
         }
         let _ = writeln!(
             source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RepackParams params) {{\n  device::repack<Config>(params);\n}}"
+            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RepackParams params) {{\n  pass::repack<Config>(params);\n}}"
         );
         TranslationUnit { entry: ENTRY, source, config, headers: &[] }
     }

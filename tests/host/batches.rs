@@ -102,12 +102,15 @@ fn a_batch_is_its_products() {
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
 
+/// What becomes of a block's unit of work.
+type Mutation = fn(&Work, Unit) -> Option<Unit>;
+
 /// A program whose units of work are not a batch's is found, in either family.
 #[test]
 fn mutated_products_of_a_batch_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let mutations: [(&str, fn(&Work, Unit) -> Option<Unit>); 4] = [
+    let mutations: [(&str, Mutation); 4] = [
         ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
         ("products are counted from one", |_, unit| Some(Unit { product: unit.product + 1, ..unit })),
         ("the last product is left out", |work, unit| (unit.product + 1 < work.batch).then_some(unit)),

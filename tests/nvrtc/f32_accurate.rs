@@ -73,7 +73,7 @@ fn what_is_not_the_twin_does_not_compile() {
         for (twin, name) in [
             ("numeric::PartsMap<EmulationFacts>", "parts"),
             ("numeric::EmulationBlocks<EmulationFacts, 7>", "blocks"),
-            ("device::PieceMap<Config, true>", "pieces"),
+            ("pass::PieceMap<Config, true>", "pieces"),
         ] {
             a_wrong_fingerprint_is_named(&unit, (twin, name));
         }

@@ -30,7 +30,7 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 #[ignore = "needs NVRTC"]
 fn a_map_that_is_not_the_twin_does_not_compile() {
     let unit = REPACK.translation_unit(true);
-    for (twin, name) in [("device::Realignment", "realignment"), ("device::RepackMap<Config, 3, 11>", "repack")] {
+    for (twin, name) in [("pass::Realignment", "realignment"), ("pass::RepackMap<Config, 3, 11>", "repack")] {
         a_wrong_fingerprint_is_named(&unit, (twin, name));
     }
 }

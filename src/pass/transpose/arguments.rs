@@ -83,9 +83,9 @@ impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
         /// D's leading dimension; B's too, when B is D.
         ldd(leading[2]: leading);
         /// Elements from one A of the batch to the next; 0 transposes the same A again.
-        stride_a(strides[0]: elements);
+        batch_stride_a(strides[0]: elements);
         /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and may not overlap.
-        stride_d(strides[2]: elements);
+        batch_stride_d(strides[2]: elements);
     }
 }
 
@@ -112,6 +112,6 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
         /// B's leading dimension.
         ldb(leading[1]: leading);
         /// Elements from one B of the batch to the next.
-        stride_b(strides[1]: elements);
+        batch_stride_b(strides[1]: elements);
     }
 }

@@ -122,7 +122,7 @@ pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> Translati
     }
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  device::transpose<Config>(params);\n}}"
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  pass::transpose<Config>(params);\n}}"
     );
     TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
 }

@@ -4,7 +4,6 @@ use super::{all_clean, defaults, random_descriptions, warp_specialized_only};
 use crate::harness::descriptions::{self, description};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
     internals::family::default_gemm_configuration::default_description,
     layout::Order,
 };
