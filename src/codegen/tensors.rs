@@ -48,7 +48,9 @@ mirrored! {
         part_blocks: u32,
         /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's columns, where those are scaled.
         lines: [u64; 2],
+        /// Addresses of bias_m and bias_n; 0 of one that is not read.
+        vectors: [u64; 2],
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 6],
+        reserved: [u64; 4],
     }
 }

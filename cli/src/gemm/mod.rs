@@ -79,6 +79,7 @@ fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64)
     if let Source::Matrix(matrix) = &mut product.c {
         matrices.push((c, matrix, source));
     }
+    matrices.extend(product.vectors.iter_mut().flatten().map(|vector| (None, vector, source)));
     for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {
             Some(file) => file.read_into(matrix)?,

@@ -8,9 +8,11 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
+        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
+        operand::OperandKind,
     },
+    layout::Order,
     refusal::{Operand, Refusal},
 };
 
@@ -25,6 +27,8 @@ pub struct HostProduct {
     pub c: Source<HostMatrix>,
     /// D, m x n.
     pub d: HostMatrix,
+    /// bias_m and bias_n, as rows, where the epilogue reads them.
+    pub vectors: [Option<HostMatrix>; 2],
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
 }
@@ -40,7 +44,7 @@ impl HostProduct {
         let Problem { m, n, k, scalars, .. } = *problem;
         let all = |view: View<Elements>| view.with(Elements::ALL);
         let (a, b, c, d) = (all(problem.a), all(problem.b), problem.c.map(all), all(problem.d));
-        Problem { a, b, c, d, ..*problem }.seen_by(desc)?;
+        let vectors = Problem { a, b, c, d, ..*problem }.seen_by(desc)?.framed(desc.frame).vectors;
         // A matrix that is not read has not been checked.
         let types = desc.user_types();
         let matrices = [
@@ -52,11 +56,13 @@ impl HostProduct {
         room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, 1))))?;
         let orders = desc.orders();
         let matrix = |kind, view: View<Elements>, extents, order| HostMatrix::poisoned(kind, extents, order, view.leading(order));
+        let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             d: matrix(types.c, d, (m, n), orders.c)?,
+            vectors: [vectors[0].map(|_| row(m)).transpose()?, vectors[1].map(|_| row(n)).transpose()?],
             scalars,
         })
     }
@@ -65,7 +71,9 @@ impl HostProduct {
     pub fn problem(&self) -> Problem {
         let ((m, k), (_, n)) = (self.a.extents(), self.b.extents());
         let (a, b, c, d) = (self.a.view(), self.b.view(), self.c.as_ref().map(HostMatrix::view), self.d.view());
-        Problem { m, n, k, batch: 1, a, b, c, d, scalars: self.scalars, workspace: None }
+        let vector = |side: OperandKind| Some(View::vector(self.vectors[side.index()].as_ref()?.view().memory, side));
+        let vectors = OperandKind::BOTH.map(vector);
+        Problem { m, n, k, batch: 1, a, b, c, d, vectors, scalars: self.scalars, workspace: None }
     }
 
     /// The matrices, D to be written.
@@ -75,7 +83,8 @@ impl HostProduct {
     /// Those of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()? })
+        let vectors = sliced(&self.vectors)?;
+        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()?, vectors })
     }
 
     /// Computes D on the host.
@@ -108,10 +117,17 @@ impl HostProduct {
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
         let problem = self.problem();
-        let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()? };
+        let (a, b, d, vectors) = (self.a.slice()?, self.b.slice()?, self.d.slice()?, sliced(&self.vectors)?);
+        let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
         let products = problem.m as f64 * problem.n as f64 * problem.k as f64;
         if products <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS, 0) }
     }
+}
+
+/// The elements of vectors, where there are any.
+fn sliced(vectors: &[Option<HostMatrix>; 2]) -> Result<[Option<HostSlice<'_>>; 2], Error> {
+    let [m, n] = vectors.each_ref().map(|vector| vector.as_ref().map(HostMatrix::slice).transpose());
+    Ok([m?, n?])
 }
 
 /// Products of a GEMM, at most, every element of which is verified: some seconds of work.
@@ -122,11 +138,7 @@ const SOME_ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{
-        arch::ArchKind,
-        internals::family::Request,
-        layout::{MatrixType, Order},
-    };
+    use falchion::{arch::ArchKind, internals::family::Request, layout::MatrixType};
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());

@@ -96,7 +96,7 @@ impl From<GemmDesc> for Document {
             compute: class.compute,
             op: class.op,
             arch: class.arch,
-            epilogue: class.output.epilogue,
+            epilogue: class.output.epilogue.framed(desc.frame),
             exchanged: desc.frame.is_exchanged(),
             family: desc.family_of_user().into(),
         }

@@ -35,6 +35,7 @@ impl SimtDesc {
             tiles_n: work.columns,
             reads_source: u32::from(source.is_some()),
             reserved: 0,
+            vectors: problem.vectors.map(|vector| vector.map_or(0, |vector| vector.memory.address)),
         };
         let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
         Ok(Launch::new(grid, &params))

@@ -60,7 +60,8 @@ pub(super) fn launch(
         unscaled: u32::from(source.is_none() && problem.scalars[..2] == [1.0, 0.0]),
         part_blocks: blocks.blocks,
         lines,
-        reserved: [0; 6],
+        vectors: problem.vectors.map(|vector| vector.map_or(0, |vector| vector.memory.address)),
+        reserved: [0; 4],
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
