@@ -114,6 +114,12 @@ __device__ __forceinline__ To convert(From x) {
   return Convert<To>::from(x);
 }
 
+// Element `at` of a vector of so many in global memory; 0 beyond its end, and of one that is not read: its address is 0.
+template <class To, class From>
+__device__ __forceinline__ To element(unsigned long long vector, unsigned at, unsigned length) {
+  return vector != 0 && at < length ? convert<To>(reinterpret_cast<From const*>(vector)[at]) : To(0);
+}
+
 template <class>
 struct IsBf16 { static constexpr bool value = false; };
 template <>

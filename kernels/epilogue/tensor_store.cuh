@@ -153,6 +153,7 @@ struct TensorStore {
   __device__ __forceinline__ void store_staging_columns(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
+    unsigned const m = row + down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       int const lanes = thread % 4 * 2 + i;
@@ -169,7 +170,7 @@ struct TensorStore {
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           int const sum = n % Mma::kN / kOctet * 4 + 2 * lower + i;
-          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar);
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
         }
         store_staging_pair(to, two);
       }
@@ -272,11 +273,12 @@ struct TensorStore {
   __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
     int shift[2] = {0, 0};
-    if constexpr (Config::Emulation::kScales) shifts(shift, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+    unsigned const at_row = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), at_column = column + n + thread % 4 * 2;
+    if constexpr (Config::Emulation::kScales) shifts(shift, at_row, at_column);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(sums[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(sums[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
     return two;
   }
 

@@ -81,7 +81,7 @@ struct TileStore {
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
 #pragma unroll
           for (int l = 0; l < width; ++l)
-            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sums[i * columns + j + l]), convert<Compute>(c.element[l]), scalars));
+            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sums[i * columns + j + l]), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
           *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
         }
       }

@@ -27,6 +27,7 @@ pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
     pub(crate) batch_strides: [Option<usize>; 4],
+    pub(crate) vectors: [Option<S::Ref<'a, C::Storage>>; 2],
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
@@ -67,7 +68,7 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         let (a, b, d) = (a.view(), b.view(), d.view());
         let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
         let (c, workspace) = (Source::None, None);
-        Self { extents: (m, n, k), a, b, c, d, leading, strides, batch: 1, batch_strides, scalars, workspace }
+        Self { extents: (m, n, k), a, b, c, d, leading, strides, batch: 1, batch_strides, vectors: [None; 2], scalars, workspace }
     }
 
     /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch strides](Self::batch_stride_a) further on.
@@ -104,6 +105,18 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     pub fn in_place(mut self, beta: f64) -> Self {
         self.c = Source::InPlace;
         self.scalars[1] = beta;
+        self
+    }
+
+    /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each product of a batch.
+    pub fn bias_m(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
+        self.vectors[0] = Some(vector.view());
+        self
+    }
+
+    /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in each product of a batch.
+    pub fn bias_n(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
+        self.vectors[1] = Some(vector.view());
         self
     }
 

@@ -48,6 +48,14 @@ impl<R: Memory, W: Memory> Call<R, W> {
             Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
             _ => {}
         }
+        for ((operand, vector), _) in Operand::VECTORS.into_iter().zip(&self.vectors).zip(reads.vectors).filter(|(_, read)| *read)
+        {
+            let vector = vector.as_ref().ok_or(Refusal::MissingOperand { operand })?;
+            let (length, needed) = (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
+            if (length as u64) < needed {
+                return Err(Refusal::ShorterThanLayout { operand, length, needed });
+            }
+        }
         let tile = d.threadblock();
         let [down, across] = [(self.m, tile.m), (self.n, tile.n)].map(|(extent, tile)| extent.div_ceil(tile as usize) as u64);
         check_tiles((down, across, self.batch), u64::from(d.class.arch.machine().grid_x))?;
@@ -66,7 +74,8 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
             (self.d.memory.kind(), output),
             (c.map_or(output, |c| c.memory.kind()), output),
         ];
-        check_types(pairs)
+        let vectors = self.vectors.iter().flatten().map(|vector| (vector.memory.kind(), output));
+        check_types(pairs.into_iter().chain(vectors))
     }
 }
 

@@ -102,6 +102,8 @@ pub struct Call<R, W = R> {
     pub c: Source<View<R>>,
     /// D, m x n.
     pub d: View<W>,
+    /// bias_m and bias_n, where they are given: as m x n matrices whose columns, or rows, are all alike, the same for each product of a batch.
+    pub vectors: [Option<View<R>>; 2],
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
     /// Bytes in which operands may be repacked.
@@ -122,11 +124,13 @@ pub struct Matrices<R, W = R> {
     pub c: Source<R>,
     /// D.
     pub d: W,
+    /// bias_m and bias_n.
+    pub vectors: [Option<R>; 2],
 }
 
 impl Problem {
     /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D, in the orders that the user has. There
-    /// is a C where the epilogue of `desc` reads one.
+    /// is a C where the epilogue of `desc` reads one, and there are vectors.
     pub fn of(
         desc: &GemmDesc,
         (m, n, k): (usize, usize, usize),
@@ -137,7 +141,8 @@ impl Problem {
         let d = View::packed(all, orders.c, (m, n), ldc);
         let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
-        Self { m, n, k, batch: 1, a, b, c, d, scalars, workspace: None }
+        let vectors = OperandKind::BOTH.map(|side| Some(View::vector(all, side)));
+        Self { m, n, k, batch: 1, a, b, c, d, vectors, scalars, workspace: None }
     }
 
     /// Elements from a matrix of the batch to the next; 0 where there is no next.
@@ -179,7 +184,9 @@ impl Problem {
         };
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
-        Call { m, n, k, batch, a, b, c, d, scalars, workspace: None }
+        let mut views = self.vectors.into_iter();
+        let vectors = matrices.vectors.map(|memory| Some(views.next()??.with(memory?)));
+        Call { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
     }
 }
 
@@ -196,18 +203,21 @@ impl<R: Memory, W: Memory> Call<R, W> {
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),
             d: self.d.without_data(),
+            vectors: self.vectors.each_ref().map(|vector| vector.as_ref().map(View::without_data)),
             scalars: self.scalars,
             workspace: self.workspace.as_ref().map(bytes),
         }
     }
 
-    /// This call of a user's as a kernel of description `desc` sees it, once it is one of that.
+    /// This call of a user's as a kernel of description `desc` sees it, once it is one of that: without vectors that are not read.
     ///
     /// # Errors
     ///
     /// Those of [`check`](Self::check), told of the user's operands.
     pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
-        let call = self.framed(desc.frame);
+        let mut call = self.framed(desc.frame);
+        let reads = desc.class.output.epilogue.reads(&call.scalars).vectors;
+        call.vectors.iter_mut().zip(reads).for_each(|(vector, read)| drop(vector.take_if(|_| !read)));
         call.check(desc).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
     }
 }
@@ -215,6 +225,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
 impl<R, W> Call<R, W> {
     /// The call of the same bytes with A and B in each other's place, and all matrices transposed: `Dᵀ = Bᵀ·Aᵀ`.
     fn exchange(self) -> Self {
+        let [m, n] = self.vectors.map(|vector| vector.map(View::transposed));
         Self {
             m: self.n,
             n: self.m,
@@ -222,6 +233,7 @@ impl<R, W> Call<R, W> {
             b: self.a.transposed(),
             c: self.c.map(View::transposed),
             d: self.d.transposed(),
+            vectors: [n, m],
             ..self
         }
     }

@@ -209,6 +209,6 @@ impl HostCall<'_> {
         let (kind, d) = (self.d.memory.kind, self.d.with(()));
         let bytes = self.d.memory.bytes.get_mut(d.first_byte(kind, number) as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
-        Call { m, n, k, batch: 1, a, b, c, d, scalars, workspace: None }
+        Call { m, n, k, batch: 1, a, b, c, d, vectors: self.vectors, scalars, workspace: None }
     }
 }

@@ -1,6 +1,6 @@
 //! One matrix of a call: its memory, and where in that each element lies.
 
-use crate::{layout::Order, numeric::ElementKind};
+use crate::{layout::Order, numeric::ElementKind, operand::OperandKind};
 
 /// Memory of some elements.
 pub trait Memory {
@@ -88,6 +88,11 @@ impl<M> View<M> {
     /// A matrix of this order and extents: packed, or of the leading dimension that is given. Those of a batch lie one behind another.
     pub fn packed(memory: M, order: Order, (rows, columns): (usize, usize), leading: Option<usize>) -> Self {
         Self::new(memory, order, leading.unwrap_or(order.packed(rows, columns))).one_behind_another((rows, columns))
+    }
+
+    /// A vector of an epilogue, as an m x n matrix: of one value a row of A its columns are all alike, of one a column of B its rows.
+    pub const fn vector(memory: M, side: OperandKind) -> Self {
+        Self { memory, strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] }, batch_stride: 0 }
     }
 
     /// The same matrix, and the others of its batch one behind another.

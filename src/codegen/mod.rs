@@ -135,6 +135,8 @@ mirrored! {
         stride_c: i64,
         /// Elements from one D of the batch to the next.
         stride_d: i64,
+        /// Addresses of bias_m and bias_n; 0 of one that is not read.
+        vectors: [u64; 2],
     }
 }
 
@@ -202,8 +204,9 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
     let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue));
     let _ = writeln!(
         text,
-        "struct Epilogue {{\n  using Compute = {};\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8]) {{\n    return {};\n  }}\n}};",
+        "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
         class.compute.cuda(),
+        class.output.element.cuda(),
         epilogue::expression(&class.output.epilogue)
     );
     text

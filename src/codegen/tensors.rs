@@ -58,7 +58,9 @@ mirrored! {
         batch: u32,
         /// Of A, B and C, a bit each, the lowest A's: whether each product has a matrix of its own.
         own: u32,
+        /// Addresses of bias_m and bias_n; 0 of one that is not read.
+        vectors: [u64; 2],
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 1],
+        reserved: [u64; 7],
     }
 }

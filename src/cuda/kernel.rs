@@ -145,10 +145,12 @@ impl CudaKernel {
         let context = stream.context().cu_ctx() as usize;
         let operand = |operand, view, extents, used| OperandMemory::of(operand, view, (extents, problem.batch), used);
         let d = operand(Operand::D, &call.d, (problem.m, problem.n), true);
-        let read = [
+        let mut read = vec![
             operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator),
             operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator),
         ];
+        let vectors = Operand::VECTORS.into_iter().zip(&call.vectors).filter_map(|(name, vector)| Some((name, vector.as_ref()?)));
+        read.extend(vectors.map(|(name, vector)| operand(name, vector, (problem.m, problem.n), true)));
         let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n), reads.source));
         check_memory(context, &d, &read, source.as_ref())?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {

@@ -62,3 +62,26 @@ pub(super) fn check_memory(
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{OperandMemory, check_memory};
+    use crate::{call::View, cuda::DeviceMatrix, layout::Order, numeric::ElementKind, operand::OperandKind, refusal::Operand};
+
+    /// A vector's bytes are its elements', as many as D has rows or columns: D overlaps it exactly where they meet.
+    #[test]
+    fn a_vector_lies_apart_from_d() {
+        let at = |address, context| DeviceMatrix::nowhere(ElementKind::F32, address, 1 << 20, context);
+        let d = View::new(at(4096, 1), Order::Row, 6);
+        let checked = |side: OperandKind, address, context| {
+            let vector = View::vector(at(address, context), side);
+            let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3), true);
+            let found = check_memory(1, &of(Operand::D, &d), &[of(Operand::VECTORS[side.index()], &vector)], None);
+            found.map_err(|refusal| refusal.to_string())
+        };
+        let overlaps = |name| Err(format!("D overlaps {name}, which is read while D is written; give D memory of its own"));
+        assert_eq!((checked(OperandKind::A, 4096 - 40, 1), checked(OperandKind::A, 4096 - 36, 1)), (Ok(()), overlaps("bias_m")));
+        assert_eq!((checked(OperandKind::B, 4096 - 24, 1), checked(OperandKind::B, 4096 - 20, 1)), (Ok(()), overlaps("bias_n")));
+        assert_eq!(checked(OperandKind::B, 1 << 20, 2), Err("bias_n lies on another device than D".to_owned()));
+    }
+}

@@ -58,7 +58,19 @@ mod tests {
         let workspace = (length > 0).then(|| at(address, length, context));
         let matrix = |memory| View::new(memory, Order::Row, 100);
         let (a, b, d) = (matrix(a), matrix(b), matrix(d));
-        let call = CudaCall { m: 7, n: 7, k: 100, batch: 1, a, b, c: Source::None, d, scalars: [0.0; 8], workspace };
+        let call = CudaCall {
+            m: 7,
+            n: 7,
+            k: 100,
+            batch: 1,
+            a,
+            b,
+            c: Source::None,
+            d,
+            vectors: [None, None],
+            scalars: [0.0; 8],
+            workspace,
+        };
         begin(&routes(), &call, others.iter().cloned())
     }
 

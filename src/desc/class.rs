@@ -102,9 +102,10 @@ impl Class {
         self.operand(operand).layout.along_k(operand)
     }
 
-    /// The class with A and B in each other's place, their layouts transposed. D keeps the kernel's order.
+    /// The class with A and B in each other's place, their layouts transposed, and the epilogue's vectors with them. D keeps the kernel's order.
     pub(super) const fn exchange(self) -> Self {
-        Self { a: self.b.transposed(), b: self.a.transposed(), ..self }
+        let output = OutputClass { epilogue: self.output.epilogue.exchange(), ..self.output };
+        Self { a: self.b.transposed(), b: self.a.transposed(), output, ..self }
     }
 }
 

@@ -251,10 +251,14 @@ impl Pins {
         self.first().is_none()
     }
 
-    /// Those that belong to an operand change places with it; shapes belong to the kernel and stay.
+    /// Those that belong to an operand change places with it, and so do an epilogue's vectors; shapes belong to the kernel and stay.
     #[must_use]
     pub(super) const fn exchange(self) -> Self {
-        Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, ..self }
+        let epilogue = match self.epilogue {
+            Some(epilogue) => Some(epilogue.exchange()),
+            None => None,
+        };
+        Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, epilogue, ..self }
     }
 }
 

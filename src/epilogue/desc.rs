@@ -1,6 +1,7 @@
 //! An epilogue, as a value: its tree in postfix order.
 
 use super::function::NodeId;
+use crate::operand::{OperandKind, framed};
 use crate::refusal::{Malformed, Refusal, Scalar};
 
 /// Nodes that a tree can have.
@@ -18,6 +19,8 @@ pub enum Op {
     Accumulator,
     /// The element of C.
     Source,
+    /// The element of a vector: of bias_m, one value a row of A, or of bias_n, one value a column of B.
+    Vector(OperandKind),
     /// A scalar argument: 0 is alpha, 1 is beta.
     Scalar(u8),
     /// A whole number.
@@ -42,7 +45,7 @@ impl Op {
     /// Nodes that this one takes.
     pub const fn arity(self) -> usize {
         match self {
-            Self::Nop | Self::Accumulator | Self::Source | Self::Scalar(_) | Self::Constant(_) => 0,
+            Self::Nop | Self::Accumulator | Self::Source | Self::Vector(_) | Self::Scalar(_) | Self::Constant(_) => 0,
             Self::Relu | Self::User(_) => 1,
             Self::Add | Self::Multiply | Self::Scale | Self::Minimum | Self::Maximum => 2,
         }
@@ -104,6 +107,18 @@ impl EpilogueDesc {
         false
     }
 
+    /// The same epilogue of the transposed product: a value a row is one a column there.
+    pub(crate) const fn exchange(mut self) -> Self {
+        let mut i = 0;
+        while i < self.length as usize {
+            if let Op::Vector(side) = self.ops[i] {
+                self.ops[i] = Op::Vector(side.other());
+            }
+            i += 1;
+        }
+        self
+    }
+
     /// Whether the nodes are one expression.
     pub const fn check(&self) -> Result<(), Refusal> {
         if self.overflowed {
@@ -122,7 +137,7 @@ impl EpilogueDesc {
             if depth < ops[i].arity() {
                 return Err(Refusal::Epilogue { why: Malformed::NoOperand });
             }
-            if matches!(ops[i], Op::Scale) && !self.scales_by_a_scalar(i) {
+            if matches!(ops[i], Op::Scale) && self.scale_of(i).is_none() {
                 return Err(Refusal::Epilogue { why: Malformed::ScaledByNoScalar });
             }
             depth = depth + 1 - ops[i].arity();
@@ -134,16 +149,21 @@ impl EpilogueDesc {
         Ok(())
     }
 
-    /// Whether the left operand of the `Scale` at `at` is a scalar. The nodes before it have been checked.
-    const fn scales_by_a_scalar(&self, at: usize) -> bool {
+    /// The slot of the scalar that the `Scale` at `at` scales by, when it is a scalar.
+    pub(super) const fn scale_of(&self, at: usize) -> Option<usize> {
         let (mut missing, mut i) = (1, at);
         while missing > 0 && i > 0 {
             i -= 1;
             missing = missing - 1 + self.ops[i].arity();
         }
-        i > 0 && matches!(self.ops[i - 1], Op::Scalar(_))
+        match self.ops[i.saturating_sub(1)] {
+            Op::Scalar(slot) if i > 0 => Some(slot as usize % SCALARS),
+            _ => None,
+        }
     }
 }
+
+framed!(EpilogueDesc);
 
 /// The name of a scalar, as arguments and expressions spell it.
 pub(crate) const fn scalar_name(slot: u8) -> &'static str {

@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, SCALARS},
     function::registered,
 };
-use crate::{numeric::Compute, refusal::Refusal};
+use crate::{numeric::Compute, operand::OperandKind, refusal::Refusal};
 
 /// What an epilogue reads, given its scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,41 +13,24 @@ pub struct Reads {
     pub accumulator: bool,
     /// C.
     pub source: bool,
+    /// bias_m and bias_n.
+    pub vectors: [bool; 2],
 }
 
 impl EpilogueDesc {
     /// What the epilogue reads: a part that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        // A stack of bits for each, the last node's lowest.
-        let (mut accumulator, mut source) = (0u64, 0u64);
-        for (at, op) in self.ops().iter().enumerate() {
-            let (parts, arity) = ((1 << op.arity()) - 1, op.arity());
-            let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
-            let push = |stack: u64, leaf: bool| stack >> arity << 1 | u64::from(leaf || stack & parts != 0 && !zero);
-            accumulator = push(accumulator, matches!(op, Op::Accumulator));
-            source = push(source, matches!(op, Op::Source));
-        }
-        Reads { accumulator: accumulator & 1 == 1, source: source & 1 == 1 }
-    }
-
-    /// The slot of the scalar that the `Scale` at `at` scales by, when it is a scalar.
-    pub(super) fn scale_of(&self, at: usize) -> Option<usize> {
-        match self.ops()[self.operand_before(at)?.checked_sub(1)?] {
-            Op::Scalar(slot) => Some(slot as usize % SCALARS),
-            _ => None,
-        }
-    }
-
-    /// The first node of the operand that ends right before `at`.
-    fn operand_before(&self, at: usize) -> Option<usize> {
-        let mut missing = 1;
-        let mut i = at;
-        while missing > 0 {
-            missing -= 1;
-            i = i.checked_sub(1)?;
-            missing += self.ops()[i].arity();
-        }
-        Some(i)
+        let reads = |leaf: Op| {
+            // A stack of bits, the last node's lowest.
+            let push = |stack: u64, (at, op): (usize, &Op)| {
+                let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
+                let parts = stack & ((1 << op.arity()) - 1) != 0 && !zero;
+                stack >> op.arity() << 1 | u64::from(*op == leaf || parts)
+            };
+            self.ops().iter().enumerate().fold(0, push) & 1 == 1
+        };
+        let vectors = OperandKind::BOTH.map(|side| reads(Op::Vector(side)));
+        Reads { accumulator: reads(Op::Accumulator), source: reads(Op::Source), vectors }
     }
 
     /// The user functions that this process does not know.
@@ -95,14 +78,14 @@ impl<E: Compute> Rows<E> {
     }
 }
 
-/// The epilogue of a row of accumulators and the same row of C. An empty `source` stands for zeros.
+/// The epilogue of a row of accumulators and the same row of C, of bias_m and of bias_n.
 ///
 /// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
 pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
     accumulators: &[E],
-    source: &[E],
+    operands: [&[E]; 3],
     rows: &'r mut Rows<E>,
 ) -> &'r [E] {
     let length = accumulators.len();
@@ -111,8 +94,8 @@ pub fn evaluate<'r, E: Compute>(
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
-            Op::Source if source.is_empty() => rows.push(core::iter::repeat_n(E::default(), length)),
-            Op::Source => rows.push(source.iter().copied()),
+            Op::Source => rows.push(operands[0].iter().copied()),
+            Op::Vector(side) => rows.push(operands[1 + side.index()].iter().copied()),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(E::from_scalar(scalars[slot as usize % SCALARS]), length)),
             Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length)),
             Op::Add => rows.zip(E::plus),

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C is not read. A user's
-//! function is a node like any other ([`Function`], [`Apply`]).
+//! function is a node like any other ([`Function`], [`Apply`]). [`BiasM`] and [`BiasN`] are vectors along the user's M and N, whatever order D has.
 //!
 //! ```
 //! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};
@@ -41,6 +41,6 @@ pub use function::{Function, NodeId, UserFunction, register, registered};
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{
-    Acc, Add, Alpha, Apply, Beta, Clamp, Constant, LinearCombination, LinearCombinationRelu, Maximum, Minimum, Multiply, Node,
-    Relu, Scalar, ScalarNode, Scaled, Source,
+    Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination, LinearCombinationRelu, Maximum, Minimum,
+    Multiply, Node, Relu, Scalar, ScalarNode, Scaled, Source,
 };

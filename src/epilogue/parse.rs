@@ -6,13 +6,14 @@
 //! factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
 //! ```
 //!
-//! Names: `acc source alpha beta s2 .. s7`; functions: `relu(x) min(x, y) max(x, y) clamp(x, low, high) multiply(x, y)` and
+//! Names: `acc source bias_m bias_n alpha beta s2 .. s7`; functions: `relu(x) min(x, y) max(x, y) clamp(x, low, high) multiply(x, y)` and
 //! `user_` with a function's id.
 
 use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
 };
+use crate::operand::OperandKind;
 use core::{fmt, str::FromStr};
 
 /// Where an epilogue stopped being one, and why.
@@ -145,6 +146,8 @@ impl Reader<'_> {
         let leaf = match name.as_str() {
             "acc" => Some(Op::Accumulator),
             "source" => Some(Op::Source),
+            "bias_m" => Some(Op::Vector(OperandKind::A)),
+            "bias_n" => Some(Op::Vector(OperandKind::B)),
             _ => scalar_slot(&name).map(Op::Scalar),
         };
         if let Some(op) = leaf {
@@ -162,7 +165,7 @@ impl Reader<'_> {
         if function.is_none() && user.is_none() {
             self.at = start;
             return Err(self.fault(&format!(
-                "`{name}` is not known; names are acc, source, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply"
+                "`{name}` is not known; names are acc, source, bias_m, bias_n, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply"
             )));
         }
         self.need('(')?;

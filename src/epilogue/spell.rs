@@ -4,6 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_name},
     function::registered,
 };
+use crate::{operand::OperandKind, refusal::Operand};
 use core::fmt;
 
 /// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum wherever it is not first.
@@ -50,11 +51,13 @@ fn joined(parts: &[Part]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`.
+/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`, and in `params`, `row` and `column`.
 pub(crate) fn expression(desc: &EpilogueDesc) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Source => "source".to_owned(),
+        Op::Vector(OperandKind::A) => "element<Compute, C>(params.vectors[0], row, params.m)".to_owned(),
+        Op::Vector(OperandKind::B) => "element<Compute, C>(params.vectors[1], column, params.n)".to_owned(),
         Op::Scalar(slot) => format!("scalar[{slot}]"),
         Op::Constant(x) => format!("Compute({x})"),
         _ => String::new(),
@@ -96,6 +99,7 @@ impl fmt::Display for EpilogueDesc {
         let leaf = |op| match op {
             Op::Accumulator => "acc".to_owned(),
             Op::Source => "source".to_owned(),
+            Op::Vector(side) => Operand::VECTORS[side.index()].name().to_owned(),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),
             Op::Constant(x) => x.to_string(),
             _ => "nop".to_owned(),

@@ -4,6 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op},
     function::{Function, NodeId, register},
 };
+use crate::operand::OperandKind;
 use core::marker::PhantomData;
 
 /// A node of an epilogue's tree, and with it the tree below.
@@ -35,6 +36,10 @@ leaves! {
     Acc = Op::Accumulator;
     /// The element of C.
     Source = Op::Source;
+    /// The element of `bias_m`, a vector of one value a row of D.
+    BiasM = Op::Vector(OperandKind::A);
+    /// The element of `bias_n`, a vector of one value a column of D.
+    BiasN = Op::Vector(OperandKind::B);
     /// The scalar alpha.
     Alpha = Op::Scalar(0);
     /// The scalar beta.

@@ -18,7 +18,8 @@ impl GemmDesc {
     /// The same product with some knobs changed, which belong to the user's A and B. Not checked yet.
     #[must_use]
     pub fn with(&self, pins: Pins) -> Self {
-        self.with_family(self.family_of_user().pinned(pins)).pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE })
+        let desc = self.with_family(self.family_of_user().pinned(pins));
+        desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.framed(desc.frame))
     }
 
     /// The same product by another family, or other knobs of the same, which belong to the user's A and B. Not checked yet.
@@ -27,7 +28,7 @@ impl GemmDesc {
         let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
         let mut desc = Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
         desc.class.compute = class.compute;
-        desc.class.output.epilogue = class.output.epilogue;
+        desc.class.output.epilogue = class.output.epilogue.framed(self.frame).framed(desc.frame);
         desc
     }
 

@@ -1,8 +1,10 @@
 //! The epilogue of a row: accumulators of one type, and elements of C and D of another, as bytes.
 
-use super::{accumulators::Accumulators, operands::unknown};
+use super::{
+    accumulators::Accumulators,
+    operands::{Operands, unknown},
+};
 use crate::{
-    desc::Class,
     epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
@@ -21,7 +23,7 @@ pub(super) struct Epilogue<'a, E> {
 #[derive(Default)]
 pub(super) struct Buffers<E> {
     pub accumulators: Vec<E>,
-    source: Vec<E>,
+    operands: [Vec<E>; 3],
     rows: Rows<E>,
 }
 
@@ -31,7 +33,8 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// # Errors
     ///
     /// [`Error::Refused`] where such numbers do not go together.
-    pub fn of(class: &'a Class, scalars: &'a [f64; SCALARS], from: ElementKind) -> Result<Self, Error> {
+    pub fn of(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
+        let (class, scalars) = (operands.class, &operands.problem.scalars);
         let (Some(accumulators), Some(source), Some(narrowing)) =
             (E::widening(from), E::widening(class.output.element), E::narrowing(class.output.element))
         else {
@@ -47,50 +50,43 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         (self.accumulators.row)(bytes, &mut buffers.accumulators[at..]);
     }
 
-    /// The row of C; no bytes stand for zeros.
-    pub fn read(&self, buffers: &mut Buffers<E>, bytes: &[u8], count: usize) {
-        buffers.source.clear();
-        buffers.source.resize(if bytes.is_empty() { 0 } else { count }, E::default());
-        (self.source.row)(bytes, &mut buffers.source);
+    /// The row of C, and those of bias_m and bias_n; no bytes stand for zeros.
+    pub fn read(&self, buffers: &mut Buffers<E>, operands: [&[u8]; 3], count: usize) {
+        for (row, bytes) in buffers.operands.iter_mut().zip(operands) {
+            row.clear();
+            row.resize(count, E::default());
+            (self.source.row)(bytes, row);
+        }
     }
 
     /// The first `count` of the row, to D; they are forgotten.
     pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
-        let Buffers { accumulators, source, rows } = buffers;
-        let results = evaluate(self.desc, self.scalars, &accumulators[..count.min(accumulators.len())], source, rows);
+        let Buffers { accumulators, operands, rows } = buffers;
+        let operands = operands.each_ref().map(Vec::as_slice);
+        let results = evaluate(self.desc, self.scalars, &accumulators[..count.min(accumulators.len())], operands, rows);
         (self.narrowing)(results, d);
         accumulators.clear();
     }
 }
 
-/// Elements of D, as bytes, of some accumulators and as many elements of C; of none, with zeros.
+/// Elements of D, as bytes, of some accumulators and as many elements of C, of bias_m and of bias_n; of none, with zeros.
 ///
 /// # Errors
 ///
 /// Those of [`Epilogue::of`].
-pub(super) fn finished(
-    class: &Class,
-    scalars: &[f64; SCALARS],
-    accumulators: &Accumulators,
-    source: &[u8],
-) -> Result<Vec<u8>, Error> {
-    fn of<E: Computed>(
-        class: &Class,
-        scalars: &[f64; SCALARS],
-        accumulators: &Accumulators,
-        source: &[u8],
-    ) -> Result<Vec<u8>, Error> {
-        let (epilogue, mut buffers) = (Epilogue::<E>::of(class, scalars, accumulators.kind())?, Buffers::default());
+pub(super) fn finished(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {
+    fn computed<E: Computed>(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {
+        let (epilogue, mut buffers) = (Epilogue::<E>::of(of, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
-        let mut d = vec![0; class.output.element.matrix_bytes(count as u64) as usize];
+        let mut d = vec![0; of.class.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);
-        epilogue.read(&mut buffers, source, count);
+        epilogue.read(&mut buffers, read.each_ref().map(Vec::as_slice), count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)
     }
-    match class.compute {
-        ComputeKind::F32 => of::<f32>(class, scalars, accumulators, source),
-        ComputeKind::F64 => of::<f64>(class, scalars, accumulators, source),
-        ComputeKind::I32 => of::<i32>(class, scalars, accumulators, source),
+    match of.class.compute {
+        ComputeKind::F32 => computed::<f32>(of, accumulators, read),
+        ComputeKind::F64 => computed::<f64>(of, accumulators, read),
+        ComputeKind::I32 => computed::<i32>(of, accumulators, read),
     }
 }

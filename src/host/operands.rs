@@ -1,7 +1,7 @@
 //! A product's matrices as the executor sees them: bytes, and the element type as a value.
 
 use crate::{
-    call::{HostCall, Problem, Source},
+    call::{HostCall, Problem, Source, View},
     desc::Class,
     error::Error,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
@@ -9,6 +9,7 @@ use crate::{
     shape::Mnk,
     threadblock::tile_iterator::TileIterator,
 };
+use core::ops::Range;
 
 /// How a kernel walks a product.
 #[derive(Clone, Copy)]
@@ -29,6 +30,8 @@ pub(super) struct Operands<'a> {
     pub problem: Problem,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
+    /// bias_m and bias_n, where the epilogue reads them.
+    pub vectors: [Option<View<&'a [u8]>>; 2],
     /// K-tiles that are multiplied: none when the epilogue reads no accumulator.
     pub tiles: u32,
 }
@@ -75,7 +78,8 @@ impl<'a> Product<'a> {
         let tiles = if reads.accumulator { tiling.blocks.tiles() } else { 0 };
         let source = if reads.source { call.c.map(|c| c.memory.bytes()) } else { Source::None };
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
-        let operands = Operands { class, tiling, problem, bytes, tiles };
+        let vectors = call.vectors.map(|vector| vector.map(|view| view.with(view.memory.bytes())));
+        let operands = Operands { class, tiling, problem, bytes, vectors, tiles };
         Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
 }
@@ -101,6 +105,23 @@ impl<'a> Operands<'a> {
         };
         let kind = self.class.operand(operand).element;
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
+    }
+
+    /// Appends the elements of the vectors beside some columns of a row of D; nothing of a vector that is not read.
+    pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut [Vec<u8>]) {
+        for (view, elements) in self.vectors.iter().zip(vectors).filter_map(|(view, elements)| Some((view.as_ref()?, elements))) {
+            columns.clone().for_each(|column| elements.extend_from_slice(self.element(view, 0, row, column)));
+        }
+    }
+
+    /// The element of a product's matrix that belongs to one of D; zeros outside of D.
+    pub fn element<'b>(&self, view: &View<&'b [u8]>, product: u32, row: usize, column: usize) -> &'b [u8] {
+        let width = self.class.output.element.bytes_of(1) as usize;
+        let inside = row < self.problem.m && column < self.problem.n;
+        let element = view
+            .memory
+            .get(if inside { (product as usize * view.batch_stride + view.offset(row, column)) * width } else { usize::MAX }..);
+        element.and_then(|bytes| bytes.get(..width)).unwrap_or(&[0; 8][..width])
     }
 
     /// Whether K runs through consecutive addresses of an operand.

@@ -2,7 +2,7 @@
 
 use super::{
     epilogue::{Buffers, Epilogue},
-    operands::Product,
+    operands::{Operands, Product},
     parallel::parallel_pieces,
 };
 use crate::{
@@ -53,13 +53,12 @@ impl Blocks<'_> {
         order.sort_by_key(|&block| self.tiles[block]);
         let [first, last] = [order.first(), order.last()].map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
-        let (epilogue, element) =
-            (Epilogue::<E>::of(class, &problem.scalars, self.kind)?, class.output.element.bytes_of(1) as usize);
+        let (epilogue, element) = (Epilogue::<E>::of(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
         let line = problem.d.strides[0].max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));
         let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
-        let span = Span { epilogue, element, columns: problem.n, source: *source, ldc: problem.source().strides[0] };
+        let span = Span { epilogue, element, operands, source: *source, ldc: problem.source().strides[0] };
         parallel_pieces(d, line.saturating_mul(ROWS), |number, rows| {
             let mut buffers = Buffers::default();
             for (i, d) in rows.chunks_mut(line).enumerate() {
@@ -95,8 +94,7 @@ struct Span<'a, E> {
     epilogue: Epilogue<'a, E>,
     /// Bytes of an element of C and D.
     element: usize,
-    /// Of D.
-    columns: usize,
+    operands: &'a Operands<'a>,
     source: Source<&'a [u8]>,
     ldc: usize,
 }
@@ -104,14 +102,16 @@ struct Span<'a, E> {
 impl<E: Computed> Span<'_, E> {
     /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D; and forgets them.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
-        let count = buffers.accumulators.len().min(self.columns.saturating_sub(column));
+        let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
         let range = |first: usize| first * self.element..(first + count) * self.element;
         let c = match self.source {
             Source::None => None,
             Source::InPlace => d.get(range(column)),
             Source::Matrix(c) => c.get(range(row * self.ldc + column)),
         };
-        self.epilogue.read(buffers, c.unwrap_or_default(), count);
+        let mut vectors = <[Vec<u8>; 2]>::default();
+        self.operands.beside(row, column..column + count, &mut vectors);
+        self.epilogue.read(buffers, [c.unwrap_or_default(), &vectors[0], &vectors[1]], count);
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
             None => buffers.accumulators.clear(),

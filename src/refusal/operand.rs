@@ -11,6 +11,8 @@ named! {
         B "B";
         C "C";
         D "D";
+        BiasM "bias_m";
+        BiasN "bias_n";
         Workspace "the workspace";
         Source "the source";
         Copy "the copy";
@@ -29,11 +31,16 @@ impl Operand {
         }
     }
 
+    /// The vectors of an epilogue: of a value a row of A, and of one a column of B.
+    pub const VECTORS: [Self; 2] = [Self::BiasM, Self::BiasN];
+
     /// The same memory of the problem with A and B in each other's place.
     pub(super) const fn exchange(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
+            Self::BiasM => Self::BiasN,
+            Self::BiasN => Self::BiasM,
             other => other,
         }
     }

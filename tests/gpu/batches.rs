@@ -1,7 +1,12 @@
 //! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays as it was.
 
 use cudarc::driver::CudaStream;
-use falchion::{cuda::open, prelude::*};
+use falchion::{
+    cuda::{Cuda, open},
+    epilogue::{Acc, Add, BiasM, BiasN, Relu},
+    internals::call::Host,
+    prelude::*,
+};
 use falchion_lab::verify::draw;
 use std::sync::Arc;
 
@@ -93,4 +98,36 @@ fn a_batch_may_not_reach_beyond_its_memory() {
     let refused = Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(4)).expect_err("three");
     assert!(refused.to_string().starts_with("D has 192 elements"), "{refused}");
     Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(3)).expect("three");
+}
+
+/// Vectors of an epilogue, of a D in either order, the same for each product of a batch.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn vectors_are_the_hosts_for_each_product() {
+    type Both = Relu<Add<Add<Acc, BiasM>, BiasN>>;
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    fn held<G: Fn(Arguments<'_, Cuda, f32, f32, f32>), H: Fn(Arguments<'_, Host, f32, f32, f32>)>(
+        stream: &Arc<CudaStream>,
+        (device, host): (G, H),
+    ) {
+        let extents @ (m, n, k) = (130, 70, 33);
+        let (a, b, of_m, of_n) = (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
+        let mut want = vec![0.0f32; 2 * m * n];
+        host(Arguments::new(extents, &a, &b, &mut want).batch(2).bias_m(&of_m).bias_n(&of_n));
+        let [a, b, of_m, of_n] = [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
+        let mut d = stream.alloc_zeros::<f32>(2 * m * n).unwrap();
+        device(Arguments::new(extents, &a, &b, &mut d).batch(2).bias_m(&of_m).bias_n(&of_n));
+        assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
+    }
+    macro_rules! of {
+        ($D:ty) => {{
+            let gemm = || Gemm::<f32, RowMajor, f32, ColMajor, f32, $D>::new().epilogue::<Both>();
+            held(
+                &stream,
+                (|x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(), |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap()),
+            );
+        }};
+    }
+    of!(RowMajor);
+    of!(ColMajor);
 }

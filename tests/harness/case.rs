@@ -4,7 +4,11 @@ use super::{problems::Guarded, reproduce};
 use falchion::{
     Error,
     desc::GemmDesc,
-    internals::call::{Elements, HostMatrices, Problem, Source, View},
+    internals::{
+        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
+        operand::OperandKind,
+    },
+    layout::Order,
 };
 use falchion_lab::verify::{self, Claim, Distribution, Fill, HostBuffer, Verdict};
 
@@ -28,6 +32,8 @@ pub struct Buffers {
     pub b: HostBuffer,
     pub c: HostBuffer,
     pub d: HostBuffer,
+    /// bias_m and bias_n, poison behind their ends.
+    pub vectors: [Option<HostBuffer>; 2],
 }
 
 impl Buffers {
@@ -40,21 +46,31 @@ impl Buffers {
         let buffer = |which: usize, kind, view: &View<Elements>| {
             HostBuffer::poisoned(kind, first[which] + view.memory.length + behind[which])
         };
+        let vector = |which: usize| {
+            problem.vectors[which].map(|view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND)).transpose()
+        };
         let mut buffers = Self {
             a: buffer(0, types.a, &problem.a)?,
             b: buffer(1, types.b, &problem.b)?,
             c: buffer(2, types.c, &c)?,
             d: buffer(3, types.c, &problem.d)?,
+            vectors: [vector(0)?, vector(1)?],
         };
         let lay = |buffer: &mut HostBuffer, which: usize, view: &View<Elements>, extents, from: Distribution| {
             let range = first[which]..first[which] + view.memory.length;
             from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, view, extents)
         };
-        let reads = desc.class.output.epilogue.reads(&problem.scalars);
+        let reads = desc.class.output.epilogue.framed(desc.frame).reads(&problem.scalars);
         if reads.accumulator || !poisoned {
             let operands = fill.operands(desc.class.combined(), problem.k);
             lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;
             lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
+        }
+        for (side, buffer) in OperandKind::BOTH.into_iter().zip(&mut buffers.vectors) {
+            let Some(buffer) = buffer.as_mut().filter(|_| reads.vectors[side.index()] || !poisoned) else { continue };
+            let row = View::packed(Elements::ALL, Order::Row, (1, problem.mn(side)), None);
+            let elements = buffer.slice_mut(0..problem.mn(side))?;
+            fill.source().fill(seed.wrapping_add(4 + side.index() as u64), elements, &row, (1, problem.mn(side)))?;
         }
         if reads.source || !poisoned {
             lay(&mut buffers.c, 2, &c, (problem.m, problem.n), fill.source())?;
@@ -67,9 +83,11 @@ impl Buffers {
 
     /// Has a runner write D.
     pub fn run(&mut self, runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded) -> Result<(), Error> {
-        let Self { a, b, c, d } = self;
+        let vectors = self.vectors.clone();
+        let vectors = sliced(&vectors)?;
+        let Self { a, b, c, d, .. } = self;
         let c = guarded.problem.c.try_map(|_| c.whole())?;
-        let matrices = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()? };
+        let matrices = HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors };
         runner.run(desc, &guarded.problem, matrices, guarded.first)
     }
 
@@ -85,8 +103,17 @@ impl Buffers {
             Source::Matrix(c) => Some(part(&before.c, 2, &c)?),
         };
         let (a, b, d) = (part(&before.a, 0, &problem.a)?, part(&before.b, 1, &problem.b)?, part(&self.d, 3, &problem.d)?);
-        verify::check(&Claim { desc, problem, a, b, c, d })
+        verify::check(&Claim { desc, problem, a, b, c, d, vectors: sliced(&self.vectors)? })
     }
+}
+
+/// Elements of poison behind a vector's.
+const BEHIND: usize = 7;
+
+/// The vectors' buffers, poison and all.
+pub fn sliced(vectors: &[Option<HostBuffer>; 2]) -> Result<[Option<HostSlice<'_>>; 2], Error> {
+    let [m, n] = vectors.each_ref().map(|vector| vector.as_ref().map(HostBuffer::whole).transpose());
+    Ok([m?, n?])
 }
 
 /// What the cases of a suite came to.
@@ -134,7 +161,7 @@ fn judged(runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded, fill: Fill, s
     if let Some(place) = after.d.stray(&before.d, guarded.first[3], &guarded.problem.d, (m, n)) {
         return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
-    if (&after.a, &after.b, &after.c) != (&before.a, &before.b, &before.c) {
+    if (&after.a, &after.b, &after.c, &after.vectors) != (&before.a, &before.b, &before.c, &before.vectors) {
         return Err("an operand that is only read was written".to_owned());
     }
     let verdict = after.judge(&before, desc, guarded).map_err(words)?;

@@ -27,7 +27,7 @@ impl Runner for OnHost {
     fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
         // Cut to the matrices, so that an access beyond them is one beyond the slice.
         let short = |operand| Refusal::MissingOperand { operand };
-        let HostMatrices { a, b, c, d } = whole;
+        let HostMatrices { a, b, c, d, vectors } = whole;
         let matrices = HostMatrices {
             a: a.get(first[0]..first[0] + problem.a.memory.length).ok_or(short(Operand::A))?,
             b: b.get(first[1]..first[1] + problem.b.memory.length).ok_or(short(Operand::B))?,
@@ -39,6 +39,7 @@ impl Runner for OnHost {
                 _ => Source::None,
             },
             d: d.get(first[3]..first[3] + problem.d.memory.length).ok_or(short(Operand::D))?,
+            vectors,
         };
         run_on_host(desc, self.0, problem.with(matrices))
     }

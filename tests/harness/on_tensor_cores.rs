@@ -81,7 +81,7 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: [None; 2], scalars, workspace: None }
 }
 
 /// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
@@ -99,7 +99,13 @@ fn product(
     let (a, b) = (laid(a, (m, k), orders[0].is_row()), laid(b, (n, k), !orders[1].is_row()));
     let mut d = vec![f32::NAN; m * n];
     let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices { a: HostSlice::new::<f32>(&a), b: HostSlice::new::<f32>(&b), c: Source::None, d: d_slice };
+    let matrices = HostMatrices {
+        a: HostSlice::new::<f32>(&a),
+        b: HostSlice::new::<f32>(&b),
+        c: Source::None,
+        d: d_slice,
+        vectors: [None, None],
+    };
     run(problem(orders, [m, n, k]).with(matrices))?;
     Ok(if orders[2].is_row() { d } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() })
 }

@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     internals::{
         call::{Elements, Problem, Source, View},
-        operand::Axis,
+        operand::{Axis, OperandKind},
     },
     layout::Order,
     numeric::ComputeKind,
@@ -30,7 +30,7 @@ pub struct Guarded {
     pub first: [usize; 4],
     /// Elements of guard zone behind A, B, C and D.
     pub behind: [usize; 4],
-    /// Whether A and B are full of NaN where alpha is 0, and C where beta is.
+    /// Whether A and B are full of NaN where alpha is 0, and C and vectors where what scales them is.
     pub poisoned: bool,
 }
 
@@ -78,7 +78,7 @@ pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: [None; 2], scalars, workspace: None }
 }
 
 /// A problem for a description. D is column-major where the description is of exchanged operands.
@@ -123,13 +123,22 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
-    let mut problem = Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, scalars, workspace: None };
+    let mut problem =
+        Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, vectors: [None; 2], scalars, workspace: None };
     let reads = d.class.output.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,
         1 => Source::InPlace,
         _ => Source::Matrix(c),
     };
+    let mut random_vectors = Random::new(seed ^ 0x0062_6961);
+    let reads = d.class.output.epilogue.framed(d.frame).reads(&scalars).vectors;
+    problem.vectors = OperandKind::BOTH.map(|side| {
+        let length = problem.mn(side) + random_vectors.below(3);
+        // One that is not read need not be there.
+        let given = random_vectors.once_in(2) || reads[side.index()];
+        given.then(|| View::vector(Elements::of(length), side))
+    });
     Guarded { problem, first, behind, poisoned: random.once_in(2) }
 }
 

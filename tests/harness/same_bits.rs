@@ -3,7 +3,7 @@
 
 use super::{
     Random,
-    case::Buffers,
+    case::{Buffers, sliced},
     descriptions::{self, Family},
     problems::{self, Guarded, guarded},
     reproduce,
@@ -16,6 +16,7 @@ use falchion::{
         call::{Elements, HostMatrices, Source, View},
         host::Mode,
     },
+    layout::Order,
     numeric::ElementKind,
 };
 use falchion_lab::verify::{Fill, HostBuffer};
@@ -75,6 +76,7 @@ pub fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) ->
         b: buffers.b.slice(range(1, &problem.b))?,
         c: problem.c.try_map(|c| buffers.c.slice(range(2, &c)))?,
         d: d.slice_mut(range(3, &problem.d))?,
+        vectors: sliced(&buffers.vectors)?,
     };
     run_on_host(desc, mode, problem.with(matrices))?;
     Ok(d)
@@ -114,6 +116,10 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
             sprinkle(&mut buffers.c, guarded.first[2], c, &mut random);
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
+        for vector in buffers.vectors.iter_mut().flatten() {
+            let view = View::packed(Elements::of(vector.length()), Order::Row, (1, vector.length()), None);
+            sprinkle(vector, 0, &view, &mut Random::new(seeds.1 ^ 7));
+        }
     }
     let fast = run(desc, Mode::Fast, &guarded, &buffers)?;
     let others = other(&guarded, &buffers, random.next())?;

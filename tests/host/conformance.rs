@@ -28,6 +28,7 @@ fn the_fast_host_conforms() {
     if asked_for().is_none() {
         assert!(tally.cases >= 5000 && distinct(&descriptions) >= 300);
         assert_eq!(Coverage::of(&descriptions).missing(), Vec::<String>::new());
+        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
         // Something was decided in either lane, and a bound that is never nearly reached is not one to trust.
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
@@ -42,6 +43,7 @@ fn the_fast_host_conforms_for_warp_specialized_kernels() {
     if asked_for().is_none() {
         assert!(tally.cases >= 900 && distinct(&descriptions) >= 150);
         assert_eq!(Coverage::missing_warp_specialized(&descriptions), Vec::<String>::new());
+        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
@@ -65,6 +67,7 @@ fn the_fast_host_conforms_where_threads_multiply() {
     if asked_for().is_none() {
         assert!(tally.cases >= 600 && distinct(&descriptions) >= 90);
         assert_eq!(Coverage::missing_threads(&descriptions), Vec::<String>::new());
+        assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }
@@ -123,6 +126,9 @@ fn the_suite_finds_what_is_wrong() {
         Misled("C counts for nothing", |problem, _| problem.scalars[1] = 0.0),
         Misled("the last row is left out", |problem, _| problem.m = problem.m.saturating_sub(1)),
         Misled("the last column is left out", |problem, _| problem.n = problem.n.saturating_sub(1)),
+        Misled("vectors lie across", |problem, _| {
+            problem.vectors.iter_mut().flatten().for_each(|vector| vector.strides.reverse());
+        }),
         Misled("D begins an element early", |_, first| first[3] = first[3].saturating_sub(1)),
         Misled("A begins an element early", |_, first| first[0] = first[0].saturating_sub(1)),
     ];

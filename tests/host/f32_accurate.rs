@@ -116,8 +116,16 @@ fn results_lie_within_the_bound() {
                 let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
                 let problem = problem(ORDERS[0], [m, n, k]);
                 let of = |x| HostSlice::new::<f32>(x);
-                let verdict = verify::check(&Claim { desc: &desc, problem: &problem, a: of(&a), b: of(&b), c: None, d: of(&d) })
-                    .expect("slices");
+                let verdict = verify::check(&Claim {
+                    desc: &desc,
+                    problem: &problem,
+                    a: of(&a),
+                    b: of(&b),
+                    c: None,
+                    d: of(&d),
+                    vectors: [None, None],
+                })
+                .expect("slices");
                 assert!(verdict.is_right(), "{emulation:?} {data:?} {k}: {verdict:?}");
                 largest[which] = largest[which].max(verdict.error_over_bound);
             }

@@ -40,14 +40,20 @@ fn problem() -> Problem {
     let packed = |order: Order, rows, columns| View::packed(Elements::of(rows * columns), order, (rows, columns), None);
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: [None; 2], scalars, workspace: None }
 }
 
 fn product(run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
     let [m, n, k] = SIZES;
     let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
     let d_slice = HostSliceMut::new::<f32>(&mut d);
-    let matrices = HostMatrices { a: HostSlice::new::<E4m3>(&a), b: HostSlice::new::<E4m3>(&b), c: Source::None, d: d_slice };
+    let matrices = HostMatrices {
+        a: HostSlice::new::<E4m3>(&a),
+        b: HostSlice::new::<E4m3>(&b),
+        c: Source::None,
+        d: d_slice,
+        vectors: [None, None],
+    };
     run(problem().with(matrices)).map(|()| d)
 }
 

@@ -55,6 +55,7 @@ fn fast_and_checked_give_the_same_bits() {
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
 }
 
 /// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.
@@ -69,6 +70,7 @@ fn fast_and_checked_give_the_same_bits_for_warp_specialized_kernels() {
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 450 && special >= 150);
     assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
 }
 
 /// Threads read what TMA boxes hold, in an order of events that a seed draws; the fast mode knows chains alone.
@@ -83,6 +85,7 @@ fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
     println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
     assert!(pairs >= 600 && special >= 200);
     assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
 }
 
 /// The same product by threads that all follow one schedule, which copy what they multiply themselves.

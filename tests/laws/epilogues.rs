@@ -15,6 +15,7 @@ use falchion::{
     internals::{
         call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
+        operand::OperandKind,
     },
     layout::{ColMajor, Order, RowMajor},
 };
@@ -23,7 +24,8 @@ use proptest::prelude::*;
 /// Random trees of at most 12 nodes: a leaf, or a node of smaller trees.
 fn tree() -> impl Strategy<Value = EpilogueDesc> {
     let scalar = || (0u8..8).prop_map(Op::Scalar);
-    let leaf = prop_oneof![Just(Op::Accumulator), Just(Op::Source), scalar(), any::<i32>().prop_map(Op::Constant)];
+    let vector = any::<bool>().prop_map(|side| Op::Vector(OperandKind::BOTH[usize::from(side)]));
+    let leaf = prop_oneof![Just(Op::Accumulator), Just(Op::Source), vector, scalar(), any::<i32>().prop_map(Op::Constant)];
     let leaf = leaf.prop_map(EpilogueDesc::leaf);
     let trees = leaf.prop_recursive(5, 12, 2, move |inner| {
         let binary = prop_oneof![Just(Op::Add), Just(Op::Multiply), Just(Op::Minimum), Just(Op::Maximum)];
@@ -77,6 +79,7 @@ fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
         "alpha * multiply(acc, source)",
         "clamp(acc, -2147483648, 2147483647)",
         "multiply(alpha * acc, s2 + -3)",
+        "alpha * (acc + bias_m) + multiply(bias_n, source)",
     ] {
         let desc: EpilogueDesc = text.parse().expect(text);
         let printed = desc.to_string();
@@ -92,7 +95,7 @@ fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
 fn a_fault_in_a_text_is_pointed_at() {
     let deep = format!("{}acc", "(".repeat(70));
     let wide = vec!["acc"; 17].join("+");
-    let table: [(&str, usize, &str); 14] = [
+    let table: [(&str, usize, &str); 15] = [
         ("alpha * accu + 1", 8, "`accu` is not known"),
         ("relu(acc", 8, "`)` was expected"),
         ("relu acc", 5, "`(` was expected"),
@@ -104,6 +107,7 @@ fn a_fault_in_a_text_is_pointed_at() {
         ("acc + 3000000000", 6, "a whole number from -2147483648 to 2147483647"),
         ("acc - 1", 4, "nothing was expected"),
         ("acc + ∑", 6, "a name, a number or `(`"),
+        ("acc + bias_k", 6, "`bias_k` is not known; names are acc, source, bias_m, bias_n"),
         ("acc + s8", 6, "`s8` is not known"),
         (&deep, 64, "nested too deeply"),
         (&wide, 67, "more than 32 nodes"),
@@ -228,10 +232,11 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
         d: matrix,
         scalars: [1.0; 8],
         workspace: None,
+        vectors: [None, None],
     };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
-    let matrices = HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
+    let matrices = HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d), vectors: [None, None] };
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
     run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }

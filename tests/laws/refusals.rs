@@ -255,7 +255,13 @@ fn refusals_name_the_users_operands_in_either_frame() {
 fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
     let (a, b, mut d) = ([1.0f32; 24], [1.0f32; 30], [0.0f32; 20]);
     let mut run = |problem: &Problem, a: HostSlice<'_>| {
-        let matrices = HostMatrices { a, b: HostSlice::new::<f32>(&b), c: Source::None, d: HostSliceMut::new::<f32>(&mut d) };
+        let matrices = HostMatrices {
+            a,
+            b: HostSlice::new::<f32>(&b),
+            c: Source::None,
+            d: HostSliceMut::new::<f32>(&mut d),
+            vectors: [None, None],
+        };
         match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
             Err(Error::Refused(refusal)) => refusal.to_string(),
             other => panic!("{other:?}"),

@@ -253,7 +253,8 @@ fn the_typed_door_refuses_and_writes_nothing() {
     assert_eq!(refused, "B has 11 elements, and 4 x 3 with a leading dimension of 3 takes 12");
     let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).lda(3)).expect_err("lda").to_string();
     assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; try 4");
-    let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0)).expect_err("d").to_string();
+    let refused =
+        transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0)).expect_err("d").to_string();
     assert_eq!(refused, "D has 12 elements, and 4 x 3 with a leading dimension of 3 takes 24");
     assert_eq!(d, [7.0; 12]);
 }

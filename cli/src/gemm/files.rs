@@ -1,6 +1,11 @@
 //! The operands' files, and the extents that they and the flags agree on.
 
 use crate::{args::GemmArgs, failure::Failure, npy::NpyFile};
+use falchion::{
+    epilogue::{EpilogueDesc, Op},
+    internals::operand::OperandKind,
+    refusal::Operand,
+};
 use std::path::Path;
 
 /// The files that were given, opened.
@@ -12,18 +17,37 @@ pub struct Files {
     pub b: Option<NpyFile>,
     /// Of C.
     pub c: Option<NpyFile>,
+    /// Of bias_m and of bias_n.
+    pub vectors: [Option<NpyFile>; 2],
 }
 
 impl Files {
-    /// Opens what was given.
-    pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
+    /// Opens what was given; vectors, where the epilogue has them.
+    pub fn open(args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<Self, Failure> {
         let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
-        Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())?, c: open(args.c_file.as_deref())? })
+        let (a, b, c) = (open(args.a_file.as_deref())?, open(args.b_file.as_deref())?, open(args.c_file.as_deref())?);
+        let mut vectors = [None, None];
+        for given in &args.vectors {
+            let refuse = |because: String| Failure::refused(format!("--vector {given}: {because}"));
+            let named = |name: &str| OperandKind::BOTH.into_iter().find(|side| Operand::VECTORS[side.index()].name() == name);
+            let (side, path) = given
+                .split_once('=')
+                .and_then(|(name, path)| Some((named(name)?, path)))
+                .ok_or_else(|| refuse("it is NAME=FILE, where the name is bias_m or bias_n".to_owned()))?;
+            let name = Operand::VECTORS[side.index()];
+            if !epilogue.ops().contains(&Op::Vector(side)) {
+                return Err(refuse(format!("the epilogue, {epilogue}, has no {}", name.name())));
+            }
+            if vectors[side.index()].replace(NpyFile::open_vector(Path::new(path))?).is_some() {
+                return Err(refuse(format!("{} is given twice", name.name())));
+            }
+        }
+        Ok(Self { a, b, c, vectors })
     }
 
     /// Whether there is no file.
     pub fn none(&self) -> bool {
-        self.a.is_none() && self.b.is_none() && self.c.is_none()
+        [&self.a, &self.b, &self.c].into_iter().chain(&self.vectors).all(Option::is_none)
     }
 
     /// m, n and k: from the flags, else from the files, which have to agree.
@@ -51,6 +75,12 @@ impl Files {
                     wanted.0,
                     wanted.1
                 )));
+            }
+        }
+        for ((operand, file), length) in Operand::VECTORS.into_iter().zip(&self.vectors).zip([m, n]) {
+            if let Some(file) = file.as_ref().filter(|file| file.extents().1 != length) {
+                let (name, held, operand) = (file.name(), file.extents().1, operand.name());
+                return Err(Failure::refused(format!("{name} holds {held} elements, and {operand} has {length}")));
             }
         }
         Ok((m, n, k))

@@ -36,7 +36,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     (scalars[0], scalars[1]) = (args.alpha, args.beta);
     let desc = resolved.desc.for_scalars(&scalars);
 
-    let files = Files::open(args)?;
+    let files = Files::open(args, &desc.class.output.epilogue.framed(desc.frame))?;
     if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
         return explain::alone(&resolved, &desc, json);
     }
@@ -87,12 +87,14 @@ pub fn on(device: bool) -> &'static str {
 
 /// Operands from files, and from the seed where there is no file.
 fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64) -> Result<(), Failure> {
-    let Files { a, b, c } = files;
+    let Files { a, b, c, vectors } = files;
     let [from, source] = product.distributions(desc);
     let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
     if let Source::Matrix(matrix) = &mut product.c {
         matrices.push((c, matrix, source));
     }
+    let given = vectors.into_iter().zip(&mut product.vectors);
+    matrices.extend(given.filter_map(|(file, vector)| Some((file, vector.as_mut()?, source))));
     for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {
             Some(file) => file.read_into(matrix)?,

@@ -30,6 +30,21 @@ pub struct NpyFile {
 impl NpyFile {
     /// Opens a file of a matrix.
     pub fn open(path: &Path) -> Result<Self, Failure> {
+        Self::of_shape(path, "a matrix of two extents", |shape| match *shape {
+            [rows, columns] => Some((rows, columns)),
+            _ => None,
+        })
+    }
+
+    /// Opens a file of a vector, as a matrix of one row; a matrix of one row or column is one.
+    pub fn open_vector(path: &Path) -> Result<Self, Failure> {
+        Self::of_shape(path, "a vector", |shape| match *shape {
+            [length] | [1, length] | [length, 1] => Some((1, length)),
+            _ => None,
+        })
+    }
+
+    fn of_shape(path: &Path, wanted: &str, extents: fn(&[u64]) -> Option<(u64, u64)>) -> Result<Self, Failure> {
         let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
         let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
         let facts = fs::metadata(path).map_err(system)?;
@@ -58,12 +73,9 @@ impl NpyFile {
         let length = header::length(&claimed, left).map_err(refuse)?;
         let (text, left) = bytes(length, "is cut short in its header")?;
         let header = header::parse(&text).map_err(refuse)?;
-        let [rows, columns] = header.shape[..] else {
+        let Some((rows, columns)) = extents(&header.shape) else {
             let shape: Vec<_> = header.shape.iter().map(u64::to_string).collect();
-            return Err(refuse(format!(
-                "holds an array of shape ({}), and a matrix of two extents was wanted",
-                shape.join(", ")
-            )));
+            return Err(refuse(format!("holds an array of shape ({}), and {wanted} was wanted", shape.join(", "))));
         };
         let needed = u128::from(rows).checked_mul(u128::from(columns)).and_then(|n| n.checked_mul(header.number.bytes() as u128));
         if needed.is_none_or(|needed| needed > u128::from(left)) {

@@ -103,6 +103,8 @@ fn knobs_and_leading_dimensions_are_verified() {
         &["--cluster", "2x1"],
         &["--epilogue", "relu(alpha*acc + beta*source)"],
         &["--epilogue", "clamp(alpha*acc, -1, 1)"],
+        &["--epilogue", "relu(alpha*acc + beta*source + bias_n)", "--c", "f32:row"],
+        &["--epilogue", "multiply(acc, bias_m) + bias_n", "--checked", "--seed", "5"],
         &["--checked"],
         &["--checked", "--c", "f64:row", "--a", "f64:col"],
     ] {

@@ -215,3 +215,50 @@ fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
     let sentence = refused(&[&sizes[..], &[folder.path().to_str().unwrap()]].concat());
     assert!(sentence.ends_with("cannot be written: it is a folder"), "{sentence}");
 }
+
+/// A vector of one value a column or a row, from a file of one or two extents, for a D of either order; without a file it is drawn.
+#[test]
+fn vectors_of_epilogues_are_read() {
+    let folder = folder();
+    let (m, n) = (3, 4);
+    let path_of = |name: &str| folder.path().join(name);
+    let one = save(&path_of("a.npy"), &Matrix { rows: m, columns: 1, values: vec![1.0, 2.0, 3.0] }, "<f4", false);
+    let other = save(&path_of("b.npy"), &Matrix { rows: 1, columns: n, values: vec![10.0; 4] }, "<f4", false);
+    let row = |name: &str, values: [f32; 4]| {
+        let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        npy(&path_of(name), "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", &data)
+    };
+    let of_n = format!("bias_n={}", row("n.npy", [100.0, 200.0, 300.0, 400.0]));
+    let column = Matrix { rows: m, columns: 1, values: vec![0.25, 0.5, 0.75] };
+    let of_m = format!("bias_m={}", save(&path_of("m.npy"), &column, "<f8", true));
+    let out = path_of("d.npy").to_str().unwrap().to_owned();
+    let files = ["gemm", "--on", "host", "--a-file", &one, "--b-file", &other, "--verify", "--out", &out];
+    for c in ["f32:row", "f32:col"] {
+        let epilogue = ["--c", c, "--epilogue", "alpha*acc + bias_n + bias_m", "--alpha", "2"];
+        done(&[&files[..], &epilogue, &["--vector", &of_n, "--vector", &of_m]].concat());
+        let (_, _, d) = load(&path_of("d.npy"), m, n);
+        let wanted = |i: usize, j: usize| 20.0 * (i + 1) as f64 + 100.0 * (j + 1) as f64 + 0.25 * (i + 1) as f64;
+        assert_eq!(d.values, (0..m * n).map(|at| wanted(at / n, at % n)).collect::<Vec<_>>(), "{c}");
+        let drawn = |seed: &str| {
+            done(&[&files[..], &epilogue, &["--vector", &of_n, "--seed", seed]].concat());
+            load(&path_of("d.npy"), m, n).2
+        };
+        assert!(drawn("1") == drawn("1") && drawn("1") != drawn("2"));
+    }
+    let short = save(&path_of("short.npy"), &column, "<f4", false);
+    for (vectors, says) in [
+        (vec![of_m.clone()], "the epilogue, alpha * acc + bias_n, has no bias_m"),
+        (vec![of_n.clone(), of_n.clone()], "bias_n is given twice"),
+        (vec!["scale_n=x.npy".to_owned()], "--vector scale_n=x.npy: it is NAME=FILE, where the name is bias_m or bias_n"),
+        (vec!["bias_n".to_owned()], "it is NAME=FILE, where the name is bias_m or bias_n"),
+        (vec![format!("bias_n={short}")], "holds 3 elements, and bias_n has 4"),
+        (
+            vec![format!("bias_n={}", save(&path_of("two.npy"), &Matrix::random(2, 2, 1), "<f4", false))],
+            "and a vector was wanted",
+        ),
+    ] {
+        let vectors: Vec<_> = vectors.iter().flat_map(|vector| ["--vector", vector]).collect();
+        let sentence = refused(&[&files[..], &["--c", "f32:col", "--epilogue", "alpha*acc + bias_n"], &vectors].concat());
+        assert!(sentence.ends_with(says), "{sentence}");
+    }
+}

@@ -43,7 +43,7 @@ struct Element {
     C c{};
     if (params.reads_source) c = reinterpret_cast<C const*>(params.c)[row * params.ldc + column];
     reinterpret_cast<C*>(params.d)[row * params.ldd + column] =
-        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars));
+        convert<C>(Config::Epilogue::apply(convert<Compute>(sum), convert<Compute>(c), scalars, params, row, column));
   }
 };
 

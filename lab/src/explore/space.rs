@@ -90,7 +90,8 @@ fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
         ..Request::default()
     };
     let mut found = request.resolve(class.arch)?.desc;
-    (found.class.compute, found.class.output.epilogue) = (class.compute, class.output.epilogue);
+    (found.class.compute, found.class.output.epilogue) =
+        (class.compute, class.output.epilogue.framed(desc.frame).framed(found.frame));
     Ok(found)
 }
 

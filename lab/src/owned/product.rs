@@ -10,6 +10,7 @@ use falchion::{
     internals::{
         call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
+        operand::OperandKind,
     },
     layout::Order,
     refusal::{Operand, Refusal},
@@ -27,6 +28,8 @@ pub struct HostProduct {
     pub c: Source<HostMatrix>,
     /// D, m x n.
     pub d: HostMatrix,
+    /// bias_m and bias_n, as rows, where the epilogue reads them.
+    pub vectors: [Option<HostMatrix>; 2],
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
     /// m, n and k of a product.
@@ -47,7 +50,7 @@ impl HostProduct {
         let all = |view: View<Elements>, extents| view.with(Elements::ALL).one_behind_another(extents);
         let (a, b, d) = (all(problem.a, (m, k)), all(problem.b, (k, n)), all(problem.d, (m, n)));
         let c = problem.c.map(|c| all(c, (m, n)));
-        Problem { a, b, c, d, ..*problem }.seen_by(desc)?;
+        let vectors = Problem { a, b, c, d, ..*problem }.seen_by(desc)?.framed(desc.frame).vectors;
         // A matrix that is not read has not been checked.
         let types = desc.user_types();
         let matrices = [
@@ -61,11 +64,13 @@ impl HostProduct {
         let matrix = |kind, view: View<Elements>, extents, order: Order| {
             HostMatrix::poisoned(kind, of_batch(extents, order, batch), order, view.leading(order))
         };
+        let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             d: matrix(types.c, d, (m, n), orders.c)?,
+            vectors: [vectors[0].map(|_| row(m)).transpose()?, vectors[1].map(|_| row(n)).transpose()?],
             scalars,
             extents: (m, n, k),
             batch,
@@ -77,7 +82,9 @@ impl HostProduct {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let view = |matrix: &HostMatrix, extents| matrix.view().one_behind_another(extents);
         let (a, b, d) = (view(&self.a, (m, k)), view(&self.b, (k, n)), view(&self.d, (m, n)));
-        Problem { m, n, k, batch, a, b, c: self.c.as_ref().map(|c| view(c, (m, n))), d, scalars, workspace: None }
+        let vector = |side: OperandKind| Some(View::vector(self.vectors[side.index()].as_ref()?.view().memory, side));
+        let (c, vectors) = (self.c.as_ref().map(|c| view(c, (m, n))), OperandKind::BOTH.map(vector));
+        Problem { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
     }
 
     /// The matrices, D to be written.
@@ -87,7 +94,8 @@ impl HostProduct {
     /// Those of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()? })
+        let vectors = sliced(&self.vectors)?;
+        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()?, vectors })
     }
 
     /// Computes D on the host.
@@ -121,12 +129,13 @@ impl HostProduct {
         };
         let problem = self.problem();
         let (one, [a, b, d]) = (Problem { batch: 1, ..problem }, [self.a.slice()?, self.b.slice()?, self.d.slice()?]);
+        let vectors = sliced(&self.vectors)?;
         let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
         let of_product = |number: usize| {
             let a = of_product(a, problem.a, number);
             let b = of_product(b, problem.b, number);
             let c = c.map(|c| of_product(c, problem.source().with(Elements::ALL), number));
-            let claim = Claim { desc, problem: &one, a, b, c, d: of_product(d, problem.d, number) };
+            let claim = Claim { desc, problem: &one, a, b, c, d: of_product(d, problem.d, number), vectors };
             if multiplied <= ALL_ROWS {
                 verify::check(&claim)
             } else {
@@ -146,6 +155,12 @@ fn of_product<'a>(all: HostSlice<'a>, view: View<Elements>, number: usize) -> Ho
 /// The extents of the one matrix that those of a batch are.
 fn of_batch((rows, columns): (usize, usize), order: Order, batch: usize) -> (usize, usize) {
     if order.is_row() { (rows.saturating_mul(batch), columns) } else { (rows, columns.saturating_mul(batch)) }
+}
+
+/// The elements of vectors, where there are any.
+fn sliced(vectors: &[Option<HostMatrix>; 2]) -> Result<[Option<HostSlice<'_>>; 2], Error> {
+    let [m, n] = vectors.each_ref().map(|vector| vector.as_ref().map(HostMatrix::slice).transpose());
+    Ok([m?, n?])
 }
 
 /// Products of a GEMM, at most, every element of which is verified: some seconds of work.

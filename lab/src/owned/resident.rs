@@ -51,6 +51,8 @@ pub struct Resident {
     /// C of a product, B of a transpose.
     c: Source<Copied>,
     d: Copied,
+    /// bias_m and bias_n.
+    vectors: [Option<Copied>; 2],
     /// As large as the last run took.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -62,11 +64,12 @@ impl Resident {
     ///
     /// [`Error::Driver`] when the device has no room.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
-        let HostMatrices { a, b, c, d } = matrices;
+        let HostMatrices { a, b, c, d, vectors: [m, n] } = matrices;
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
-        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, workspace: None })
+        let vectors = [m.as_ref().map(copied).transpose()?, n.as_ref().map(copied).transpose()?];
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, workspace: None })
     }
 
     /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
@@ -76,11 +79,12 @@ impl Resident {
     ///
     /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
     pub fn run(&mut self, kernel: &CudaKernel, problem: &Problem, first: [usize; 4]) -> Result<(), Error> {
-        let Self { stream, a, b, c, d, workspace } = self;
+        let Self { stream, a, b, c, d, vectors, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
-        let mut call = problem.with(CudaMatrices { a, b, c, d });
+        let vectors = vectors.each_ref().map(|vector| vector.as_ref().map(|vector| vector.read(stream)));
+        let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
         let needed = kernel.routes(&call.problem()).workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.
@@ -100,7 +104,7 @@ impl Resident {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
         let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
-        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, workspace: None })
+        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, vectors: [None, None], workspace: None })
     }
 
     /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.

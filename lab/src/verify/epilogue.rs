@@ -54,8 +54,8 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source
     }
 
-    /// What D has to be before it is stored, from an accumulator and the element of C.
-    pub fn of(&self, accumulator: Estimate, source: f64) -> Estimate {
+    /// What D has to be before it is stored, from an accumulator and the elements of C, of bias_m and of bias_n.
+    pub fn of(&self, accumulator: Estimate, beside: [f64; 3]) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
             let mut pop = || stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None });
@@ -63,7 +63,8 @@ impl<'d> Evaluation<'d> {
             let estimate = match *op {
                 Op::Nop => continue,
                 Op::Accumulator => self.widened(accumulator),
-                Op::Source => self.widened(Estimate::exactly(source)),
+                Op::Source => self.widened(Estimate::exactly(beside[0])),
+                Op::Vector(side) => self.widened(Estimate::exactly(beside[1 + side.index()])),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
                     scalar = Some(given);
@@ -182,7 +183,7 @@ mod tests {
 
     fn of(text: &str, compute: ComputeKind, accumulator: Estimate, source: f64) -> Estimate {
         let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        Evaluation::new(&desc, SCALES, compute).of(accumulator, source)
+        Evaluation::new(&desc, SCALES, compute).of(accumulator, [source, 7.0, 0.25])
     }
 
     #[test]
@@ -196,6 +197,7 @@ mod tests {
         assert_eq!(exact("acc + 2147483647", ComputeKind::F32), Estimate::exactly(2_147_483_648.0));
         assert_eq!(exact("clamp(acc, -1, 2)", ComputeKind::F32), Estimate::exactly(2.0));
         assert_eq!(exact("relu(beta * source)", ComputeKind::F32), Estimate::exactly(0.0));
+        assert_eq!(exact("multiply(acc, bias_n) + bias_m", ComputeKind::F32), Estimate::exactly(7.75));
     }
 
     #[test]
@@ -218,6 +220,7 @@ mod tests {
             "multiply(acc, acc + source)",
             "clamp(alpha * acc, -3, 3) + s3 * source",
             "max(min(acc, source), multiply(s3, acc))",
+            "relu(multiply(acc, bias_n) + bias_m)",
         ];
         for (at, text) in texts.into_iter().enumerate() {
             let desc: EpilogueDesc = text.parse().expect("it is an expression");
@@ -232,7 +235,8 @@ mod tests {
                 let scalars = SCALES;
                 let (mut rows, wanted) =
                     (falchion::internals::Rows::default(), of(text, ComputeKind::F32, Estimate { value, error }, source));
-                let got = falchion::internals::evaluate(&desc, &scalars, &[held], &[source as f32], &mut rows)[0];
+                let got =
+                    falchion::internals::evaluate(&desc, &scalars, &[held], [&[source as f32], &[7.0], &[0.25]], &mut rows)[0];
                 assert!(
                     (f64::from(got) - wanted.value).abs() <= wanted.error,
                     "{text} of {held} and {source}: {got}, {wanted:?}"
@@ -254,7 +258,7 @@ mod tests {
         }
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
-        let of = |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, 0.0);
+        let of = |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, [0.0; 3]);
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");

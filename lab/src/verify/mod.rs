@@ -16,7 +16,7 @@
 //! let desc = gemm.desc();
 //! let problem = Problem::of(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
-//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d };
+//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: [None; 2] };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
 //!
 //! let mut wrong = d.clone();
@@ -72,6 +72,8 @@ pub struct Claim<'a> {
     pub c: Option<HostSlice<'a>>,
     /// The result.
     pub d: HostSlice<'a>,
+    /// bias_m and bias_n, where the epilogue reads them.
+    pub vectors: [Option<HostSlice<'a>>; 2],
 }
 
 /// Checks every element of D.
@@ -115,16 +117,16 @@ impl Claim<'_> {
     /// Checks some rows, in order.
     fn rows(&self, rows: &[usize]) -> Result<Verdict, Error> {
         let desc = self.desc.for_scalars(&self.problem.scalars);
-        let call = self.call();
-        call.seen_by(&desc)?;
-        let k = if desc.class.output.epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
+        let call = self.call().seen_by(&desc)?.framed(desc.frame);
+        let epilogue = desc.class.output.epilogue.framed(desc.frame);
+        let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
             op: desc.class.op,
             call,
             k,
             kind: desc.class.output.element,
             accumulation: Accumulation::of(&desc, k),
-            evaluation: epilogue::Evaluation::new(&desc.class.output.epilogue, call.scalars, desc.class.compute),
+            evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.class.compute),
         };
         let columns: Vec<usize> = (0..call.n).collect();
         let tasks: Vec<_> =
@@ -134,13 +136,13 @@ impl Claim<'_> {
 
     /// The call whose result D is said to be: what D held before is a matrix of its own.
     fn call(&self) -> Call<HostSlice<'_>> {
-        let Self { a, b, d, problem, .. } = *self;
+        let Self { a, b, d, problem, vectors, .. } = *self;
         let c = match (problem.c, self.c) {
             (Source::Matrix(_), Some(c)) => Source::Matrix(problem.source().with(c)),
             (Source::InPlace, Some(c)) => Source::Matrix(problem.d.with(c)),
             _ => Source::None,
         };
-        Call { c, ..problem.with(Matrices { a, b, c: Source::None, d }) }
+        Call { c, ..problem.with(Matrices { a, b, c: Source::None, d, vectors }) }
     }
 }
 
@@ -164,18 +166,18 @@ impl Job<'_> {
         let places = |[down, across]: [usize; 2]| {
             rows.iter().flat_map(move |&row| columns.iter().map(move |&column| row * down + column * across))
         };
-        let (mut got, mut source) = (Vec::with_capacity(sums.len()), Vec::new());
+        let (mut got, mut read) = (Vec::with_capacity(sums.len()), <[Vec<f64>; 3]>::default());
         number::read(call.d.memory, places(call.d.strides), &mut got)?;
-        if let Source::Matrix(c) = call.c
-            && self.evaluation.reads_source()
-        {
-            number::read(c.memory, places(c.strides), &mut source)?;
+        let source = call.c.matrix().copied().filter(|_| self.evaluation.reads_source());
+        for (view, elements) in [source].into_iter().chain(call.vectors).zip(&mut read) {
+            view.map_or(Ok(()), |view| number::read(view.memory, places(view.strides), elements))?;
         }
         let arithmetic = Arithmetic::of(call.a.memory.kind());
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);
-            let wanted: Estimate = self.evaluation.of(accumulator, source.get(at).copied().unwrap_or(f64::NAN));
+            let beside = read.each_ref().map(|elements| elements.get(at).copied().unwrap_or(f64::NAN));
+            let wanted: Estimate = self.evaluation.of(accumulator, beside);
             verdict.compare((rows[at / columns.len()], columns[at % columns.len()]), got[at], wanted, self.kind);
         }
         Ok(verdict)

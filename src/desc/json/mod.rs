@@ -104,7 +104,7 @@ impl From<GemmDesc> for Document {
             op: class.op,
             arch: class.arch,
             mode: class.mode,
-            epilogue: class.output.epilogue,
+            epilogue: class.output.epilogue.framed(desc.frame),
             exchanged: desc.frame.is_exchanged(),
             family: desc.family_of_user().into(),
         }

@@ -43,7 +43,7 @@ explanation! {
     /// What the epilogue computes in.
     compute: ComputeKind = d.class.compute;
     /// The epilogue.
-    epilogue: String = d.class.output.epilogue.to_string();
+    epilogue: String = d.class.output.epilogue.framed(d.frame).to_string();
     /// The order of steps, a line for each section.
     schedule: Vec<String> = lines(&base.schedule());
 }

@@ -83,7 +83,7 @@ explanation! {
     /// What the epilogue computes in.
     compute: ComputeKind = d.class.compute;
     /// The epilogue.
-    epilogue: String = d.class.output.epilogue.to_string();
+    epilogue: String = d.class.output.epilogue.framed(d.frame).to_string();
     /// The order of steps of each role, a line for each section that has any.
     schedule: Vec<String> = lines(&components.roles());
 }

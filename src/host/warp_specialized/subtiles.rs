@@ -13,9 +13,6 @@ use crate::{
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
 };
 
-/// An element of C where there is none.
-pub(super) const ZERO: [u8; 8] = [0; 8];
-
 /// Lanes of a warp, and rows of an instruction that it holds.
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
@@ -56,7 +53,7 @@ impl Numbers<'_> {
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
         let down = first.0 / ROWS;
-        let (mut places, mut numbers, mut shifts, mut source) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut places, mut numbers, mut shifts, mut read) = (Vec::new(), Vec::new(), Vec::new(), <[Vec<u8>; 3]>::default());
         let all = (0..program.components.repeats.n)
             .flat_map(|across| (0..LANES).flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i))));
         for (across, lane, i) in all {
@@ -71,19 +68,15 @@ impl Numbers<'_> {
             let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
             let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
             numbers.push(number as usize);
-            shifts.extend(self.scales.shift(
-                place.unit.product as usize,
-                (origin.0 + first.0 + row) as usize,
-                (origin.1 + column) as usize,
-            ));
+            let of_d = ((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
+            shifts.extend(self.scales.shift(place.unit.product as usize, of_d.0, of_d.1));
+            self.matrices.beside(of_d.0, of_d.1..of_d.1 + 1, &mut read[1..]);
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
                 let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
-                source.extend_from_slice(self.element(buffer, byte, place)?);
-            } else if !matches!(self.source, Source::None) {
-                let element =
-                    self.source_at(place.unit.product, (origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
-                source.extend_from_slice(element.unwrap_or(&ZERO[..self.element_bytes()]));
+                read[0].extend_from_slice(self.element(buffer, byte, place)?);
+            } else {
+                read[0].extend_from_slice(self.source_at(place.unit.product, of_d.0, of_d.1));
             }
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             places.push(byte);
@@ -93,7 +86,7 @@ impl Numbers<'_> {
         if let Accumulators::F32(sums) = &mut taken {
             sums.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
-        Ok(Staged { places, elements: finished(&program.multiplied.class, &self.matrices.problem.scalars, &taken, &source)? })
+        Ok(Staged { places, elements: finished(&self.matrices, &taken, &read)? })
     }
 
     /// The element of a staging buffer that begins at a byte.
@@ -124,8 +117,7 @@ impl Numbers<'_> {
             // Rows that TMA would not take; the host does.
             for point in points(&*program.fetch.staging) {
                 let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
-                let element =
-                    self.source_at(place.unit.product, row as usize, column as usize).unwrap_or(&ZERO[..self.element_bytes()]);
+                let element = self.source_at(place.unit.product, row as usize, column as usize);
                 let byte = program.fetch.staging.at(point).unwrap_or(u32::MAX) as usize;
                 let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size: buffer.len() as u32 };
                 let to = buffer.get_mut(byte..byte.saturating_add(element.len())).ok_or(beyond)?;
@@ -162,18 +154,14 @@ impl Numbers<'_> {
         self.matrices.problem.batch > 1 && batch_stride > 0
     }
 
-    /// An element of a product's C; `None` outside.
-    pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> Option<&[u8]> {
-        let problem = &self.matrices.problem;
+    /// An element of a product's C; zeros outside, and nothing where it is not read.
+    pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
         let elements = match self.source {
-            _ if row >= problem.m || column >= problem.n => return None,
-            Source::None => return None,
+            Source::None => return &[],
             Source::InPlace => &*self.d,
             Source::Matrix(c) => c,
         };
-        let width = self.element_bytes();
-        let source = problem.source();
-        elements.get((product as usize * source.batch_stride + source.offset(row, column)) * width..)?.get(..width)
+        self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 
     /// Sets an element of a product's D; what becomes of it where there is none.

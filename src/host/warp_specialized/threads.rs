@@ -1,9 +1,8 @@
 //! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
 
-use super::{numbers::Numbers, subtiles::ZERO};
+use super::numbers::Numbers;
 use crate::{
     arch::WARP,
-    call::Source,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
     index::at,
@@ -76,7 +75,7 @@ impl Numbers<'_> {
     ) -> Result<(), Error> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
         let Unit { product, row: tile_row, column: tile_column, .. } = self.unit(warp.block, tile)?;
-        let (mut places, mut numbers, mut source) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut places, mut numbers, mut read) = (Vec::new(), Vec::new(), <[Vec<u8>; 3]>::default());
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
@@ -89,14 +88,13 @@ impl Numbers<'_> {
                     continue;
                 }
                 numbers.push(lane * each as usize + i as usize);
-                if !matches!(self.source, Source::None) {
-                    source.extend_from_slice(self.source_at(product, row, column).unwrap_or(&ZERO[..width]));
-                }
+                read[0].extend_from_slice(self.source_at(product, row, column));
+                self.matrices.beside(row, column..column + 1, &mut read[1..]);
                 places.push((row, column));
             }
         }
         let taken = Accumulators::taken(self.matrices.class.accumulator, sums, &numbers);
-        let results = finished(&self.program.desc.class, &problem.scalars, &taken, &source)?;
+        let results = finished(&self.matrices, &taken, &read)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(product, (row as u64, column as u64))?;
             self.put(product, (row, column), element)?;

@@ -4,6 +4,8 @@ use crate::harness::OfFamily;
 use falchion::{
     arch::ArchKind,
     desc::{COMBINATIONS, GemmDesc},
+    epilogue::Op,
+    internals::operand::OperandKind,
     threadblock::{SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -51,6 +53,15 @@ impl Coverage {
             }
         }
         Self(seen)
+    }
+
+    /// Vectors that no epilogue of a suite has, where A and B change places and where they do not.
+    pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
+        let all = OperandKind::BOTH.into_iter().flat_map(|side| [false, true].map(|exchanged| (side, exchanged)));
+        let has = |d: &GemmDesc, (side, exchanged): (OperandKind, bool)| {
+            d.frame.is_exchanged() == exchanged && d.class.output.epilogue.ops().contains(&Op::Vector(side))
+        };
+        all.filter(|one| !descriptions.iter().any(|d| has(d, *one))).map(|one| format!("{one:?}")).collect()
     }
 
     /// What a suite of kernels with roles has to have in it and has not.

@@ -10,7 +10,7 @@ use crate::harness::OfFamily;
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
-    epilogue::{EpilogueDesc, LinearCombination, Node},
+    epilogue::{EpilogueDesc, LinearCombination, Node, Op},
     numeric::EmulationKind,
     threadblock::SwizzleKind,
 };
@@ -87,7 +87,11 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         Family::WarpSpecialized => warp_specialized::description(seed, wanted),
         Family::Threads => threads::description(seed, wanted),
     };
-    if wanted.of_the_record { desc } else { younger(desc, seed) }
+    if wanted.of_the_record {
+        return desc;
+    }
+    let desc = younger(desc, seed);
+    if wanted.plain { desc } else { with_vectors(desc, seed) }
 }
 
 /// The description with values that are younger than the gate's record, where that is a kernel.
@@ -100,6 +104,20 @@ fn younger(desc: GemmDesc, seed: u64) -> GemmDesc {
     };
     let other = but!(desc, emulation, pending: random.below(4) as u32);
     if other.check().is_ok() { other } else { desc }
+}
+
+/// Sums with vectors, of which some are scaled by 0, as by s2.
+const VECTORS: &[&str] = &["bias_m", "bias_n", "s2 * bias_m + bias_n", "bias_m + beta * bias_n", "multiply(bias_m, bias_n)"];
+
+/// The description, in one of three cases with an epilogue that has vectors, too.
+fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
+    let mut random = Random::new(draw(seed, 2));
+    if random.once_in(3) {
+        let sum = random.pick(VECTORS).parse().expect("they are expressions");
+        let epilogue = desc.class.output.epilogue.join(sum, Op::Add);
+        desc.class.output.epilogue = if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
+    }
+    desc
 }
 
 /// A legal description that would be refused if it needed `spare` registers more.

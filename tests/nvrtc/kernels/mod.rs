@@ -6,6 +6,7 @@
 mod batches;
 mod registers;
 mod threads;
+mod vectors;
 
 use crate::harness::{
     changed::unit_of,
@@ -357,6 +358,8 @@ fn epilogues_compile_clean() {
             "clamp(alpha * acc + beta * source, -6, 6)",
             "max(min(acc, source), -2) + s7 * source",
             "multiply(acc + 1, source + -1)",
+            "relu(alpha * acc + bias_n)",
+            "multiply(acc, bias_m) + beta * bias_n + s2 * source",
         ]
         .map(|text| text.parse::<EpilogueDesc>().unwrap_or_else(|error| panic!("{text}: {error}"))),
     );

@@ -59,7 +59,7 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     SuiteProblem {
         op: Some(base.class.op.to_string()),
         acc: Some(types.accumulator.to_string()),
-        epilogue: (!plain).then(|| base.class.output.epilogue.to_string()),
+        epilogue: (!plain).then(|| base.class.output.epilogue.framed(base.frame).to_string()),
         ..SuiteProblem::new(extents, [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)])
     }
 }

@@ -1,0 +1,147 @@
+//! Vectors of an epilogue belong to the user's rows and columns, whatever the kernel has as its own; one that is not read need not be there,
+//! and one that is has an element for each row or column.
+
+use falchion::{
+    Error, Refusal,
+    desc::{GemmDesc, Pins},
+    device::{Arguments, Gemm, run_on_host},
+    epilogue::{Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, Scaled},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
+        family::default_gemm_configuration::default_gemm_configurations,
+        host::Mode,
+        operand::OperandKind,
+    },
+    layout::{ColMajor, Layout, Order, RowMajor},
+    prelude::{Bf16, Sm90, TensorOp},
+};
+
+type Both = Add<Add<Acc, BiasM>, Multiply<BiasN, BiasN>>;
+
+const M: usize = 3;
+const N: usize = 5;
+
+/// A, B, bias_m and bias_n, of whole numbers: A and B have one value each.
+fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
+    ([2.0; M * 2], [3.0; 2 * N], core::array::from_fn(|i| 100.0 * i as f32), core::array::from_fn(|j| 1.0 + j as f32))
+}
+
+/// `12 + 100 i + (1 + j)²` in the order of D, of D's elements in order.
+fn wanted(order: Order) -> Vec<f32> {
+    let place = |at: usize| if order.is_row() { (at / N, at % N) } else { (at % M, at / M) };
+    (0..M * N).map(place).map(|(i, j)| 12.0 + 100.0 * i as f32 + ((1 + j) * (1 + j)) as f32).collect()
+}
+
+fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
+    let (a, b, of_m, of_n) = operands();
+    let gemm = Gemm::<f32, LA, f32, LB, f32, LC>::new().epilogue::<Both>();
+    let mut d = [f32::NAN; M * N];
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&of_m).bias_n(&of_n)).expect("a product");
+    assert_eq!(d[..], wanted(LC::ORDER));
+    // On Hopper's tensor cores, where A may come from registers, too.
+    let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new().epilogue::<Both>();
+    let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
+    gemm.run(Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d).bias_m(&of_m).bias_n(&of_n)).expect("a product");
+    assert_eq!(d[..], wanted(LC::ORDER));
+}
+
+#[test]
+fn vectors_lie_along_the_users_rows_and_columns() {
+    of_layouts::<RowMajor, RowMajor, RowMajor>();
+    of_layouts::<ColMajor, ColMajor, RowMajor>();
+    of_layouts::<RowMajor, RowMajor, ColMajor>();
+    of_layouts::<ColMajor, RowMajor, ColMajor>();
+}
+
+/// The kernel of a column-major D has the user's bias_n beside its rows; what is told is the user's.
+#[test]
+fn a_description_tells_the_users_vectors() {
+    let user: EpilogueDesc = "relu(alpha * acc + bias_n)".parse().expect("an expression");
+    assert_eq!(user, <Relu<Add<Scaled<Alpha, Acc>, BiasN>> as Node>::DESC);
+    assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
+    let pins = Pins { epilogue: Some(user), ..Pins::NONE };
+    let sides = |d: &GemmDesc| OperandKind::BOTH.map(|side| d.class.output.epilogue.ops().contains(&Op::Vector(side)));
+    type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
+    let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
+    assert_eq!((sides(&rows), sides(&columns)), ([false, true], [true, false]));
+    assert_eq!(columns, Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc());
+    let families = default_gemm_configurations(columns.class.op, columns.class.arch, columns.class.combined()).expect("a row");
+    let others = families.iter().map(|family| columns.with_family(*family));
+    for desc in [rows, columns, columns.exchange(), columns.exchange().exchange()].into_iter().chain(others) {
+        assert_eq!(desc.user_pins().epilogue, Some(user), "{desc:?}");
+        assert_eq!(desc.exchange().exchange(), desc);
+        let explained = serde_json::to_string(&desc.explain().expect("a kernel")).expect("JSON");
+        let json = desc.to_json().expect("a text");
+        for text in [&explained, &json] {
+            assert!(text.contains(r#""epilogue":"relu(alpha * acc + bias_n)""#), "{text}");
+        }
+        assert_eq!(GemmDesc::from_json(&json).expect("it reads back"), desc);
+    }
+}
+
+#[test]
+fn a_vector_that_is_read_is_there_and_long_enough() {
+    fn said<LC: Layout>(of_m: Option<&[f32]>, of_n: Option<&[f32]>) -> Option<String> {
+        let (a, b, ..) = operands();
+        let mut d = [f32::NAN; M * N];
+        let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, LC>::new().epilogue::<Both>();
+        let mut arguments = Arguments::new((M, N, 2), &a, &b, &mut d);
+        arguments = if let Some(of_m) = of_m { arguments.bias_m(of_m) } else { arguments };
+        arguments = if let Some(of_n) = of_n { arguments.bias_n(of_n) } else { arguments };
+        let refusal = gemm.can_implement(&arguments).err();
+        let told = gemm.run(arguments).err().map(|error| error.to_string());
+        assert_eq!(refusal.map(|refusal| Error::from(refusal).to_string()), told);
+        assert_eq!(told.is_some(), d[0].is_nan());
+        told
+    }
+    let (_, _, of_m, of_n) = operands();
+    for said in [said::<RowMajor>, said::<ColMajor>] {
+        let ends =
+            |told: Option<String>, wanted: &str| assert!(told.as_ref().is_some_and(|told| told.ends_with(wanted)), "{told:?}");
+        ends(said(Some(&of_m), None), "the kernel reads bias_n, which the arguments do not give");
+        ends(said(None, Some(&of_n)), "the kernel reads bias_m, which the arguments do not give");
+        ends(said(Some(&of_m), Some(&of_n[..4])), "bias_n has 4 elements, and its layout reaches 5; give it that many at least");
+        ends(said(Some(&[]), Some(&of_n)), "bias_m has 0 elements, and its layout reaches 3; give it that many at least");
+        // What lies behind the end is not read.
+        assert_eq!(said(Some(&[1.0; 9]), Some(&[1.0; 9])), None);
+    }
+}
+
+#[test]
+fn a_vector_that_is_not_read_need_not_be_there() {
+    type Scaled0 = Add<Scaled<Alpha, Acc>, Scaled<Beta, Multiply<BiasM, BiasN>>>;
+    let (a, b, of_m, of_n) = operands();
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, ColMajor>::new().epilogue::<Scaled0>();
+    let mut d = [f32::NAN; M * N];
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d)).expect("beta is 0");
+    assert_eq!(d, [12.0; M * N]);
+    // Neither its length nor what it holds matters then.
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[]).bias_n(&[f32::NAN; N])).expect("beta is 0");
+    assert_eq!(d, [12.0; M * N]);
+    let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    plain.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&[f32::NAN])).expect("the epilogue has no vectors");
+    assert_eq!(d, [12.0; M * N]);
+    let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!((reads.accumulator, reads.source, reads.vectors), (false, false, [true; 2]));
+    gemm.run(Arguments::new((M, N, 2), &[], &[], &mut d).alpha(0.0).in_place(2.0).bias_m(&of_m).bias_n(&of_n))
+        .expect("A is not read");
+    assert_eq!((d[0], d[1], d[M * N - 1]), (0.0, 200.0, 2000.0));
+}
+
+/// Where types are values, a vector of another type than C's is refused.
+#[test]
+fn a_vector_has_the_elements_of_c() {
+    let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<Both>().desc();
+    let (a, b, of_m, _) = operands();
+    let mut d = [f32::NAN; M * N];
+    let problem = Problem::of(&desc, (M, N, 2), [None; 3], [1.0; 8]);
+    let matrices = HostMatrices {
+        a: HostSlice::new::<f32>(&a),
+        b: HostSlice::new::<f32>(&b),
+        c: Source::None,
+        d: HostSliceMut::new::<f32>(&mut d),
+        vectors: [Some(HostSlice::new::<f32>(&of_m)), Some(HostSlice::new::<f64>(&[1.0; N]))],
+    };
+    let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));
+    assert!(matches!(refused, Err(Error::Refused(Refusal::ElementType { .. }))), "{refused:?}");
+}

@@ -1,0 +1,36 @@
+//! Kernels whose epilogues have vectors.
+
+use super::{all_clean, descriptions};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    epilogue::EpilogueDesc,
+    internals::family::default_gemm_configuration::default_description,
+    layout::Order,
+    numeric::Combined,
+};
+use std::collections::HashSet;
+
+/// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads that multiply what TMA brings.
+#[test]
+#[ignore = "needs NVRTC"]
+fn warp_specialized_kernels_with_vectors_compile_clean() {
+    let order = |column: bool| if column { Order::Col } else { Order::Row };
+    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
+    let mut known = HashSet::new();
+    let mut types: Vec<_> = descriptions::warp_specialized::types().into_iter().collect();
+    types.retain(|types| known.insert((types.a.bytes_of(1), types.accumulator, types.c)));
+    let mut kernels = Vec::new();
+    for orders in layouts {
+        let of = |types: &Combined| default_description(OpKind::TensorOp, ArchKind::Sm90, *types, orders).ok();
+        let threads = descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
+        for d in types.iter().filter_map(of).chain([threads]).filter(|d| d.check().is_ok()) {
+            let vectors = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";
+            for text in ["alpha * acc + bias_n", "alpha * acc + bias_m", vectors] {
+                let epilogue = text.parse::<EpilogueDesc>().expect("an expression");
+                kernels.push((format!("{text} of {orders:?}"), but!(d, epilogue), ArchKind::Sm90));
+            }
+        }
+    }
+    assert!(kernels.len() >= 150, "{} kernels", kernels.len());
+    all_clean("kernels with vectors", kernels);
+}
