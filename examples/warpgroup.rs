@@ -6,10 +6,10 @@ use falchion::{
     internals::index::{IndexMap, Tabled, at},
     threadblock::Along,
     warp::mma_warpgroup::{
-        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read, holders,
+        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
     },
 };
-use falchion_lab::layout::picture::table;
+use falchion_lab::{layout::picture::table, warpgroup::holders};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bf16 = WgmmaInput::Bf16;

@@ -286,11 +286,6 @@ impl Pipeline {
         text.push_str("};\n");
         text
     }
-
-    /// The ring's maps by the names of their twins.
-    pub fn mirrored(&self) -> [(&'static str, Box<dyn IndexMap>); 2] {
-        [("PipelineLayout", Box::new(PipelineLayout(*self))), ("RingPosition", Box::new(RingPosition { stages: self.stages }))]
-    }
 }
 
 /// (region, number) to the byte at which it begins. A row for each of [`Region::ALL`].

@@ -11,10 +11,13 @@ use falchion::{
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
         AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, NotWgmma,
-        OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput, holders,
+        OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput,
     },
 };
-use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
+use falchion_lab::{
+    banks::{Direction, WarpAccess, wavefronts},
+    warpgroup::holders,
+};
 use std::collections::BTreeSet;
 
 const K: AOperand = AOperand::Shared(Along::K);

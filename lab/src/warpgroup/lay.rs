@@ -1,9 +1,10 @@
-//! Operands as the probe takes them: the bytes of a tile, and of registers.
+//! Operands as the probe takes them, the bytes of a tile and of registers; and who holds which element, as text.
 
 use falchion::{
     internals::index::{IndexMap, points},
     warp::mma_warpgroup::{FragmentMap, OperandTile, STEPS, THREADS},
 };
+use std::fmt::Write;
 
 /// The bytes of a tile: of each element, the low ones of what `bits` gives for (mn, k).
 ///
@@ -32,4 +33,23 @@ pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<
     let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
     let element = |(thread, step, i)| map.place(thread, i).map_or(0, |(m, k)| bits(m, step * map.input.k() + k));
     all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
+}
+
+/// The matrix of `columns` columns, each element by the thread and the number under which it is held: `T5:2`. `.` where no thread
+/// holds it.
+pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
+    let columns = columns.max(1);
+    let mut held = vec![".".to_owned(); map.codomain() as usize];
+    for point in points(map) {
+        if let Some(cell) = map.at(point).and_then(|offset| held.get_mut(offset as usize)) {
+            *cell = format!("T{}:{}", point.row, point.column);
+        }
+    }
+    let width = held.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in held.chunks(columns as usize) {
+        let cells: Vec<_> = row.iter().map(|cell| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join(" ").trim_end());
+    }
+    text
 }

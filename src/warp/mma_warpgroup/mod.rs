@@ -36,7 +36,7 @@ mod spell;
 mod tile;
 
 pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
-pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows, holders};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
 pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, WgmmaAccumulator, WgmmaInput};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
