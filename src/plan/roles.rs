@@ -198,11 +198,11 @@ impl OperandMaps {
         }
         let StageTile::Warpgroup(tile) = tile else { return boxes };
         let extent = instruction_mn(desc, operand);
-        let of_tile = |mn| tile.descriptor(0, mn).ok();
+        let of_tile = |mn| tile.descriptor(0, mn);
         let first = of_tile(0);
         Self {
             start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
-                Some(of_tile(number * extent)?.start() + tile.step_bytes(step).ok()?)
+                Some(of_tile(number * extent)?.start() + tile.step_bytes(step)?)
             }),
             leading: first.map_or(0, |descriptor| descriptor.leading()),
             stride: first.map_or(0, |descriptor| descriptor.stride()),

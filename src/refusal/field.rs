@@ -96,6 +96,8 @@ fields! {
     LeadingDimension "leading dimension";
     BatchStride "stride of the batch";
     CopyAddress "address of the copy";
+    // Matrix descriptors.
+    DescriptorBytes "bytes of a matrix descriptor";
     // Transposes.
     ElementBytes "bytes of an element";
     AccessToA "access to A";

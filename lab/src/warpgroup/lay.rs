@@ -11,11 +11,10 @@ use std::fmt::Write;
 /// ```
 /// use falchion::{threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
 /// use falchion_lab::warpgroup::tile_bytes;
-/// let tile = OperandTile::new(WgmmaInput::F16, Along::K, Swizzle::Bytes128, 8)?;
+/// let tile = OperandTile::new(WgmmaInput::F16, Along::K, Swizzle::Bytes128, 8).expect("a tile");
 /// let bytes = tile_bytes(&tile, |mn, k| 64 * mn + k);
 /// // Row 1 begins in the second chunk of its line, and chunk 1 comes first.
 /// assert_eq!((&bytes[128..130], &bytes[144..146]), (&[72, 0][..], &[64, 0][..]));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
     let width = tile.input().bytes() as usize;

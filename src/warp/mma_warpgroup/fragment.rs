@@ -78,12 +78,11 @@ impl FragmentRows {
 /// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand, WgmmaAccumulator, WgmmaInput};
 /// # use falchion::threadblock::Along;
 /// let s8 = WgmmaInput::S8;
-/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K)?;
+/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K).expect("an instruction");
 /// let map = AccumulatorMap::of(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
 /// // Rows 0 and 1 begin in threads 0 and 4; rows 0 and 8 are of one thread.
 /// assert_eq!([(0, 0), (1, 0), (4, 0), (0, 2)].map(|(thread, i)| map.place(thread, i)), [(0, 0), (0, 2), (1, 0), (8, 0)].map(Some));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AccumulatorMap {
