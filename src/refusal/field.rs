@@ -74,18 +74,7 @@ fields! {
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
     Pending "pending";
-    PendingPromoted "pending where stages are promoted";
     PendingFromRegisters "pending where A comes from registers";
-    PendingOfThreads "pending where threads multiply";
-    Parts "parts of a stage";
-    PartsFromRegisters "parts of a stage where A comes from registers";
-    PartsOfThreads "parts of a stage where threads multiply";
-    FragmentSetsOfThreads "sets of fragments where threads multiply";
-    Subtiles "subtiles";
-    SubtilesOfThreads "subtiles where threads store";
-    StagingBuffersOfSubtiles "staging buffers of subtiles";
-    ProducerRegisters "registers of the producer";
-    ConsumerRegisters "registers of a consumer";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";

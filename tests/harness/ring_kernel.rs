@@ -158,7 +158,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
 
 /// The kernel's text.
 pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
-    let roles = options.roles(ring).expect("roles");
+    let roles = options.roles(ring);
     let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
         "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
