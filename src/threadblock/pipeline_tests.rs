@@ -35,7 +35,7 @@ fn regions_tile_the_shared_memory() {
     }
 }
 
-/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two turns.
+/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two rounds.
 #[test]
 fn a_tile_follows_its_predecessor_around_the_ring() {
     for stages in 1..=MOST_STAGES {

@@ -70,7 +70,8 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
 
     /// Transposes: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits.
+    /// On a device, the work is enqueued on D's stream; nothing is allocated, and after the first run of a kernel, which compiles it, nothing
+    /// waits.
     ///
     /// # Errors
     ///
