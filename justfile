@@ -20,6 +20,10 @@ gpu:
 sanitize:
     scripts/sanitize.sh bundle
 
+# What choosing a configuration and the layout algebra cost on the host: the tests of the laws that measure time.
+speed:
+    cargo test --release --test laws -- --ignored --nocapture --test-threads=1
+
 # The table of docs/performance/simt.md.
 bench:
     cargo run --release -- bench --suite benches/suites/simt.jsonl

@@ -6,16 +6,16 @@ use falchion::{
     internals::index::{IndexMap, Tabled, at},
     threadblock::Along,
     warp::mma_warpgroup::{
-        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read, holders,
+        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
     },
 };
-use falchion_lab::layout::picture::table;
+use falchion_lab::{layout::picture::table, warpgroup::holders};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bf16 = WgmmaInput::Bf16;
-    let a = OperandTile::new(bf16, Along::K, Swizzle::Bytes128, 64)?;
-    let b = OperandTile::new(bf16, Along::Mn, Swizzle::Bytes128, 128)?;
-    let mma = MmaWarpgroup::new(OperandA::Shared(a), b, WgmmaAccumulator::F32, 128)?;
+    let a = OperandTile::new(bf16, Along::K, Swizzle::Bytes128, 64).ok_or("no tile")?;
+    let b = OperandTile::new(bf16, Along::Mn, Swizzle::Bytes128, 128).ok_or("no tile")?;
+    let mma = MmaWarpgroup::new(OperandA::Shared(a), b, WgmmaAccumulator::F32, 128).ok_or("no stage")?;
     println!("{} times {}", STEPS, mma.instruction().mnemonic());
 
     println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, tile) in [("A", a), ("B", b)] {
         println!("{name} along {:?}, at 0x400:", tile.along());
         for step in 0..STEPS {
-            let descriptor = tile.descriptor(0x400, 0)?.advanced(tile.step_bytes(step)?)?;
+            let descriptor =
+                tile.descriptor(0x400, 0).ok_or("no descriptor")?.advanced(tile.step_bytes(step).ok_or("no step")?)?;
             let read = |mn, k| bytes_read(descriptor.encode(), tile.along(), bf16, mn, k).unwrap_or_default();
             println!("  {:#018x}  {descriptor}; reads (9, 0) at {}, (9, 8) at {}", descriptor.encode(), read(9, 0), read(9, 8));
         }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gathers what runs on a GPU machine without cargo into one folder: the command line, the tests of a device and of the host, the
+# Gathers what runs on a GPU machine without cargo into one folder: the command line, the tests of a device and of cuBLASLt, the
 # suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
 #
 #   scripts/bundle.sh [FOLDER]          default: bundle
@@ -7,14 +7,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-bundle}
-features=cuda,serde
 mkdir -p "$folder/tests" "$folder/benches/suites"
 
-FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release --workspace
+FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release -p falchion-cli
 cp target/release/falchion "$folder/falchion"
 
-rm -f "$folder"/tests/*
-cargo test --no-run -p falchion --test gpu --test host --message-format=json |
+# The binary of the tests of one target, into the folder.
+tests() {
+  cargo test --no-run "$@" --message-format=json |
   python3 -c '
 import json, sys
 for line in sys.stdin:
@@ -22,17 +22,23 @@ for line in sys.stdin:
     if message.get("executable") and message["profile"]["test"]:
         print(message["target"]["name"], message["executable"])' |
   while read -r name path; do cp "$path" "$folder/tests/$name"; done
+}
+rm -f "$folder"/tests/*
+tests -p falchion --test gpu
+tests -p falchion-lab --lib
 strip "$folder/falchion" "$folder"/tests/*
 cp benches/suites/*.jsonl "$folder/benches/suites/"
 
 cat > "$folder/run-tests.sh" <<'RUN'
 #!/usr/bin/env bash
-# Every test that needs a device; one thread, so that none disturbs another's timing.
+# Every test that needs a device or cuBLASLt; one thread, so that none disturbs another's timing.
 set -u
 cd "$(dirname "$0")"
 if [ -d cache ]; then chmod 700 cache; export FALCHION_CACHE_DIR=${FALCHION_CACHE_DIR:-$PWD/cache}; fi
 failed=0
-tests/gpu --ignored --nocapture --test-threads=1 "$@" || failed=1
+for binary in tests/*; do
+  "$binary" --ignored --nocapture --test-threads=1 "$@" || failed=1
+done
 exit $failed
 RUN
 chmod +x "$folder/run-tests.sh"

@@ -3,12 +3,25 @@
 set -euo pipefail
 folder=${1:-bundle}
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
+names=(
+  conformance::a_few_cases_for_a_sanitizer
+  conformance::a_few_warp_specialized_cases_for_a_sanitizer
+  conformance::a_few_cases_by_threads_for_a_sanitizer
+  f32_accurate::what_is_not_finite_is_the_hosts
+  transpose::a_few_cases_for_a_sanitizer
+  cute_gemm::the_bits_are_those_of_the_order_of_k
+  repack::a_few_cases_for_a_sanitizer
+  batches::a_batch_on_cuda_cores_is_the_hosts
+  batches::a_batch_on_tensor_cores_is_the_hosts
+)
+# A name that matches no test runs none, and passes.
+tests=$("$folder/tests/gpu" --ignored --list --format terse)
+for name in "${names[@]}"; do
+  grep -qxF "$name: test" <<<"$tests" || { echo "tests/gpu has no test $name" >&2; exit 1; }
+done
 for tool in memcheck racecheck initcheck synccheck; do
   echo "== $tool"
-  for name in conformance::a_few_cases_for_a_sanitizer conformance::a_few_warp_specialized_cases_for_a_sanitizer \
-    conformance::a_few_cases_by_threads_for_a_sanitizer f32_accurate::what_is_not_finite_is_the_hosts \
-    transpose::a_few_cases_for_a_sanitizer cute_gemm::the_bits_are_those_of_the_order_of_k repack::a_few_cases_for_a_sanitizer \
-    batches::a_batch_on_cuda_cores_is_the_hosts batches::a_batch_on_tensor_cores_is_the_hosts; do
+  for name in "${names[@]}"; do
     "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/tests/gpu" "$name" --exact --ignored --nocapture --test-threads=1
   done
 done

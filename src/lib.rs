@@ -13,22 +13,22 @@
 //!
 //! # The loop nest
 //!
-//! Every level is a trait here and a folder of the same name in `kernels/`, each map a value and its twin; every knob is a type that becomes a field of one
+//! A block, a warp and a thread are each a level: a trait here, and a folder of the same name in `kernels/`. Each map is a value and its twin; every knob is a type that becomes a field of one
 //! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits on both.
 //!
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
 //! | over tiles of D | the grid; persistent clusters | [`threadblock::Work`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/{work,swizzle}.cuh` |
-//! | over k-tiles | a block | [`threadblock::Mma`]: [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
+//! | over k-tiles | a block | [`threadblock::Mma`]: [`threadblock::MmaSingleStage`], [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
 //! | copying a tile | its threads; TMA | [`threadblock::ThreadMap`], [`threadblock::SmemTile`]; [`threadblock::TensorCopy`] | `threadblock/{thread_map,tensor_copy}.cuh`, `smem.cuh` |
 //! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_warpgroup.cuh` |
 //! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
-//! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/tile_store.cuh` |
+//! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/{tile_store,tensor_store}.cuh` |
 //!
 //! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
 //!
 //! A family of kernels is one room, `src/family/simt/` for one: its knobs' rule book, its rows of defaults, and what it makes of a
-//! description, a `plan::Plan`. The levels know no family.
+//! description, a `plan::Plan`. The levels know no family, but for [`threadblock::WarpSpecialized`], the components of one.
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
 //! what and where it lies; [`refusal::Refusal`], why a configuration is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what runs

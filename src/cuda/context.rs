@@ -52,14 +52,3 @@ pub(crate) fn known_machine(context: &CudaContext) -> Result<Machine, Error> {
     KNOWN.write().unwrap_or_else(PoisonError::into_inner).push((key, machine));
     Ok(machine)
 }
-
-/// How many multiprocessors a device has.
-///
-/// # Errors
-///
-/// [`Error::Driver`] when the device does not answer.
-#[doc(hidden)]
-pub fn multiprocessors(context: &CudaContext) -> Result<u32, Error> {
-    let count = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).map_err(driver("cuDeviceGetAttribute"))?;
-    Ok(u32::try_from(count).unwrap_or(0))
-}

@@ -16,7 +16,7 @@ mod tensor_maps;
 mod workspace;
 
 pub(crate) use context::known_machine;
-pub use context::{machine_of, multiprocessors, open};
+pub use context::{machine_of, open};
 pub use kernel::CudaKernel;
 #[doc(hidden)]
 pub use kernel::kernel_unit;

@@ -133,21 +133,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         for desc in Self::completions()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
             kernels.push(CudaKernel::prepare(context, desc)?);
         }
-        Ok(Self::kernel(kernels, machine))
-    }
-
-    fn kernel(kernels: Vec<CudaKernel>, machine: Machine) -> Kernel<Self> {
-        Kernel { kernels: kernels.into(), chosen: Self::desc_for, machine, orders: Self::ORDERS, _gemm: PhantomData }
-    }
-
-    /// Compiles and loads the one kernel that [`run`](Gemm::run) takes for a product of (m, n, k).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_for(&self, context: &Arc<CudaContext>, extents: (usize, usize, usize)) -> Result<Kernel<Self>, Error> {
-        let machine = machine_of(context)?;
-        Ok(Self::kernel(vec![CudaKernel::prepare(context, &Self::desc_for(extents, &machine))?], machine))
+        Ok(Kernel { kernels: kernels.into(), chosen: Self::desc_for, machine, orders: Self::ORDERS, _gemm: PhantomData })
     }
 }
 

@@ -4,7 +4,7 @@
 //! Persistent CTAs take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
 //! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
 //! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
-//! consumers take turns, with each tile where they share it:
+//! ping-pong hides the others, with each tile where consumers share it:
 //!
 //! ```text
 //! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)

@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default one would take turns with another.
+    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default ping-pong gives each its own.
     #[test]
     fn what_follows_from_a_pin_is_said_to() {
         let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());

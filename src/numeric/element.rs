@@ -224,7 +224,7 @@ macro_rules! elements {
             type Storage = $storage;
             type Accumulator = $accumulator;
         }
-        static_assertions::const_assert_eq!(ElementKind::$kind.bytes_of(1) as usize, size_of::<$storage>());
+        const _: () = assert!(ElementKind::$kind.bytes_of(1) as usize == size_of::<$storage>());
         const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as Element>::KIND));)*
     };
 }

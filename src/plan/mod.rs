@@ -35,7 +35,7 @@ pub trait Plan: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`RingProgram::of`].
+    /// Those of the description's components.
     fn program(&self) -> Result<HostProgram, Refusal>;
 }
 

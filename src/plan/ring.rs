@@ -3,7 +3,6 @@
 use crate::{
     index::{Map, Tabled, at},
     operand::OperandKind,
-    refusal::Refusal,
     schedule::Roles,
     threadblock::{Pipeline, RingPosition, RoleOptions, pipeline::WARPS},
 };
@@ -50,18 +49,14 @@ pub struct RingProgram {
 
 impl RingProgram {
     /// The program of a ring and the schedules over it.
-    ///
-    /// # Errors
-    /// Those of [`RoleOptions::roles`].
-    pub fn of(ring: Pipeline, options: &RoleOptions) -> Result<Self, Refusal> {
-        let roles = options.roles(&ring)?;
+    pub fn of(ring: Pipeline, options: &RoleOptions) -> Self {
         let blocks = ring.blocks();
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
         // (row, column) to the column: each rank of a cluster in turn.
         let ranks = |rows| -> Map { Arc::new(Tabled::by(at(rows, blocks), blocks, |point| Some(point.column))) };
-        Ok(Self {
+        Self {
             ring,
-            roles,
+            roles: options.roles(&ring),
             full_arrivals: ring.full_arrivals(),
             empty_arrivals: ring.empty_arrivals(),
             expect_bytes: ring.expect_bytes(),
@@ -77,6 +72,6 @@ impl RingProgram {
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             by_threads: options.by_threads,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
-        })
+        }
     }
 }

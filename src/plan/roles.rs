@@ -10,7 +10,6 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
-    refusal::Refusal,
     threadblock::{StageTile, TensorSwizzle, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
@@ -135,11 +134,7 @@ fn nowhere() -> Map {
 
 impl WarpSpecializedProgram {
     /// The program of a description, of what is multiplied, and of its components.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`RingProgram::of`].
-    pub(crate) fn of([desc, multiplied]: [WarpSpecializedDesc; 2], components: WarpSpecialized) -> Result<Self, Refusal> {
+    pub(crate) fn of([desc, multiplied]: [WarpSpecializedDesc; 2], components: WarpSpecialized) -> Self {
         let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
         let consumers = components.consumers;
         let threads = ThreadMaps::of(&desc, &components);
@@ -149,11 +144,11 @@ impl WarpSpecializedProgram {
             Some(subtile / across * ROWS * warp.n + subtile % across * components.subtile_columns)
         });
         let subtiles = SubtileMaps { subtile: subtile.clone(), staging: staging.clone(), swizzle: components.subtile_swizzle };
-        Ok(Self {
+        Self {
             desc,
             multiplied,
             emulation: EmulationProgram::RIGHT,
-            ring: RingProgram::of(components.ring, &components.options)?,
+            ring: RingProgram::of(components.ring, &components.options),
             operands: OperandKind::BOTH.map(|operand| OperandMaps::of(&multiplied, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
                 Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
@@ -169,7 +164,7 @@ impl WarpSpecializedProgram {
             clusters: CLUSTERS,
             components,
             threads,
-        })
+        }
     }
 }
 
@@ -198,11 +193,11 @@ impl OperandMaps {
         }
         let StageTile::Warpgroup(tile) = tile else { return boxes };
         let extent = instruction_mn(desc, operand);
-        let of_tile = |mn| tile.descriptor(0, mn).ok();
+        let of_tile = |mn| tile.descriptor(0, mn);
         let first = of_tile(0);
         Self {
             start: table(tile.mn() / extent, STEPS, tile.bytes(), |number, step| {
-                Some(of_tile(number * extent)?.start() + tile.step_bytes(step).ok()?)
+                Some(of_tile(number * extent)?.start() + tile.step_bytes(step)?)
             }),
             leading: first.map_or(0, |descriptor| descriptor.leading()),
             stride: first.map_or(0, |descriptor| descriptor.stride()),

@@ -46,10 +46,7 @@ fields! {
     Interleave "interleave";
     Unroll "unroll";
     BlocksPerSm "blocks per multiprocessor";
-    ClusterShape "cluster";
-    Schedule "schedule";
     Emulation "emulation";
-    Promotion "promotion";
     PromotionOfOtherSums "promotion of other sums than those of fp8 in f32, and of parts of f32,";
     AOperandUndecided "a_operand = auto of a description that was not made of knobs";
     ColumnMajorDFromShared "layout_c = col beside a_operand = shared";
@@ -58,7 +55,6 @@ fields! {
     FromRegistersPromoted "a_operand = registers beside promotion";
     FromRegistersOf16Bits "a_operand = registers of 16-bit elements, which tensor cores read in either order,";
     // Tiles.
-    InstructionExtent "instruction extent";
     WarpArea "warp M x N";
     WarpsOfABlock "warps in a block";
     ThreadsOfABlock "threads of a block";
@@ -78,18 +74,7 @@ fields! {
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
     Pending "pending";
-    PendingPromoted "pending where stages are promoted";
     PendingFromRegisters "pending where A comes from registers";
-    PendingOfThreads "pending where threads multiply";
-    Parts "parts of a stage";
-    PartsFromRegisters "parts of a stage where A comes from registers";
-    PartsOfThreads "parts of a stage where threads multiply";
-    FragmentSetsOfThreads "sets of fragments where threads multiply";
-    Subtiles "subtiles";
-    SubtilesOfThreads "subtiles where threads store";
-    StagingBuffersOfSubtiles "staging buffers of subtiles";
-    ProducerRegisters "registers of the producer";
-    ConsumerRegisters "registers of a consumer";
     // Tensor maps and their copies.
     TensorRank "rank of the tensor map";
     TensorReach "bytes that the tensor reaches";
@@ -100,6 +85,8 @@ fields! {
     LeadingDimension "leading dimension";
     BatchStride "stride of the batch";
     CopyAddress "address of the copy";
+    // Matrix descriptors.
+    DescriptorBytes "bytes of a matrix descriptor";
     // Transposes.
     ElementBytes "bytes of an element";
     AccessToA "access to A";
@@ -136,7 +123,6 @@ fields! {
     SwizzleBits(operand: OperandKind) ["swizzle bits of ", operand.name(),];
     SwizzleBase(operand: OperandKind) ["swizzle base of ", operand.name(),];
     SwizzleShift(operand: OperandKind) ["swizzle shift of ", operand.name(),];
-    SharedLayout(operand: OperandKind) ["the layout of ", operand.name(), " in shared memory",];
     StageBytes(operand: OperandKind) ["bytes of ", operand.name(), " in a stage",];
     DimensionExtent(dimension: u8) ["extent of dimension ", num dimension,];
     DimensionStride(dimension: u8) ["stride of dimension ", num dimension, " in bytes",];
@@ -166,7 +152,6 @@ impl Field {
             Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
             Self::SwizzleBase(operand) => Self::SwizzleBase(operand.other()),
             Self::SwizzleShift(operand) => Self::SwizzleShift(operand.other()),
-            Self::SharedLayout(operand) => Self::SharedLayout(operand.other()),
             other => other,
         }
     }
@@ -248,8 +233,6 @@ impl Scalar {
 pub enum Legal {
     /// These.
     OneOf(&'static [u32]),
-    /// 1, which an instruction of the CUDA cores is.
-    Scalar,
     /// So many elements: those of a vector of 16 bytes.
     Vector(u32),
     /// What lanes of 2, 4, 8 and 16 rows multiply.
@@ -268,7 +251,6 @@ impl Legal {
                 }
                 s
             }
-            Self::Scalar => s.say("1, on the CUDA cores"),
             Self::Vector(elements) => s.number(elements as u64).say(", which are the 16 bytes of TMA"),
             Self::LanesTimesInstruction => s.say("2, 4, 8 and 16 times instruction M"),
         }

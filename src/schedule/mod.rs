@@ -52,7 +52,8 @@ pub trait Spelled: Copy + fmt::Display {
     fn arguments(self) -> (u8, u8);
 }
 
-/// Declares a kind of steps. A step's name, in both languages, and its arguments are said once; `FILLER` is `Advance`, which all have.
+/// Declares a kind of steps: each step's name and its arguments. The names stand in the `.cuh` of [`Spelled::CUDA`] too, and a law of the house
+/// compares the two lists. `FILLER` is `Advance`, which all have.
 macro_rules! steps {
     (sections $($Section:ident)*; $(#[$meta:meta])* pub enum $Step:ident {
         $($(#[$doc:meta])* $Kind:ident $({ $($(#[$argument_doc:meta])* $argument:ident: $ty:ty,)+ })?,)+

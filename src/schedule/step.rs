@@ -32,12 +32,12 @@ steps! {
         },
         /// All threads of the block meet; what they wrote to shared memory is visible to all.
         Barrier,
-        /// K-block `group` of tile `read`: shared memory to fragment `group mod 2`.
+        /// K-block `k_block` of tile `read`: shared memory to fragment `k_block mod 2`.
         Load {
             /// Which k of the warp's tile.
             k_block: u8,
         },
-        /// Accumulators += the outer product of the fragments of k-block `group`.
+        /// Accumulators += the outer product of the fragments of k-block `k_block`.
         Multiply {
             /// Which k of the warp's tile.
             k_block: u8,

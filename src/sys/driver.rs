@@ -161,14 +161,14 @@ impl VouchedUnit {
 
 /// Enqueues a kernel of ours.
 ///
-/// # Errors
-///
-/// Those of [`enqueue`].
-///
 /// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
 /// checked the addresses in `params`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
 /// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
 /// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
+///
+/// # Errors
+///
+/// Those of [`enqueue`].
 pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
     // have checked, as said above.

@@ -88,7 +88,7 @@ pub enum Region {
     Full,
     /// The empty barrier of a stage.
     Empty,
-    /// The barrier at which a consumer waits for its turn to multiply, where consumers take turns.
+    /// The barrier at which a consumer waits for its turn to multiply, under ping-pong.
     Turn,
     /// The barrier at which a consumer waits for subtiles of C, where those come through the staging buffers.
     Source,
@@ -195,7 +195,7 @@ impl Pipeline {
         self.stage_bytes[operand.index()] / self.shares(operand).max(1)
     }
 
-    /// Registers aside, threads of the block: the producer's warpgroup and the consumers'.
+    /// Threads of the block: the producer's warpgroup and the consumers'.
     pub const fn threads(&self) -> u32 {
         self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
     }
@@ -286,11 +286,6 @@ impl Pipeline {
         text.push_str("};\n");
         text
     }
-
-    /// The ring's maps by the names of their twins.
-    pub fn mirrored(&self) -> [(&'static str, Box<dyn IndexMap>); 2] {
-        [("PipelineLayout", Box::new(PipelineLayout(*self))), ("RingPosition", Box::new(RingPosition { stages: self.stages }))]
-    }
 }
 
 /// (region, number) to the byte at which it begins. A row for each of [`Region::ALL`].
@@ -312,7 +307,7 @@ impl IndexMap for PipelineLayout {
     }
 }
 
-/// Tile number `t` of two turns around the ring, after which all repeats: row 0 its stage, row 1 its phase. A kernel comes there
+/// Tile number `t` of two rounds of the ring, after which all repeats: row 0 its stage, row 1 its phase. A kernel comes there
 /// step by step, as in these rows, or at once, as in rows 2 and 3, which are the same.
 #[derive(Clone, Copy, Debug)]
 pub struct RingPosition {

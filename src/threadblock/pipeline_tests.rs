@@ -35,7 +35,7 @@ fn regions_tile_the_shared_memory() {
     }
 }
 
-/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two turns.
+/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two rounds.
 #[test]
 fn a_tile_follows_its_predecessor_around_the_ring() {
     for stages in 1..=MOST_STAGES {
@@ -55,6 +55,8 @@ fn what_a_ring_takes() {
     assert_eq!(WIDE.shared_bytes(), WIDE.stages * (48 << 10) + 2 * (8 << 10) + WIDE.stages * 16);
     assert!(Pipeline { stages: 4, ..WIDE }.shared_bytes() <= available);
     assert!(Pipeline { stages: 5, ..WIDE }.shared_bytes() > available);
+    assert_eq!((WIDE.launch_registers(), [24, 40].map(|producer| WIDE.registers_beside(producer))), (168, [240, 232]));
+    assert_eq!(Pipeline { consumers: 3, ..WIDE }.registers_beside(32), 160);
     assert_eq!((WIDE.expect_bytes(), WIDE.empty_arrivals()), (48 << 10, 16));
     assert_eq!(OperandKind::BOTH.map(|operand| WIDE.copy_bytes(operand)), [16 << 10, 16 << 10]);
 }

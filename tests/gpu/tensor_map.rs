@@ -10,7 +10,7 @@ use crate::harness::{
 };
 use falchion::{
     Error,
-    cuda::{multiprocessors, tensor_map},
+    cuda::{machine_of, tensor_map},
     internals::sys::{
         driver::{Grid, max_active_clusters},
         tensor_map::encode,
@@ -185,7 +185,7 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0 }).is_ok());
 
     let function = device.module.load_function(MULTICAST).expect("a kernel");
-    let sms = multiprocessors(&device.context).expect("a number");
+    let sms = machine_of(&device.context).expect("a device").multiprocessors;
     let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0 };
     let clusters = max_active_clusters(&function, &device.stream, &grid).expect("a number");
     println!("{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes");

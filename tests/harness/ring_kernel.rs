@@ -9,7 +9,7 @@ use falchion::{
         index::fingerprint,
         sys::nvrtc::{Compiled, Nvrtc, Program},
     },
-    threadblock::{Pipeline, RoleOptions, SharedOperand},
+    threadblock::{Pipeline, PipelineLayout, RingPosition, RoleOptions, SharedOperand},
 };
 
 /// Subtiles of a warpgroup's part; 8 accumulators a thread each.
@@ -158,17 +158,17 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
 
 /// The kernel's text.
 pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
-    let roles = options.roles(ring).expect("roles");
+    let roles = options.roles(ring);
     let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
         "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
         ring.header(),
         roles.header()
     );
-    for (name, map) in ring.mirrored() {
+    let position = RingPosition { stages: ring.stages };
+    for (name, print) in [("PipelineLayout", fingerprint(&PipelineLayout(*ring))), ("RingPosition", fingerprint(&position))] {
         source.push_str(&format!(
-            "static_assert(index::fingerprint<threadblock::{name}<Ring>>() == {}u, \"{name}: the Rust map and the CUDA map differ\");\n",
-            fingerprint(&*map)
+            "static_assert(index::fingerprint<threadblock::{name}<Ring>>() == {print}u, \"{name}: the Rust map and the CUDA map differ\");\n"
         ));
     }
     source.push_str(&format!(

@@ -31,7 +31,7 @@ pub fn ways(input: WgmmaInput) -> &'static [Along] {
 pub fn tile(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> OperandTile {
     let row = swizzle.row_bytes() / input.bytes();
     let multiple = if along == Along::K { 8 } else { row };
-    OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).unwrap_or_else(|refusal| panic!("{refusal}"))
+    OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).expect("there is one")
 }
 
 /// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large blocks.
@@ -59,7 +59,7 @@ pub fn products((a, b, accumulator): (WgmmaInput, WgmmaInput, WgmmaAccumulator),
     let shared = ways(a).iter().map(|&along| OperandA::Shared(tile(a, along, swizzle, 64)));
     let sources: Vec<_> = shared.chain([OperandA::Registers(a)]).collect();
     let tiles = ways(b).iter().map(|&along| tile(b, along, swizzle, n));
-    let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).expect("there is one");
     tiles.flat_map(|b| sources.iter().map(move |&a| (a, b)).collect::<Vec<_>>()).map(product).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::harness::{
     mutated::mutate,
-    ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, options, program, promoting, ring, subjects},
+    ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, legal, options, program, promoting, ring, subjects},
 };
 use falchion::{
     arch::WARP,
@@ -25,14 +25,14 @@ fn nothing_that_ships_is_accused() {
         for pending in [0, 1] {
             for shared in [None, Some(A), Some(B)] {
                 let ring = Pipeline { source: pending == 1, ..ring(stages, shared) };
-                let together = RingProgram::of(ring, &options(pending)).expect("a ring");
+                let together = legal(ring, &options(pending));
                 let turns = Pipeline { pingpong: true, ..ring };
-                let turns = RingProgram::of(turns, &options(pending)).expect("a ring");
+                let turns = legal(turns, &options(pending));
                 // Of which those that promote wait for all products: `pending` is how many parts they have.
-                let promoted = RingProgram::of(ring, &promoting(1 + pending)).expect("a ring");
-                let pingpong = RingProgram::of(turns.ring, &promoting(1 + pending)).expect("a ring");
+                let promoted = legal(ring, &promoting(1 + pending));
+                let pingpong = legal(turns.ring, &promoting(1 + pending));
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
-                let fragments = RingProgram::of(ring, &from_registers(pending)).expect("a ring");
+                let fragments = legal(ring, &from_registers(pending));
                 let programs = [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
                 for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
                     // Of every third seed, units are as deep as each other.
@@ -187,7 +187,7 @@ fn faults_are_sentences() {
 fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     let shared = Some(SharedOperand { operand: A, blocks: 8 });
     let ring = Pipeline { multicast: shared, ..ring(3, None) };
-    let program = RingProgram::of(ring, &options(1)).expect("a ring");
+    let program = legal(ring, &options(1));
     assert_eq!(ring.blocks() * ring.threads() / WARP, 96);
     for (seed, work) in (0..10).flat_map(|seed| WORKS.map(|work| (seed, work))) {
         let tally = check(&program, work, seed).unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));

@@ -1,5 +1,6 @@
 //! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own k-tiles, in their order.
 
+use crate::harness::ring_programs::legal;
 use falchion::{
     internals::{
         host::{
@@ -132,7 +133,7 @@ fn every_order_of_events_computes_the_same_bits() {
                 by_threads: false,
                 registers: Some([24, 240]),
             };
-            let program = RingProgram::of(ring, &options).expect("a ring");
+            let program = legal(ring, &options);
             for (k_tiles, source) in [(&[0][..], true), (&[1, 1], false), (&[4, 0, 6], true), (&[7, 7, 7, 7], true)] {
                 let (work, tiles) = (ClusterWork { k_tiles, source }, k_tiles.len() as u32);
                 for seed in 0..50 {
@@ -172,7 +173,7 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
         let registers = Some([24, 240]);
         let options =
             RoleOptions { pending: 0, promoted_parts: None, fragments: false, subtiles: 0, by_threads: true, registers };
-        let program = RingProgram::of(ring, &options).expect("a ring");
+        let program = legal(ring, &options);
         for k_tiles in [&[0][..], &[1, 1], &[4, 0, 6], &[7, 2, 7, 3]] {
             let (work, tiles) = (ClusterWork { k_tiles, source: false }, k_tiles.len() as u32);
             for seed in 0..50 {

@@ -219,7 +219,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     }
     for (a, b, accumulator) in types() {
         for n in 1..=32 {
-            let Ok(wgmma) = Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K) else { continue };
+            let Some(wgmma) = Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K) else { continue };
             let map = mma_warpgroup::AccumulatorMap::of(&wgmma);
             affine("accumulators", &map)?;
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;

@@ -6,6 +6,7 @@ use crate::harness::{
     advice::advised,
     descriptions::{self, Family, Wanted, description},
     random_cases::{NUMBERS, cases, follow_advice, number, spoiled},
+    ring_programs::check_options,
 };
 use falchion::{
     Refusal,
@@ -255,7 +256,11 @@ proptest! {
         }
         let _ = (d.threads(), d.smem_bytes(), d.components());
         match d.check() {
-            Ok(()) => prop_assert!(falchion_lab::explain::facts(&d.explain().expect("it checks")).len() > 5),
+            Ok(()) => {
+                let components = d.components().expect("it checks");
+                check_options(&components.ring, &components.options);
+                prop_assert!(falchion_lab::explain::facts(&d.explain().expect("it checks")).len() > 5);
+            }
             Err(refusal) => prop_assert!(refusal.to_string().len() > 20),
         }
     }

@@ -49,7 +49,7 @@ fn a_ring_of_other_facts_does_not_compile() {
 #[test]
 fn the_header_spells_every_step() {
     let ring: Pipeline = ring(3, shared(OperandKind::B));
-    let roles = options(1).roles(&ring).expect("roles");
+    let roles = options(1).roles(&ring);
     let header = roles.header();
     let steps = header.matches("{RoleStepKind::").count();
     // An empty section is spelled with one step that is not counted.

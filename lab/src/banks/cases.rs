@@ -75,7 +75,7 @@ const PARTLY: [(&str, Mask); 9] = [
 /// None, as a test says: every case is an access.
 pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     let mut cases = Cases { found: Vec::new() };
-    seeds(&mut cases)?;
+    sources(&mut cases)?;
     strides(&mut cases)?;
     partners(&mut cases)?;
     partly(&mut cases)?;
@@ -84,7 +84,7 @@ pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
 }
 
 /// What the sources' kernels do. Threads are numbered as theirs; where a block is two-dimensional, it is 16 wide.
-fn seeds(to: &mut Cases) -> Result<(), NotAnAccess> {
+fn sources(to: &mut Cases) -> Result<(), NotAnAccess> {
     to.load("tuning notes: column of [32][32]", 4, |l| l * 32)?;
     to.load("tuning notes: column of [32][33]", 4, |l| l * 33)?;
     to.store("tuning notes: row of [32][33]", 4, |l| 33 + l)?;

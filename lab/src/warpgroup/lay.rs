@@ -1,20 +1,20 @@
-//! Operands as the probe takes them: the bytes of a tile, and of registers.
+//! Operands as the probe takes them, the bytes of a tile and of registers; and who holds which element, as text.
 
 use falchion::{
     internals::index::{IndexMap, points},
     warp::mma_warpgroup::{FragmentMap, OperandTile, STEPS, THREADS},
 };
+use std::fmt::Write;
 
 /// The bytes of a tile: of each element, the low ones of what `bits` gives for (mn, k).
 ///
 /// ```
 /// use falchion::{threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
 /// use falchion_lab::warpgroup::tile_bytes;
-/// let tile = OperandTile::new(WgmmaInput::F16, Along::K, Swizzle::Bytes128, 8)?;
+/// let tile = OperandTile::new(WgmmaInput::F16, Along::K, Swizzle::Bytes128, 8).expect("a tile");
 /// let bytes = tile_bytes(&tile, |mn, k| 64 * mn + k);
 /// // Row 1 begins in the second chunk of its line, and chunk 1 comes first.
 /// assert_eq!((&bytes[128..130], &bytes[144..146]), (&[72, 0][..], &[64, 0][..]));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
     let width = tile.input().bytes() as usize;
@@ -32,4 +32,23 @@ pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<
     let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
     let element = |(thread, step, i)| map.place(thread, i).map_or(0, |(m, k)| bits(m, step * map.input.k() + k));
     all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
+}
+
+/// The matrix of `columns` columns, each element by the thread and the number under which it is held: `T5:2`. `.` where no thread
+/// holds it.
+pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
+    let columns = columns.max(1);
+    let mut held = vec![".".to_owned(); map.codomain() as usize];
+    for point in points(map) {
+        if let Some(cell) = map.at(point).and_then(|offset| held.get_mut(offset as usize)) {
+            *cell = format!("T{}:{}", point.row, point.column);
+        }
+    }
+    let width = held.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in held.chunks(columns as usize) {
+        let cells: Vec<_> = row.iter().map(|cell| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join(" ").trim_end());
+    }
+    text
 }

@@ -7,5 +7,5 @@ mod text;
 
 #[cfg(feature = "cuda")]
 pub use kernel::WarpgroupProbe;
-pub use lay::{fragment_bytes, tile_bytes};
+pub use lay::{fragment_bytes, holders, tile_bytes};
 pub use text::{PROBE_ENTRY, ProbeText};

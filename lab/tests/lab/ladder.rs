@@ -44,7 +44,7 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
 /// The parameters of the sources: threads of a block, tile, what a thread computes, bytes of shared memory (at most 48 KB, as
 /// their own assertions say).
 #[test]
-fn configurations_are_the_seeds() {
+fn configurations_are_those_of_the_sources() {
     for (name, threads, tile, thread, stages) in [
         ("V3 2x2 a thread", 256, Mnk::new(32, 32, 16), (2, 2), 1),
         ("V4 4x4, vectors", 256, Mnk::new(64, 64, 16), (4, 4), 1),
@@ -73,7 +73,7 @@ fn configurations_are_the_seeds() {
 /// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the sources' formulas, for what the
 /// executor's own accesses add up to.
 #[test]
-fn global_reads_follow_the_seeds_formulas() {
+fn global_reads_follow_the_formulas_of_the_sources() {
     let products = (SIZE as u64).pow(3);
     for rung in all() {
         let (bm, bn) = tile(&rung);

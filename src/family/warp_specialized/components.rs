@@ -41,7 +41,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) ->
         // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
         let crossed = input.bytes() == 1 && d.class.output.layout.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
-        let (Ok(tile), Ok(mma)) = (
+        let (Some(tile), Some(mma)) = (
             FragmentTile::new(input, d.knobs.threadblock.m),
             MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.knobs.instruction.n),
         ) else {
@@ -51,8 +51,8 @@ const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) ->
     }
     let a = hold!(tile(d, OperandKind::A));
     match MmaWarpgroup::new(OperandA::Shared(a), b, accumulator, d.knobs.instruction.n) {
-        Ok(mma) => Ok(ConsumerMma::Warpgroup(mma)),
-        Err(_) => Err(refused),
+        Some(mma) => Ok(ConsumerMma::Warpgroup(mma)),
+        None => Err(refused),
     }
 }
 
@@ -81,8 +81,8 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
         hold!(multiple(field, extent, row, MOST_COLUMNS as u64));
     }
     match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
-        Ok(tile) => Ok(tile),
-        Err(_) => Err(refused),
+        Some(tile) => Ok(tile),
+        None => Err(refused),
     }
 }
 

@@ -79,7 +79,7 @@ impl WarpSpecializedDesc {
     ///
     /// Those of [`WarpSpecialized::of`].
     pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
-        WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?)
+        Ok(WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?))
     }
 
     pub(super) const fn geometry(&self) -> Geometry {

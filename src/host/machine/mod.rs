@@ -7,7 +7,7 @@
 //!
 //! Shared memory remembers who wrote what, who has read it, and what is still under way (`memory.rs`). What orders two accesses is known from
 //! what warps wait for: meetings, barriers in shared memory, groups of copies, of products and of stores (`sync.rs`). Accesses that nothing
-//! orders are a fault in whichever order they happen to come. Words and bytes carry names, of tiles and of slices: what is stale is found by
+//! orders are a fault in whichever order they happen to come. Words and bytes carry names, of tiles and of subtiles: what is stale is found by
 //! its name. The machine knows no mutants: a wrong map, count or schedule is a changed program.
 
 mod block;

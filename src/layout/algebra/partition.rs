@@ -55,29 +55,6 @@ impl Layout {
         tiled.sliced(Coordinate::Tuple(vec![tile, tiled.filled(coordinate)]))
     }
 
-    /// [`local_tile`](Self::local_tile) of the modes that take part: tiler and coordinate speak of `(M,N,K)`, the layout
-    /// has some of them.
-    ///
-    /// # Errors
-    /// Those of [`local_tile`](Self::local_tile), and a projection of another length than the coordinate.
-    ///
-    /// ```
-    /// # use falchion::layout::algebra::{Coordinate, Int, Layout, Step, Tiler};
-    /// let a: Layout = "(1024,8192):(_1,1024)".parse()?;
-    /// let Tiler::Tuple(tiler) = Tiler::extents([64, 32, 16].map(Int::fixed))? else { unreachable!() };
-    /// let (tile, offset) = a.local_tile_by(
-    ///     &tiler,
-    ///     &[Coordinate::At(2), Coordinate::At(1), Coordinate::All],
-    ///     &[Step::Take, Step::Skip, Step::Take],
-    /// )?;
-    /// assert_eq!((tile.to_string(), offset), ("(_64,_16,512):(_1,1024,16384)".into(), 128));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
-    /// ```
-    pub fn local_tile_by(&self, tiler: &[Tiler], coordinate: &[Coordinate], steps: &[Step]) -> Result<(Self, u64), LayoutError> {
-        let (tiler, coordinate) = (Step::project(steps, tiler)?, Step::project(steps, coordinate)?);
-        self.local_tile(&Tiler::Tuple(tiler), &Coordinate::Tuple(coordinate))
-    }
-
     /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of threads, is laid over it again
     /// and again: the modes of repetitions; and the offset of the thread's first element.
     ///

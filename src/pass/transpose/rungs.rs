@@ -59,7 +59,7 @@ rungs! {
     Coalesced = "coalesced";
     /// One element between columns puts them on all banks.
     Padded = "padded";
-    /// Every access is 16 bytes wide; what [`Auto`](crate::desc::Auto) takes.
+    /// Every access is 16 bytes wide; what [`Auto`](crate::desc::Auto) takes where lines are aligned to 16 bytes.
     Vectorized = "vectorized";
 }
 

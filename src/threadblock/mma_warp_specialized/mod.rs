@@ -74,7 +74,7 @@ pub struct WarpSpecialized {
 impl WarpSpecialized {
     /// What each role does.
     pub fn roles(&self) -> Roles {
-        self.options.spelled(&self.ring)
+        self.options.roles(&self.ring)
     }
 
     /// An operand's tile of a stage.

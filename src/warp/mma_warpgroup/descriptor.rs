@@ -11,8 +11,10 @@
 //!
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 
-use super::{NotWgmma, refusal::nearest_multiple};
-use crate::refusal::hold;
+use crate::refusal::{
+    Field, Refusal, hold,
+    rules::{multiple, within},
+};
 use core::fmt;
 
 /// Addresses, and distances, are below this: 14 bits of units of 16 bytes.
@@ -76,13 +78,12 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// A matrix descriptor: start, distances and base offset as the instruction takes them, in bytes.
+/// A matrix descriptor: start and distances as the instruction takes them, in bytes. Its base offset is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MatrixDescriptor {
     start: u32,
     leading: u32,
     stride: u32,
-    base_offset: u32,
     swizzle: Swizzle,
 }
 
@@ -96,34 +97,22 @@ impl MatrixDescriptor {
     /// assert_eq!(MatrixDescriptor::decode(0x4000_0040_0001_0040), descriptor);
     /// assert_eq!(descriptor.to_string(), "start 0x400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
     /// let refused = MatrixDescriptor::new(0x40c, 16, 1024, Swizzle::Bytes128).unwrap_err();
-    /// assert_eq!(refused.to_string(), "start = 1036 is not a multiple of 16; try 1040");
-    /// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+    /// assert_eq!(refused.to_string(), "bytes of a matrix descriptor = 1036 is not a multiple of 16; try 1040");
+    /// # Ok::<(), falchion::Refusal>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`NotWgmma::Misaligned`] for what is not a multiple of 16, [`NotWgmma::Beyond`] for 2^18 and more.
-    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, NotWgmma> {
-        let fields = [("start", start), ("leading byte offset", leading), ("stride byte offset", stride)];
+    /// Bytes that are not a multiple of 16, or 2^18 and more.
+    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, Refusal> {
+        let (fields, most) = ([start, leading, stride], (REACH_BYTES - CHUNK_BYTES) as u64);
         let mut i = 0;
         while i < fields.len() {
-            let (field, value) = fields[i];
-            hold!(encodable(field, value));
+            hold!(within(Field::DescriptorBytes, fields[i] as u64, 0, most));
+            hold!(multiple(Field::DescriptorBytes, fields[i] as u64, CHUNK_BYTES as u64, most));
             i += 1;
         }
-        Ok(Self { start, leading, stride, base_offset: 0, swizzle })
-    }
-
-    /// The same with a base offset: bits 7 to 9 of the address at which the swizzle's pattern begins.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma::Beyond`] above 7.
-    pub const fn with_base_offset(self, base_offset: u32) -> Result<Self, NotWgmma> {
-        if base_offset > 7 {
-            return Err(NotWgmma::Beyond { field: "base offset", value: base_offset, most: 7 });
-        }
-        Ok(Self { base_offset, ..self })
+        Ok(Self { start, leading, stride, swizzle })
     }
 
     /// The same, `bytes` further on.
@@ -131,12 +120,8 @@ impl MatrixDescriptor {
     /// # Errors
     ///
     /// As [`new`](Self::new).
-    pub const fn advanced(self, bytes: u32) -> Result<Self, NotWgmma> {
-        let start = self.start.saturating_add(bytes);
-        match encodable("start", start) {
-            Ok(()) => Ok(Self { start, ..self }),
-            Err(refusal) => Err(refusal),
-        }
+    pub const fn advanced(self, bytes: u32) -> Result<Self, Refusal> {
+        Self::new(self.start.saturating_add(bytes), self.leading, self.stride, self.swizzle)
     }
 
     /// The 64 bits.
@@ -144,7 +129,6 @@ impl MatrixDescriptor {
         (self.start / CHUNK_BYTES) as u64
             | ((self.leading / CHUNK_BYTES) as u64) << 16
             | ((self.stride / CHUNK_BYTES) as u64) << 32
-            | (self.base_offset as u64) << 49
             | self.swizzle.code() << 62
     }
 
@@ -159,8 +143,7 @@ impl MatrixDescriptor {
             2 => Swizzle::Bytes64,
             _ => Swizzle::Bytes32,
         };
-        let base_offset = (bits >> 49 & 7) as u32;
-        Self { start: bytes(bits), leading: bytes(bits >> 16), stride: bytes(bits >> 32), base_offset, swizzle }
+        Self { start: bytes(bits), leading: bytes(bits >> 16), stride: bytes(bits >> 32), swizzle }
     }
 
     /// The shared address of the operand, bytes.
@@ -178,36 +161,15 @@ impl MatrixDescriptor {
         self.stride
     }
 
-    /// The base offset.
-    pub const fn base_offset(&self) -> u32 {
-        self.base_offset
-    }
-
     /// The swizzle.
     pub const fn swizzle(&self) -> Swizzle {
         self.swizzle
     }
 }
 
-const fn encodable(field: &'static str, value: u32) -> Result<(), NotWgmma> {
-    let most = REACH_BYTES - CHUNK_BYTES;
-    if value > most {
-        return Err(NotWgmma::Beyond { field, value, most });
-    }
-    if !value.is_multiple_of(CHUNK_BYTES) {
-        let nearest = nearest_multiple(value, CHUNK_BYTES, most);
-        return Err(NotWgmma::Misaligned { field, value, of: CHUNK_BYTES, nearest });
-    }
-    Ok(())
-}
-
 impl fmt::Display for MatrixDescriptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { start, leading, stride, base_offset, swizzle } = self;
-        write!(f, "start {start:#x}, leading {leading} bytes, stride {stride} bytes, {swizzle}")?;
-        if *base_offset != 0 {
-            write!(f, ", base offset {base_offset}")?;
-        }
-        Ok(())
+        let Self { start, leading, stride, swizzle } = self;
+        write!(f, "start {start:#x}, leading {leading} bytes, stride {stride} bytes, {swizzle}")
     }
 }

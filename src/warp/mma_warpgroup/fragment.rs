@@ -18,10 +18,9 @@ use super::{
 };
 use crate::{
     arch::WARP,
-    index::{Coord, IndexMap, affine, points},
+    index::{Coord, IndexMap, affine},
     layout::algebra::{self, Composed},
 };
-use core::fmt::Write;
 
 /// Rows of a warp.
 const WARP_ROWS: u32 = 16;
@@ -76,14 +75,14 @@ impl FragmentRows {
 ///
 /// ```
 /// use falchion::internals::index::laws;
-/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand, WgmmaAccumulator, WgmmaInput, holders};
+/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand, WgmmaAccumulator, WgmmaInput};
 /// # use falchion::threadblock::Along;
 /// let s8 = WgmmaInput::S8;
-/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K)?;
+/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K).expect("an instruction");
 /// let map = AccumulatorMap::of(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
-/// assert!(holders(&map, 8).starts_with("T0:0   T0:1   T1:0   T1:1   T2:0   T2:1   T3:0   T3:1\nT4:0 "));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+/// // Rows 0 and 1 begin in threads 0 and 4; rows 0 and 8 are of one thread.
+/// assert_eq!([(0, 0), (1, 0), (4, 0), (0, 2)].map(|(thread, i)| map.place(thread, i)), [(0, 0), (0, 2), (1, 0), (8, 0)].map(Some));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AccumulatorMap {
@@ -192,23 +191,4 @@ impl IndexMap for FragmentMap {
         let (p, k) = (self.packed(), self.input.k());
         affine(self.domain(), &[(4, p), (8, k), (4, WARP_ROWS * k)], &[(p, 1), (2, 8 * k), (2, 4 * p)])
     }
-}
-
-/// The matrix of `columns` columns, each element by the thread and the number under which it is held: `T5:2`. `.` where no thread
-/// holds it.
-pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
-    let columns = columns.max(1);
-    let mut held = vec![".".to_owned(); map.codomain() as usize];
-    for point in points(map) {
-        if let Some(cell) = map.at(point).and_then(|offset| held.get_mut(offset as usize)) {
-            *cell = format!("T{}:{}", point.row, point.column);
-        }
-    }
-    let width = held.iter().map(String::len).max().unwrap_or(0);
-    let mut text = String::new();
-    for row in held.chunks(columns as usize) {
-        let cells: Vec<_> = row.iter().map(|cell| format!("{cell:<width$}")).collect();
-        let _ = writeln!(text, "{}", cells.join(" ").trim_end());
-    }
-    text
 }

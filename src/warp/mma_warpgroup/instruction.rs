@@ -14,7 +14,6 @@
 //!
 //! Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async".
 
-use super::{NotWgmma, refusal::nearest_multiple};
 use crate::words::words;
 use crate::{numeric::ElementKind, smem::Along};
 
@@ -98,14 +97,6 @@ impl WgmmaInput {
         }
     }
 
-    pub(super) const fn accumulators(self) -> &'static str {
-        match self {
-            Self::S8 | Self::U8 => "s32",
-            Self::Bf16 | Self::Tf32 => "f32",
-            Self::F16 | Self::E4m3 | Self::E5m2 => "f32 or f16",
-        }
-    }
-
     /// Whether an operand in shared memory may be MN-major: the instruction has `imm-trans-a`, `imm-trans-b`.
     pub const fn reads_along_mn(self) -> bool {
         self.bytes() == 2
@@ -176,51 +167,28 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The instruction, if there is one.
+    /// The instruction; `None` of types that are not multiplied or added so, of another width, and of an 8- or 32-bit operand along MN.
     ///
     /// ```
     /// use falchion::{threadblock::Along, warp::mma_warpgroup::{Instruction, AOperand, WgmmaAccumulator, WgmmaInput}};
     /// let (bf16, shared) = (WgmmaInput::Bf16, AOperand::Shared(Along::K));
-    /// let wgmma = Instruction::new((bf16, bf16), WgmmaAccumulator::F32, 256, shared, Along::Mn)?;
+    /// let wgmma = Instruction::new((bf16, bf16), WgmmaAccumulator::F32, 256, shared, Along::Mn).expect("an instruction");
     /// assert_eq!(wgmma.mnemonic(), "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16");
     /// let tf32 = WgmmaInput::Tf32;
-    /// let refused = Instruction::new((tf32, tf32), WgmmaAccumulator::F32, 256, shared, Along::Mn).unwrap_err();
-    /// assert_eq!(refused.to_string(), "B of tf32 is MN-major: only f16 and bf16 may be; try K-major");
-    /// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
+    /// assert_eq!(Instruction::new((tf32, tf32), WgmmaAccumulator::F32, 256, shared, Along::Mn), None);
     /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma`] for types that are not multiplied or added so, for another width, and for an 8- or 32-bit operand along MN.
     pub const fn new(
         (a, b): (WgmmaInput, WgmmaInput),
         accumulator: WgmmaAccumulator,
         n: u32,
         a_operand: AOperand,
         along_b: Along,
-    ) -> Result<Self, NotWgmma> {
-        if !a.multiplies(b) {
-            return Err(NotWgmma::Inputs { a, b });
-        }
-        if !a.adds_in(accumulator) {
-            return Err(NotWgmma::Accumulator { a, given: accumulator });
-        }
-        let of = columns_of(a.is_integer(), n);
-        let widths = match of {
-            16 => "n = 8, 16, 24, 32 and then the multiples of 16 up to 256",
-            _ => "the multiples of 8 from 8 to 256",
-        };
-        let nearest = nearest_multiple(n, of, MOST_COLUMNS);
-        if n != nearest {
-            return Err(NotWgmma::Width { a, n, widths, nearest });
-        }
-        if matches!(a_operand, AOperand::Shared(Along::Mn)) && !a.reads_along_mn() {
-            return Err(NotWgmma::AlongMn { operand: "A", input: a });
-        }
-        if matches!(along_b, Along::Mn) && !b.reads_along_mn() {
-            return Err(NotWgmma::AlongMn { operand: "B", input: b });
-        }
-        Ok(Self { a, b, accumulator, n, a_operand, along_b })
+    ) -> Option<Self> {
+        let types = a.multiplies(b) && a.adds_in(accumulator);
+        let width = n > 0 && n <= MOST_COLUMNS && n.is_multiple_of(columns_of(a.is_integer(), n));
+        let reads_a = a.reads_along_mn() || !matches!(a_operand, AOperand::Shared(Along::Mn));
+        let reads_b = b.reads_along_mn() || along_b.is(Along::K);
+        if types && width && reads_a && reads_b { Some(Self { a, b, accumulator, n, a_operand, along_b }) } else { None }
     }
 
     /// The type of A.

@@ -6,7 +6,7 @@
 //!         D (64 x N) += A (64 x K) B (K x N) FragmentMap, AccumulatorMap: who holds what
 //! ```
 //!
-//! All of it is values: the table of instructions refuses what PTX has not; a tile is a map under law, as
+//! All of it is values: the table of instructions has what PTX has; a tile is a map under law, as
 //! [`SmemTile`](crate::smem::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
 //! definition, so that a test proves the two the same for every tile and step; [`MmaWarpgroup::header`] writes the one asm
 //! statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order, and belong to the schedule; around them
@@ -15,32 +15,27 @@
 //! ```
 //! use falchion::threadblock::Along;
 //! use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
-//! let tile = |mn| OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, mn);
-//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)?), tile(256)?, WgmmaAccumulator::F32, 256)?;
+//! let tile = |mn| OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, mn).expect("a tile");
+//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)), tile(256), WgmmaAccumulator::F32, 256).expect("a stage");
 //! assert_eq!(mma.instruction().registers(), 128);
 //! assert_eq!(mma.header("Mma").matches("wgmma.mma_async").count(), 4);
-//! # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 //! ```
 //!
 //! Twin: `kernels/warp/mma_warpgroup.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
-
-use crate::refusal::hold;
 
 mod descriptor;
 mod fragment;
 mod instruction;
 mod model;
-mod refusal;
 mod registers;
 mod spell;
 mod tile;
 
 pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
-pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows, holders};
+pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
 pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, WgmmaAccumulator, WgmmaInput};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
-pub use refusal::NotWgmma;
 pub use registers::{FragmentLoad, FragmentTile};
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
@@ -62,26 +57,17 @@ pub struct MmaWarpgroup {
 }
 
 impl MmaWarpgroup {
-    /// The product of `n` columns.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Instruction::new`], and [`NotWgmma::TooShort`] for a tile of fewer than 64 rows of A or `n` columns of B.
-    pub const fn new(a: OperandA, b: OperandTile, accumulator: WgmmaAccumulator, n: u32) -> Result<Self, NotWgmma> {
-        let (input, source) = match a {
-            OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along())),
-            OperandA::Registers(input) => (input, AOperand::Registers),
+    /// The product of `n` columns; `None` where [`Instruction::new`] has none, and of a tile of fewer than 64 rows of A or `n` columns
+    /// of B.
+    pub const fn new(a: OperandA, b: OperandTile, accumulator: WgmmaAccumulator, n: u32) -> Option<Self> {
+        let (input, source, rows) = match a {
+            OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along()), tile.mn()),
+            OperandA::Registers(input) => (input, AOperand::Registers, ROWS),
         };
-        let instruction = hold!(Instruction::new((input, b.input()), accumulator, n, source, b.along()));
-        if let OperandA::Shared(tile) = a
-            && tile.mn() < ROWS
-        {
-            return Err(NotWgmma::TooShort { operand: "A", mn: tile.mn(), needed: ROWS });
+        match Instruction::new((input, b.input()), accumulator, n, source, b.along()) {
+            Some(instruction) if rows >= ROWS && b.mn() >= n => Some(Self { a, b, instruction }),
+            _ => None,
         }
-        if b.mn() < n {
-            return Err(NotWgmma::TooShort { operand: "B", mn: b.mn(), needed: n });
-        }
-        Ok(Self { a, b, instruction })
     }
 
     /// Where A is.

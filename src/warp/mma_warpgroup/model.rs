@@ -26,14 +26,14 @@ use crate::smem::Along;
 ///
 /// ```
 /// use falchion::{threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, Swizzle, WgmmaInput, bytes_read}};
-/// let descriptor = MatrixDescriptor::new(0, 16, 1024, Swizzle::Bytes128)?.encode();
+/// let descriptor = MatrixDescriptor::new(0, 16, 1024, Swizzle::Bytes128).expect("a descriptor").encode();
 /// let at = |mn, k| bytes_read(descriptor, Along::K, WgmmaInput::Bf16, mn, k);
 /// assert_eq!((at(0, 8), at(1, 0), at(9, 0)), (Some(16), Some(128 + 16), Some(1024 + 128 + 16)));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 pub const fn bytes_read(descriptor: u64, along: Along, input: WgmmaInput, mn: u32, k: u32) -> Option<u32> {
     let d = MatrixDescriptor::decode(descriptor);
-    if d.base_offset() != 0 || mn >= MOST_COLUMNS || k >= input.k() {
+    let base_offset = descriptor >> 49 & 7;
+    if base_offset != 0 || mn >= MOST_COLUMNS || k >= input.k() {
         return None;
     }
     let (contiguous, row) = match along {

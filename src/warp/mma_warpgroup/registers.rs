@@ -19,7 +19,7 @@
 //! Twin: `kernels/warp/mma_warpgroup/registers.cuh`.
 
 use super::{
-    FragmentMap, FragmentRows, NotWgmma, OperandTile, STEPS, Swizzle, WgmmaInput,
+    FragmentMap, FragmentRows, OperandTile, STEPS, Swizzle, WgmmaInput,
     instruction::{ROWS, THREADS},
     spell::tile_header,
 };
@@ -35,15 +35,11 @@ use crate::{
 pub struct FragmentTile(OperandTile);
 
 impl FragmentTile {
-    /// The tile of `m` rows of A.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma::Rows`] where `m` is not a multiple of 128 bytes of elements, or above 2048.
-    pub const fn new(input: WgmmaInput, m: u32) -> Result<Self, NotWgmma> {
+    /// The tile of `m` rows of A; `None` where `m` is not a multiple of 128 bytes of elements, or above 2048.
+    pub const fn new(input: WgmmaInput, m: u32) -> Option<Self> {
         match OperandTile::of_boxes(input, Along::Mn, Swizzle::Bytes128, m) {
-            Ok(tile) => Ok(Self(tile)),
-            Err(refusal) => Err(refusal),
+            Some(tile) => Some(Self(tile)),
+            None => None,
         }
     }
 
@@ -111,13 +107,12 @@ impl IndexMap for FragmentTile {
 ///
 /// ```
 /// use falchion::{internals::index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, FragmentTile, WgmmaInput}};
-/// let tile = FragmentTile::new(WgmmaInput::E4m3, 128)?;
+/// let tile = FragmentTile::new(WgmmaInput::E4m3, 128).expect("a tile");
 /// let load = FragmentLoad { tile, rows: FragmentRows::Paired };
 /// // Lane 9 holds rows 4 and 5; of the first step its first register has k 4 to 7 of row 4.
 /// assert_eq!(load.at(at(9, 0)), tile.byte_offset(4, 4));
 /// assert_eq!(load.at(at(9, 4)), tile.byte_offset(5, 4));
 /// assert_eq!(laws::bijective(&load), Ok(()));
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentLoad {

@@ -16,10 +16,9 @@
 //! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared Memory Matrix Layout".
 
 use super::{
-    MatrixDescriptor, NotWgmma, Swizzle, WgmmaInput,
+    MatrixDescriptor, Swizzle, WgmmaInput,
     descriptor::{CHUNK_BYTES, CORE_ROWS, REACH_BYTES},
     instruction::STEP_BYTES,
-    refusal::nearest_multiple,
 };
 use crate::{
     index::{Coord, IndexMap},
@@ -37,13 +36,12 @@ pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
 ///
 /// ```
 /// use falchion::{internals::index::{IndexMap, at, laws}, threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
-/// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 128)?;
+/// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 128).expect("a tile");
 /// assert_eq!((tile.k(), tile.bytes()), (64, 16384));
 /// assert_eq!(tile.at(at(1, 0)), Some(64 + 8));
 /// assert_eq!(laws::bijective(&tile), Ok(()));
-/// let descriptor = tile.descriptor(0x400, 64)?;
+/// let descriptor = tile.descriptor(0x400, 64).expect("a descriptor");
 /// assert_eq!(descriptor.to_string(), "start 0x2400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
-/// # Ok::<(), falchion::warp::mma_warpgroup::NotWgmma>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OperandTile {
@@ -54,28 +52,17 @@ pub struct OperandTile {
 }
 
 impl OperandTile {
-    /// The tile of `mn` rows of A, or columns of B.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma::AlongMn`] for an 8- or 32-bit type along MN; [`NotWgmma::Rows`] where `mn` is not a multiple of eight, or, along
-    /// MN, of a row's elements, or above 2048, what a descriptor reaches.
-    pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
-        if along.is(Along::Mn) && !input.reads_along_mn() {
-            return Err(NotWgmma::AlongMn { operand: "a tile", input });
-        }
-        Self::of_boxes(input, along, swizzle, mn)
+    /// The tile of `mn` rows of A, or columns of B, which descriptors reach: `None` of an 8- or 32-bit type along MN, and as of
+    /// [`of_boxes`](Self::of_boxes).
+    pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
+        if along.is(Along::Mn) && !input.reads_along_mn() { None } else { Self::of_boxes(input, along, swizzle, mn) }
     }
 
-    /// The same of any type: what TMA can write, whether or not a descriptor reaches it.
-    pub(super) const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Result<Self, NotWgmma> {
+    /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None` where `mn` is no multiple of eight, or,
+    /// along MN, of a row's elements, or above 2048, what a descriptor reaches.
+    pub(super) const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
         let tile = Self { input, along, swizzle, mn };
-        let (of, most) = (tile.multiple(), REACH_BYTES / STAGE_BYTES);
-        let nearest = nearest_multiple(mn, of, most);
-        if mn != nearest {
-            return Err(NotWgmma::Rows { mn, of, most, nearest });
-        }
-        Ok(tile)
+        if mn > 0 && mn <= REACH_BYTES / STAGE_BYTES && mn.is_multiple_of(tile.multiple()) { Some(tile) } else { None }
     }
 
     /// The type of its elements.
@@ -150,36 +137,17 @@ impl OperandTile {
         if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes()) } else { None }
     }
 
-    /// How far into the tile an instruction starts, in bytes: the `step`th along K.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma::Step`] beyond the last of [`STEPS`].
-    pub const fn step_bytes(&self, step: u32) -> Result<u32, NotWgmma> {
-        if step >= STEPS {
-            return Err(NotWgmma::Step { step, swizzle: self.swizzle });
-        }
-        Ok(self.offset(0, step * self.input.k()) * self.input.bytes())
+    /// How far into the tile an instruction starts, in bytes: the `step`th along K, of [`STEPS`].
+    pub const fn step_bytes(&self, step: u32) -> Option<u32> {
+        self.byte_offset(0, step.saturating_mul(self.input.k()))
     }
 
-    /// What the first instruction is told, for a tile at the shared address `start` and the rows or columns from `mn` on.
-    ///
-    /// # Errors
-    ///
-    /// [`NotWgmma::Misaligned`] for a start within an atom, and for an `mn` within one; [`NotWgmma::Beyond`] for an `mn` beyond
-    /// the tile or a start beyond 2^18.
-    pub const fn descriptor(&self, start: u32, mn: u32) -> Result<MatrixDescriptor, NotWgmma> {
+    /// The descriptor of the first instruction, for a tile at the shared address `start` and the rows or columns from `mn` on. `None` for
+    /// a start or an `mn` within an atom, an `mn` beyond the tile, and a start beyond 2^18.
+    pub const fn descriptor(&self, start: u32, mn: u32) -> Option<MatrixDescriptor> {
         let atom = self.swizzle.atom_bytes();
-        if !start.is_multiple_of(atom) {
-            let nearest = nearest_multiple(start, atom, REACH_BYTES - atom);
-            return Err(NotWgmma::Misaligned { field: "start", value: start, of: atom, nearest });
-        }
-        let (of, last) = (self.multiple(), self.mn - self.multiple());
-        if mn > last {
-            return Err(NotWgmma::Beyond { field: "mn", value: mn, most: last });
-        }
-        if !mn.is_multiple_of(of) {
-            return Err(NotWgmma::Misaligned { field: "mn", value: mn, of, nearest: nearest_multiple(mn, of, last) });
+        if !start.is_multiple_of(atom) || mn >= self.mn || !mn.is_multiple_of(self.multiple()) {
+            return None;
         }
         let boxed = self.tma_box().elements() * self.input.bytes();
         let (leading, stride) = match (self.along, self.swizzle) {
@@ -189,7 +157,10 @@ impl OperandTile {
             (Along::K, _) => (CHUNK_BYTES, atom),
         };
         let from = self.offset(mn, 0) * self.input.bytes();
-        MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle)
+        match MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle) {
+            Ok(descriptor) => Some(descriptor),
+            Err(_) => None,
+        }
     }
 }
 

@@ -34,8 +34,36 @@ pub fn options(pending: u8) -> RoleOptions {
     RoleOptions { pending, promoted_parts: None, fragments: false, subtiles: 4, by_threads: false, registers: Some([24, 240]) }
 }
 
+/// A ring and options that schedules can be made of.
+pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
+    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers } = *options;
+    assert_eq!(ring.check(), Ok(()));
+    assert!(u32::from(pending) < ring.stages, "the producer would wait for a stage that its reader keeps");
+    assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
+    assert!(promoted_parts.is_none_or(|parts| parts > 0 && pending == 0 && !fragments), "sums are added once they are there");
+    if by_threads {
+        assert!(pending == 0 && promoted_parts.is_none() && !fragments && subtiles == 0, "threads multiply and store");
+    } else {
+        let buffers = ring.staging_buffers;
+        assert!(subtiles > 0 && buffers > 0, "D leaves through staging buffers");
+        assert!(u32::from(subtiles).is_multiple_of(buffers), "a subtile finds its buffer at the same place in each tile");
+    }
+    if let Some([producer, consumer]) = registers.map(|counts| counts.map(u32::from)) {
+        let launch = ring.launch_registers();
+        assert!((24..=launch).contains(&producer) && producer.is_multiple_of(8), "{producer} registers of the producer");
+        let most = ring.registers_beside(producer);
+        assert!((launch..=most).contains(&consumer) && consumer.is_multiple_of(8), "{consumer} registers of a consumer");
+    }
+}
+
+/// The program of a ring and options, which are legal.
+pub fn legal(ring: Pipeline, options: &RoleOptions) -> RingProgram {
+    check_options(&ring, options);
+    RingProgram::of(ring, options)
+}
+
 pub fn program(stages: u32, pending: u8, shared: Option<OperandKind>) -> RingProgram {
-    RingProgram::of(ring(stages, shared), &options(pending)).expect("a ring")
+    legal(ring(stages, shared), &options(pending))
 }
 
 /// Each stage in so many parts, each of which is promoted.
@@ -51,7 +79,7 @@ pub fn from_registers(pending: u8) -> RoleOptions {
 /// Threads multiply and store: nothing is staged.
 pub fn by_threads(ring: Pipeline) -> RingProgram {
     let ring = Pipeline { staging_buffers: 0, staging_bytes: 0, source: false, ..ring };
-    RingProgram::of(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) }).expect("a ring")
+    legal(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) })
 }
 
 /// Every shape of ring that mutants are made of.
@@ -68,7 +96,7 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     for (stages, pending, shared) in [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))] {
         let name = format!("ping-pong, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
         let turns = Pipeline { pingpong: true, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::of(turns, &options(pending)).expect("a ring")));
+        subjects.push((name, legal(turns, &options(pending))));
     }
     for (stages, parts, pingpong, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
@@ -76,7 +104,7 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name =
             format!("{parts} promoted parts, {stages} stages, ping-pong {pingpong}, shared {:?}", shared.map(OperandKind::name));
         let ring = Pipeline { pingpong, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::of(ring, &promoting(parts)).expect("a ring")));
+        subjects.push((name, legal(ring, &promoting(parts))));
     }
     for (stages, pingpong, shared) in
         [(3, false, None), (2, true, None), (2, false, Some(A)), (4, false, Some(B)), (3, true, Some(B))]
@@ -92,20 +120,20 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
             shared.map(OperandKind::name)
         );
         let ring = Pipeline { pingpong, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::of(ring, &from_registers(pending)).expect("a ring")));
+        subjects.push((name, legal(ring, &from_registers(pending))));
     }
     for (stages, staging_buffers, pingpong, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
         let name = format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
         let ring = Pipeline { pingpong, staging_buffers, source: true, ..ring(stages, shared) };
-        subjects.push((name, RingProgram::of(ring, &options(1)).expect("a ring")));
+        subjects.push((name, legal(ring, &options(1))));
     }
     let plain = RoleOptions { registers: None, ..options(1) };
-    subjects.push(("registers as launched".to_owned(), RingProgram::of(ring(3, None), &plain).expect("a ring")));
+    subjects.push(("registers as launched".to_owned(), legal(ring(3, None), &plain)));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
     let one = RoleOptions { subtiles: 3, registers: None, ..options(0) };
-    subjects.push(("one consumer, one buffer".to_owned(), RingProgram::of(one_buffer, &one).expect("a ring")));
+    subjects.push(("one consumer, one buffer".to_owned(), legal(one_buffer, &one)));
     subjects
 }
 

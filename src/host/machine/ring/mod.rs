@@ -233,7 +233,7 @@ impl<'a> Cluster<'a> {
     /// The cells of the staging buffer of a subtile: its warps' parts. Foreign to who has no buffers.
     fn parts(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
-        let foreign = Fault::ForeignStep { step: "for slices" };
+        let foreign = Fault::ForeignStep { step: "for subtiles" };
         let buffer = u32::from(subtile).checked_rem(ring.staging_buffers).ok_or(foreign)?;
         let part = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
         let first = name.block as usize * block_cells(self.program) + ring.stages as usize * stage_cells(self.program);
@@ -266,7 +266,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// A warp has come to its end. SharedMemory goes with the last of a block.
+    /// A warp has come to its end. The block's shared memory is freed when its last warp has.
     fn leave(&mut self, mover: usize) -> Result<(), Fault> {
         self.warps[mover].has_left = true;
         let (who, ring) = (self.who(mover), &self.program.ring);
