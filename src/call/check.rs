@@ -16,7 +16,6 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// Whether a kernel of description `d` can compute this, which is in its frame: extents, distances, lengths, what the epilogue reads.
     ///
     /// # Errors
-    ///
     /// A [`Refusal`] with the kernel's operand, its value and the limit.
     pub(super) fn check(&self, d: &GemmDesc) -> Result<(), Refusal> {
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {

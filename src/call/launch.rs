@@ -33,7 +33,6 @@ impl Grid {
     /// The same of a block for each tile.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`] for more than the x axis of a grid has.
     pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
         let most = MOST_BLOCKS as u64;
@@ -44,7 +43,6 @@ impl Grid {
     /// All blocks.
     ///
     /// # Errors
-    ///
     /// [`Refusal::OutOfRange`] for a cluster of none, or of more than [`PORTABLE_CLUSTER`]; [`Refusal::TooManyTiles`] for more
     /// blocks than the x axis of a grid has.
     pub const fn blocks(&self) -> Result<u32, Refusal> {

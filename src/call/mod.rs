@@ -72,7 +72,6 @@ impl<R> Source<R> {
     /// The same source with its matrix replaced, where that succeeds.
     ///
     /// # Errors
-    ///
     /// That of `f`.
     pub fn try_map<S, E>(self, f: impl FnOnce(R) -> Result<S, E>) -> Result<Source<S>, E> {
         Ok(match self {
@@ -212,7 +211,6 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// This call of a user's as a kernel of description `desc` sees it, once it is one of that: without vectors that are not read.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check), told of the user's operands.
     pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
         let mut call = self.framed(desc.frame);

@@ -140,7 +140,6 @@ impl<'a> HostSlice<'a> {
     /// The elements, as `E`.
     ///
     /// # Errors
-    ///
     /// [`Refusal::ElementType`] when they are of another type.
     pub fn of<E: Element>(self) -> Result<&'a [E::Storage], Error> {
         if self.kind != E::KIND {
@@ -180,7 +179,6 @@ impl<'a> HostSliceMut<'a> {
     /// The elements, as `E`.
     ///
     /// # Errors
-    ///
     /// [`Refusal::ElementType`] when they are of another type.
     pub fn of<E: Element>(self) -> Result<&'a mut [E::Storage], Error> {
         let kind = self.kind;

@@ -11,7 +11,6 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Opens the device numbered `ordinal`: its primary context, as all of CUDA's libraries share it.
 ///
 /// # Errors
-///
 /// [`Error::Library`] when there is no driver, [`Error::Driver`] when there is no such device.
 pub fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
     present()?;
@@ -21,7 +20,6 @@ pub fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
 /// The limits of a device.
 ///
 /// # Errors
-///
 /// [`Error::Driver`] when the device does not answer.
 pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
     let ask = |attribute| {

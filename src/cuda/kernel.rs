@@ -41,7 +41,6 @@ struct Prepared {
 /// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
 ///
 /// # Errors
-///
 /// Those of [`GemmDesc::plan`].
 pub fn kernel_unit(desc: &GemmDesc) -> Result<TranslationUnit, Refusal> {
     Ok(desc.plan()?.unit(cfg!(debug_assertions)))
@@ -53,7 +52,6 @@ impl CudaKernel {
     /// Compiles and loads a description's kernel, unless this process has it already.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when the description is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
@@ -72,7 +70,6 @@ impl CudaKernel {
     /// the process: two calls load two kernels.
     ///
     /// # Errors
-    ///
     /// Those of [`prepare`](Self::prepare), less the description's.
     #[doc(hidden)]
     pub fn of_unit(context: &Arc<CudaContext>, desc: &GemmDesc, unit: VouchedUnit, geometry: Geometry) -> Result<Self, Error> {
@@ -129,7 +126,6 @@ impl CudaKernel {
     /// takes its place, compiled when it is first needed.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is refused.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         let desc = self.0.desc.for_scalars(&call.scalars);

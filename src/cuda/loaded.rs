@@ -40,7 +40,6 @@ fn program(unit: &TranslationUnit, sm: u32) -> Program {
 /// Compiles a description's kernel for `sm`, or finds it in `cache`. No device is needed.
 ///
 /// # Errors
-///
 /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.
 pub fn compile(cache: &Cache, unit: &TranslationUnit, sm: u32) -> Result<Arc<Entry>, Error> {
     let nvrtc = Nvrtc::get()?;
@@ -71,7 +70,6 @@ fn name_node(error: Error) -> Error {
 /// A launch with the maps of its tensors in its parameters.
 ///
 /// # Errors
-///
 /// Those of [`tensor_map`].
 pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     for (number, tensor) in launch.tensors.into_iter().enumerate() {
@@ -97,7 +95,6 @@ impl Loaded {
     /// Compiles `unit` for `sm`, unless the cache has it, and loads it with so much dynamic shared memory.
     ///
     /// # Errors
-    ///
     /// Those of [`compile`]; [`Error::Driver`].
     pub fn new(context: &Arc<CudaContext>, unit: TranslationUnit, sm: u32, shared_bytes: u32) -> Result<Self, Error> {
         let entry = compile(Cache::global(), &unit, sm)?;
@@ -111,7 +108,6 @@ impl Loaded {
     /// Enqueues a launch whose tensors are [`packed`].
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] when the launch is refused.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
         driver::launch(&self.function, stream, &launch.grid, &launch.params.0)

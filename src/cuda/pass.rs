@@ -37,7 +37,6 @@ impl CudaPass {
     /// Compiles and loads a pass's kernel, unless this process has it already.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when it is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &PassDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
@@ -75,7 +74,6 @@ impl CudaPass {
 /// The kernel is compiled when it is first needed.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
 /// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
 pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: &CudaTransposeCall<'_>) -> Result<(), Error> {
@@ -104,7 +102,6 @@ fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransp
 /// matrices are bytes; the copy begins at a multiple of 16.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when a matrix is too short, lies on another device, is no matrix of bytes, when the copy overlaps what is
 /// copied, or begins elsewhere; [`Error::Driver`] when the launch is refused.
 pub fn repack(

@@ -30,7 +30,6 @@ impl TensorMaps {
     /// The map of a tensor at an address: remembered, or made by `encode` and remembered from then on.
     ///
     /// # Errors
-    ///
     /// What `encode` answered. It is not remembered.
     pub fn get_or(
         &self,
@@ -55,7 +54,6 @@ static KNOWN: TensorMaps = TensorMaps::new();
 /// The map of a tensor at a device address, from the process's memory or from the driver. Allocates nothing, once the driver is loaded.
 ///
 /// # Errors
-///
 /// Those of [`encode`].
 pub fn tensor_map(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     KNOWN.get_or(desc, address, || encode(desc, address))

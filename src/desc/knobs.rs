@@ -150,7 +150,6 @@ macro_rules! knobs {
             /// Pins a knob, by its JSON name, to a value in words.
             ///
             /// # Errors
-            ///
             /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
                 let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };

@@ -43,21 +43,18 @@ pub trait Executor: Space {
     /// Computes a product, which the user has.
     ///
     /// # Errors
-    ///
     /// Those of [`Gemm::run`](super::Gemm::run).
     fn execute(desc: &GemmDesc, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
     /// Transposes, by the kernel that `choice` gives for what becomes of elements.
     ///
     /// # Errors
-    ///
     /// Those of [`Transpose::run`](super::Transpose::run).
     fn transpose(choice: Choice, combine: Combine, queue: &Self::Queue, call: TransposeCallIn<'_, Self>) -> Result<(), Error>;
 
     /// Bytes of the workspace that a product takes.
     ///
     /// # Errors
-    ///
     /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
     fn workspace_size<A: Element, B: Element, C: Element>(
         desc: &GemmDesc,

@@ -134,7 +134,6 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// Whether this kernel can compute the product: sizes, leading dimensions, what its epilogue reads.
     ///
     /// # Errors
-    ///
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
         arguments.problem(Self::ORDERS).seen_by(&Self::DESC.for_scalars(&arguments.scalars)).map(drop)
@@ -153,7 +152,6 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// ```
     ///
     /// # Errors
-    ///
     /// Those of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
         let desc = Self::desc_of(&S::queue(&arguments.d), arguments);
@@ -167,7 +165,6 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         let queue = S::queue(&arguments.d);

@@ -125,7 +125,6 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// refused under capture, whatever their extents. Not those of narrower accesses or of batches, nor a transpose of an operand in another order than its type's.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         let machine = machine_of(context)?;
@@ -143,7 +142,6 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
     /// Bytes of the workspace that the product takes.
     ///
     /// # Errors
-    ///
     /// Those of [`Gemm::workspace_size`].
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
         Cuda::workspace_size(self.of(arguments.extents).desc(), arguments.problem(self.orders), arguments)
@@ -152,7 +150,6 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
     /// Enqueues the product on D's stream.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaKernel::run`].
     pub fn run(&self, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
         let stream = Cuda::queue(&arguments.d);
@@ -162,7 +159,6 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
     /// Enqueues the product on another stream of the same device.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
         self.of(arguments.extents).run(stream, arguments.call(self.orders, stream))

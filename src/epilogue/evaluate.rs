@@ -36,7 +36,6 @@ impl EpilogueDesc {
     /// The user functions that this process does not know.
     ///
     /// # Errors
-    ///
     /// [`Refusal`] naming the first.
     pub fn check_functions(&self) -> Result<(), Refusal> {
         for op in self.ops() {
@@ -67,6 +66,11 @@ impl<E: Compute> Rows<E> {
         self.depth += 1;
     }
 
+    /// A row that was read; zeros where none was.
+    fn push_read(&mut self, row: &[E], length: usize) {
+        if row.is_empty() { self.push(core::iter::repeat_n(E::default(), length)) } else { self.push(row.iter().copied()) }
+    }
+
     fn map(&mut self, f: impl Fn(E) -> E) {
         self.stack[self.depth - 1].iter_mut().for_each(|x| *x = f(*x));
     }
@@ -78,7 +82,7 @@ impl<E: Compute> Rows<E> {
     }
 }
 
-/// The epilogue of a row of accumulators and the same row of C, of bias_m and of bias_n.
+/// The epilogue of a row of accumulators and the same row of C, of bias_m and of bias_n: zeros where it is empty.
 ///
 /// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
 pub fn evaluate<'r, E: Compute>(
@@ -94,8 +98,8 @@ pub fn evaluate<'r, E: Compute>(
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
-            Op::Source => rows.push(operands[0].iter().copied()),
-            Op::Vector(side) => rows.push(operands[1 + side.index()].iter().copied()),
+            Op::Source => rows.push_read(operands[0], length),
+            Op::Vector(side) => rows.push_read(operands[1 + side.index()], length),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(E::from_scalar(scalars[slot as usize % SCALARS]), length)),
             Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length)),
             Op::Add => rows.zip(E::plus),

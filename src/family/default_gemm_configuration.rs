@@ -36,7 +36,6 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
 /// What a class may take, by default the first: the families of the first row that has what is pinned.
 ///
 /// # Errors
-///
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
 /// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
 pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static [FamilyDesc], Refusal> {
@@ -86,7 +85,6 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
 /// What types on an architecture may take, by default the first: that is what [`Auto`](crate::desc::Auto) stands for.
 ///
 /// # Errors
-///
 /// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`].
 pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
     rows(op, arch, types, &Pins::NONE)
@@ -96,7 +94,6 @@ pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Comb
 /// is that of the exchanged problem.
 ///
 /// # Errors
-///
 /// Those of [`default_gemm_configurations`]; the description itself is still to be checked, with what the caller changes in it.
 pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
     let families = default_gemm_configurations(op, arch, types)?;

@@ -66,7 +66,6 @@ macro_rules! rooms {
             /// What follows from a description.
             ///
             /// # Errors
-            ///
             /// Those of [`check`](Self::check): of what is refused nothing follows.
             pub fn explain(&self) -> Result<Explanation, Refusal> {
                 self.check()?;
@@ -126,7 +125,6 @@ impl GemmDesc {
     /// What its family makes of it, which is kept with its kernel.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
@@ -147,7 +145,6 @@ impl GemmDesc {
     /// How the operands of a problem, the user's, reach its kernel.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {

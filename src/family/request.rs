@@ -91,7 +91,6 @@ impl Request {
     /// The description, with `newest` as the architecture when none is asked for.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
     /// types contradict the description.
     pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {

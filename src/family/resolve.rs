@@ -51,7 +51,6 @@ impl Completions {
 /// The kernels of a class and of pins, which are the user's, seen from a frame.
 ///
 /// # Errors
-///
 /// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with pins none of which
 /// can be left out of that.
 pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
@@ -105,7 +104,6 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
 /// The first kernel along the axes.
 ///
 /// # Errors
-///
 /// Of the first description that the axes have.
 const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let (mut place, mut checks, mut first) = ([0; AXES], 0, None);

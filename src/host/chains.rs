@@ -31,7 +31,6 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     /// Those of a composition.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] where the operands do not accumulate in such numbers.
     pub fn of(operands: Operands<'a>, composition: &'a Composition) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);

@@ -31,7 +31,6 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// That of a description, from accumulators of a type.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] where such numbers do not go together.
     pub fn of(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
         let (class, scalars) = (operands.class, &operands.problem.scalars);
@@ -54,7 +53,7 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     pub fn read(&self, buffers: &mut Buffers<E>, operands: [&[u8]; 3], count: usize) {
         for (row, bytes) in buffers.operands.iter_mut().zip(operands) {
             row.clear();
-            row.resize(count, E::default());
+            row.resize(if bytes.is_empty() { 0 } else { count }, E::default());
             (self.source.row)(bytes, row);
         }
     }
@@ -72,7 +71,6 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 /// Elements of D, as bytes, of some accumulators and as many elements of C, of bias_m and of bias_n; of none, with zeros.
 ///
 /// # Errors
-///
 /// Those of [`Epilogue::of`].
 pub(super) fn finished(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {
     fn computed<E: Computed>(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {

@@ -94,7 +94,6 @@ impl Batch {
 /// Computes D, of so many rows and columns of tiles; block i is at `place(i)`.
 ///
 /// # Errors
-///
 /// Those of `place`, and of [`Blocks::store`].
 pub(super) fn compute<A: Arithmetic>(
     arithmetic: &A,

@@ -66,7 +66,6 @@ impl<'a> Product<'a> {
     /// The product of a call, which is in the kernel's frame.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
     pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
         if !class.combined().is_of(class.op) {
@@ -132,7 +131,6 @@ impl<'a> Operands<'a> {
     /// How the elements of an operand become numbers.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] where they become others.
     pub fn widening<T: Number>(&self, operand: OperandKind) -> Result<Widening<T>, Error> {
         T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.class))

@@ -29,7 +29,6 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     /// That of an operand in a composition.
     ///
     /// # Errors
-    ///
     /// Those of [`Operands::widening`].
     pub fn new(operands: Operands<'a>, composition: &'a Composition, operand: OperandKind, widest: usize) -> Result<Self, Error> {
         let panels = composition.shares.iter().map(|share| &share.panels[operand.index()]);

@@ -50,7 +50,6 @@ pub trait HostKernel {
     /// Computes a call.
     ///
     /// # Errors
-    ///
     /// Those of [`run_on_host`].
     fn run(&self, mode: Mode, call: Self::Call<'_>) -> Result<(), Error>;
 }
@@ -58,7 +57,6 @@ pub trait HostKernel {
 /// Runs a description or a program on operands in host memory: the one way, for types and for values.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when the description or the call is refused, or a warp-specialized program in the fast mode, which knows their
 /// descriptions alone; [`Error::Fault`] when the checked mode finds one.
 pub fn run_on_host<K: HostKernel>(kernel: &K, mode: Mode, call: K::Call<'_>) -> Result<(), Error> {
@@ -141,7 +139,6 @@ struct OneSchedule<'p> {
 /// Runs a program on operands in host memory.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
 fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut call: HostCall<'_>) -> Result<(), Error> {
     let (desc, tiles) = (&program.desc, &program.base.tiles);

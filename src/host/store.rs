@@ -35,7 +35,6 @@ impl Blocks<'_> {
     /// Stores the blocks; a later one overwrites an earlier one.
     ///
     /// # Errors
-    ///
     /// Those of [`Epilogue::of`].
     pub fn store(&self, product: &mut Product<'_>) -> Result<(), Error> {
         match product.operands.class.compute {

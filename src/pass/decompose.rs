@@ -116,7 +116,6 @@ impl DecomposeDesc {
     /// `workspace`.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`].
     pub fn launch(
         &self,

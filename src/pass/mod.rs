@@ -53,7 +53,6 @@ impl PassDesc {
     /// Whether this is a kernel for `machine`.
     ///
     /// # Errors
-    ///
     /// Those of [`TransposeDesc::check_on`].
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
@@ -90,7 +89,6 @@ impl Pass {
     /// is read where it lies, or is an earlier product's, too. The workspace begins at `first`.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`], [`Refusal::Overflow`]; those of a transpose.
     pub fn of_product(
         desc: &GemmDesc,
@@ -159,7 +157,6 @@ impl Pass {
     /// What it is launched with, one launch after the other.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`], of each that has too many blocks.
     pub fn launches(&self) -> impl Iterator<Item = Result<Launch, Refusal>> + '_ {
         let passes = match self {

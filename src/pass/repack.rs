@@ -192,7 +192,6 @@ impl RepackDesc {
     /// What copies rows from one address to another is launched with.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`].
     pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
         let RepackShapes { rows, row_bytes, stride, pitch } = *shapes;

@@ -26,7 +26,6 @@ pub trait Plan: Send + Sync {
     /// holds so many clusters at once.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`]; those of tensor maps.
     fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal>;
     /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
@@ -34,7 +33,6 @@ pub trait Plan: Send + Sync {
     /// What the host runs.
     ///
     /// # Errors
-    ///
     /// Those of the description's components.
     fn program(&self) -> Result<HostProgram, Refusal>;
 }

@@ -18,7 +18,6 @@ pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
 /// Whether `libcuda` can be loaded. cudarc panics on its first use when it cannot, so this is asked before.
 ///
 /// # Errors
-///
 /// [`Error::Library`], naming what was tried.
 pub fn present() -> Result<(), Error> {
     // SAFETY: the function only tries to load the library.
@@ -36,7 +35,6 @@ pub fn present() -> Result<(), Error> {
 /// The newest CUDA that the driver speaks, major and minor.
 ///
 /// # Errors
-///
 /// [`Error::Library`] without a driver, [`Error::Driver`] when it does not answer.
 pub fn version() -> Result<(i32, i32), Error> {
     present()?;
@@ -49,7 +47,6 @@ pub fn version() -> Result<(i32, i32), Error> {
 /// Whether the driver has the function `call`. cudarc panics on the first use of one that it cannot find, so this is asked before.
 ///
 /// # Errors
-///
 /// [`Error::Library`] without a driver, or with one that is too old.
 pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
     present()?;
@@ -69,7 +66,6 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
 /// `grid.clusters` does not count. The function's limit of dynamic shared memory has to have been raised to `grid.shared_bytes`.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] where [`Grid::blocks`] refuses one cluster; [`Error::Library`], [`Error::Driver`].
 pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &Grid) -> Result<u32, Error> {
     let one = Grid { clusters: 1, ..*grid };
@@ -105,12 +101,10 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
 /// Enqueues a kernel.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] where [`Grid::blocks`] does; [`Error::Driver`] when the driver refuses, as it does a grid that is not whole
 /// clusters of those that the kernel was compiled for.
 ///
 /// # Safety
-///
 /// The kernel takes `params` and nothing else, by value, and what it touches through the addresses in it is device memory of the
 /// stream's context, which stays and is not otherwise used until the kernel is done.
 pub unsafe fn enqueue<Params: Pod>(
@@ -126,7 +120,6 @@ pub unsafe fn enqueue<Params: Pod>(
 /// The same of a kernel's parameters as bytes.
 ///
 /// # Safety
-///
 /// That of [`enqueue`]; the first of the bytes are those of the struct that the kernel takes.
 unsafe fn enqueue_bytes(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     let blocks = grid.blocks()?;
@@ -147,7 +140,6 @@ impl VouchedUnit {
     /// The unit.
     ///
     /// # Safety
-    ///
     /// Its entry point takes [`GemmParams`](crate::codegen::GemmParams) and nothing else, by value; of the operands it touches what
     /// the extents and leading dimensions in it span, and writes D alone.
     pub const unsafe fn new(unit: TranslationUnit) -> Self {
@@ -167,7 +159,6 @@ impl VouchedUnit {
 /// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
 ///
 /// # Errors
-///
 /// Those of [`enqueue`].
 pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers

@@ -159,7 +159,6 @@ impl Library {
     /// Loads the first library among the [`candidates`] that loads.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] where none does; it names every place and what was wrong there.
     pub fn find(wanted: &Wanted, environment: &Environment) -> Result<Self, Error> {
         let mut tried = Vec::new();
@@ -188,11 +187,9 @@ impl Library {
     /// The function `name`, as `F`.
     ///
     /// # Safety
-    ///
     /// `F` must be the `unsafe extern "C" fn` type that the library declares `name` with.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] where the library has no such function: it is older than what we need.
     pub unsafe fn function<F: Copy>(&self, name: &'static CStr) -> Result<F, Error> {
         // SAFETY: the caller vouches for the type. The pointer may outlive the symbol: the library is never unloaded.

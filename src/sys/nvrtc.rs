@@ -100,7 +100,6 @@ impl Nvrtc {
     /// install a library meanwhile.
     ///
     /// # Errors
-    ///
     /// As [`load`](Self::load).
     pub fn get() -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Nvrtc> = OnceLock::new();
@@ -119,7 +118,6 @@ impl Nvrtc {
     /// The NVRTC that `environment` leads to.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] where there is none, or it is too old; [`Error::Driver`] where it cannot tell its version.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&NVRTC, environment)?;
@@ -154,7 +152,6 @@ impl Nvrtc {
     /// Compiles a program to a cubin.
     ///
     /// # Errors
-    ///
     /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too old or too new for the
     /// architecture; [`Error::Nul`] where a text holds a NUL byte; [`Error::Driver`] for anything else NVRTC answers.
     pub fn compile(&self, program: &Program) -> Result<Compiled, Error> {

@@ -11,7 +11,6 @@ use cudarc::driver::{CudaStream, sys};
 /// found large enough, which is borrowed for the call.
 ///
 /// # Errors
-///
 /// [`Error::Driver`] when the device has failed.
 pub(crate) fn read_back<T: Pod, const N: usize>(stream: &CudaStream, addresses: [u64; N]) -> Result<[T; N], Error> {
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;

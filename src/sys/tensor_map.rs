@@ -14,7 +14,6 @@ use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
 /// enqueued.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] where [`TensorMapDesc::check_at`] refuses; [`Error::Library`] without a driver, or with one of before CUDA 12;
 /// [`Error::Driver`].
 pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {

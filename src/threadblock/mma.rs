@@ -1,11 +1,11 @@
 //! The main loop of a block, along K.
 //!
-//! A main loop is a [`Schedule`]. The type ([`Mma`]) carries facts; the behaviour ([`Mainloop`]) belongs to the
+//! A main loop is a [`Schedule`]. The type ([`Mma`]) carries facts; the behaviour belongs to the
 //! value, [`MainloopKind`], so that a description from a file runs the same code as one from types.
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.
 
-use super::{MmaBase, mma_multistage::Multistage, mma_pipelined::Pipelined, mma_single_stage::SingleStage};
+use super::{MmaBase, mma_multistage, mma_pipelined, mma_single_stage};
 use crate::words::words;
 use crate::{operand::OperandKind, schedule::Schedule, shape::Shape, warp};
 use core::marker::PhantomData;
@@ -66,14 +66,6 @@ main_loops! {
     MmaWarpSpecialized<const STAGES> = WarpSpecialized, STAGES;
 }
 
-/// What a main loop does whose threads all follow one schedule.
-pub trait Mainloop: Sync {
-    /// The C++ template of the twin.
-    fn cuda(&self) -> &'static str;
-    /// The order of steps.
-    fn schedule(&self, base: &MmaBase) -> Schedule;
-}
-
 impl MainloopKind {
     /// Whether it is one of these.
     pub(crate) const fn is_among(self, loops: &[Self]) -> bool {
@@ -89,13 +81,23 @@ impl MainloopKind {
         matches!(self, Self::Multistage | Self::WarpSpecialized)
     }
 
-    /// What it does; `None` of warp-specialized kernels.
-    pub fn behaviour(self) -> Option<&'static dyn Mainloop> {
+    /// The C++ template of one whose threads all follow one schedule; `None` of warp-specialized kernels.
+    pub const fn cuda(self) -> Option<&'static str> {
         match self {
-            Self::SingleStage => Some(&SingleStage),
-            Self::Pipelined => Some(&Pipelined),
-            Self::Multistage => Some(&Multistage),
+            Self::SingleStage => Some("threadblock::MmaSingleStage"),
+            Self::Pipelined => Some("threadblock::MmaPipelined"),
+            Self::Multistage => Some("threadblock::MmaMultistage"),
             Self::WarpSpecialized => None,
+        }
+    }
+
+    /// The order of steps that all threads of such a block follow.
+    pub(super) fn schedule(self, base: &MmaBase) -> Schedule {
+        match self {
+            Self::SingleStage => mma_single_stage::schedule(),
+            Self::Pipelined => mma_pipelined::schedule(base),
+            Self::Multistage => mma_multistage::schedule(base),
+            Self::WarpSpecialized => Schedule::default(),
         }
     }
 }

@@ -55,7 +55,7 @@ impl MmaBase {
 
     /// The order of steps; none of a warp-specialized main loop.
     pub fn schedule(&self) -> Schedule {
-        let mut schedule = self.mainloop.behaviour().map_or_else(Schedule::default, |mainloop| mainloop.schedule(self));
+        let mut schedule = self.mainloop.schedule(self);
         let slices = self.tiles.warps().k;
         for slice in 1..slices as u8 {
             schedule.epilogue.extend([Step::StorePartials { slice }, Step::Barrier, Step::ReducePartials { slice }]);

@@ -7,43 +7,32 @@
 //!
 //! Twin: `kernels/threadblock/mma_multistage.cuh`.
 
-use super::{
-    MmaBase,
-    mma::{Mainloop, accesses},
-};
+use super::{MmaBase, mma::accesses};
 use crate::schedule::{Schedule, Step};
 
 /// Over how many k-blocks, from the first on, the copies of a tile are spread. Measured: one bunch keeps the multiplications
 /// waiting, and each bunch costs instructions of its own; see `docs/performance/learned.md`.
 const COPY_PARTS: u8 = 2;
 
-/// [`MainloopKind::Multistage`](super::MainloopKind::Multistage).
-pub(super) struct Multistage;
-
-impl Mainloop for Multistage {
-    fn cuda(&self) -> &'static str {
-        "threadblock::MmaMultistage"
-    }
-
-    fn schedule(&self, base: &MmaBase) -> Schedule {
-        let k_blocks = base.tiles.warp.k as u8;
-        let parts = COPY_PARTS;
-        let landed = Step::Wait { pending: base.stages as u8 - 2 };
-        let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
-        prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);
-        let counts = base.operands.map(|operand| operand.thread_map().accesses());
-        let mut body = Vec::new();
-        for k_block in 0..k_blocks {
-            if k_block + 1 == k_blocks {
-                body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
-            }
-            body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
-            // A part without accesses is no step.
-            if k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some() {
-                body.push(Step::Copy { part: k_block, of: parts });
-            }
-            body.push(Step::Multiply { k_block });
+/// The order of steps of [`MainloopKind::Multistage`](super::MainloopKind::Multistage).
+pub(super) fn schedule(base: &MmaBase) -> Schedule {
+    let k_blocks = base.tiles.warp.k as u8;
+    let parts = COPY_PARTS;
+    let landed = Step::Wait { pending: base.stages as u8 - 2 };
+    let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
+    prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);
+    let counts = base.operands.map(|operand| operand.thread_map().accesses());
+    let mut body = Vec::new();
+    for k_block in 0..k_blocks {
+        if k_block + 1 == k_blocks {
+            body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
         }
-        Schedule { prologue, body, ..Schedule::default() }
+        body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
+        // A part without accesses is no step.
+        if k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some() {
+            body.push(Step::Copy { part: k_block, of: parts });
+        }
+        body.push(Step::Multiply { k_block });
     }
+    Schedule { prologue, body, ..Schedule::default() }
 }

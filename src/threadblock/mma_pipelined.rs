@@ -6,31 +6,23 @@
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
-use super::{MmaBase, mma::Mainloop};
+use super::MmaBase;
 use crate::schedule::{Schedule, Step};
 
-/// [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
-pub(super) struct Pipelined;
-
-impl Mainloop for Pipelined {
-    fn cuda(&self) -> &'static str {
-        "threadblock::MmaPipelined"
-    }
-
-    fn schedule(&self, base: &MmaBase) -> Schedule {
-        let k_blocks = base.tiles.warp.k as u8;
-        let mut body = Vec::new();
-        for k_block in 0..k_blocks {
-            if k_block + 1 == k_blocks {
-                body.extend([Step::Store, Step::Barrier, Step::Advance]);
-            }
-            body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
-            if k_block == 0 {
-                body.push(Step::Fetch);
-            }
-            body.push(Step::Multiply { k_block });
+/// The order of steps of [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
+pub(super) fn schedule(base: &MmaBase) -> Schedule {
+    let k_blocks = base.tiles.warp.k as u8;
+    let mut body = Vec::new();
+    for k_block in 0..k_blocks {
+        if k_block + 1 == k_blocks {
+            body.extend([Step::Store, Step::Barrier, Step::Advance]);
         }
-        let prologue = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { k_block: 0 }];
-        Schedule { prologue, body, ..Schedule::default() }
+        body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
+        if k_block == 0 {
+            body.push(Step::Fetch);
+        }
+        body.push(Step::Multiply { k_block });
     }
+    let prologue = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { k_block: 0 }];
+    Schedule { prologue, body, ..Schedule::default() }
 }

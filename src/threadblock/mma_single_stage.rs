@@ -6,19 +6,10 @@
 //!
 //! Twin: `kernels/threadblock/mma_single_stage.cuh`.
 
-use super::{MmaBase, mma::Mainloop};
 use crate::schedule::{Schedule, Step};
 
-/// [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
-pub(super) struct SingleStage;
-
-impl Mainloop for SingleStage {
-    fn cuda(&self) -> &'static str {
-        "threadblock::MmaSingleStage"
-    }
-
-    fn schedule(&self, _: &MmaBase) -> Schedule {
-        let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
-        Schedule { body, ..Schedule::default() }
-    }
+/// The order of steps of [`MainloopKind::SingleStage`](super::MainloopKind::SingleStage).
+pub(super) fn schedule() -> Schedule {
+    let body = vec![Step::Fetch, Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
+    Schedule { body, ..Schedule::default() }
 }

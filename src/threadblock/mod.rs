@@ -32,7 +32,7 @@ pub mod work;
 pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
-pub use mma::{Mainloop, MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
+pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
 pub use mma_base::MmaBase;
 #[doc(hidden)]

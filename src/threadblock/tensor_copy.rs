@@ -51,7 +51,6 @@ impl SharedBox {
     /// The box of a description, in a tile at a shared memory address of its block.
     ///
     /// # Errors
-    ///
     /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is not a multiple of 128,
     /// [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
@@ -137,7 +136,6 @@ impl TensorCopy {
     /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
-    ///
     /// [`Refusal::TensorCorner`].
     pub const fn check(&self) -> Result<(), Refusal> {
         let (value, of) = (self.corner[0], self.tile.map.element.elements_in(CHUNK_BYTES));
@@ -210,7 +208,6 @@ impl TensorCopy {
     /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which TMA rounds, numbers that are rounded.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
     pub fn load(&self, global: &[u8], shared: &mut [u8]) -> Result<u32, Refusal> {
         self.fits(global.len(), shared.len())?;
@@ -227,7 +224,6 @@ impl TensorCopy {
     /// these whole, and so what lies behind the row.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
     pub fn store(&self, shared: &[u8], global: &mut [u8]) -> Result<(), Refusal> {
         self.fits(global.len(), shared.len())?;

@@ -86,7 +86,6 @@ impl Work {
     /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles, where `resident` clusters run at once.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`] for more rectangles than a grid has blocks.
     pub fn of(
         (kind, order): (WorkKind, SwizzleKind),

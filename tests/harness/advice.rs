@@ -25,7 +25,7 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
         Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
             // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
-            let left = if d.family.mainloop().behaviour().is_none() { available - partials } else { available };
+            let left = if d.family.mainloop().cuda().is_none() { available - partials } else { available };
             left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
         }
         Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),

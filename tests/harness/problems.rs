@@ -89,7 +89,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // TMA takes any extents; addresses and rows of A and of B begin where it can read.
-    let roles = d.family.mainloop().behaviour().is_none();
+    let roles = d.family.mainloop().cuda().is_none();
     let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };
     if wanted.aligned && !roles {
         // The contiguous extent of each operand is a multiple of its alignment.

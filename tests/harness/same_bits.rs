@@ -99,7 +99,7 @@ pub type Other<'o> = &'o (dyn Fn(&Guarded, &Buffers, u64) -> Result<HostBuffer, 
 
 /// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
 pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let most_work = if desc.family.mainloop().behaviour().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
+    let most_work = if desc.family.mainloop().cuda().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
     let wanted = problems::Wanted { most_work, aligned };
     let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);

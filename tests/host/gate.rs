@@ -41,7 +41,7 @@ fn product(desc: &GemmDesc, guarded: &Guarded, seed: u64) -> Result<Vec<u8>, Err
 /// The line, with the bits of its product.
 fn multiplied(line: &Line) -> Line {
     let (desc, seed) = (line.desc("product"), line.number("seed"));
-    let most_work = if desc.family.mainloop().behaviour().is_none() { 6 * MOST_WORK } else { MOST_WORK };
+    let most_work = if desc.family.mainloop().cuda().is_none() { 6 * MOST_WORK } else { MOST_WORK };
     let guarded = guarded(seed, &desc, problems::Wanted { most_work, aligned: false });
     let bytes = product(&desc, &guarded, seed).unwrap_or_else(|error| panic!("{error}\n{}", line.text()));
     line.clone().with(json!({ "bits": digest([&bytes[..]]) }))

@@ -92,7 +92,6 @@ impl WarpAccess {
     /// The access of `bytes` bytes a lane at these addresses, in bytes, lane 0 first; lanes beyond the last are off.
     ///
     /// # Errors
-    ///
     /// [`NotAnAccess`] for a width other than 1, 2, 4, 8 and 16, for more than 32 addresses, and for an address that is no
     /// multiple of the width.
     pub fn new(direction: Direction, bytes: u32, addresses: impl IntoIterator<Item = Option<u64>>) -> Result<Self, NotAnAccess> {

@@ -71,7 +71,6 @@ const PARTLY: [(&str, Mask); 9] = [
 /// Every case.
 ///
 /// # Errors
-///
 /// None, as a test says: every case is an access.
 pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     let mut cases = Cases { found: Vec::new() };

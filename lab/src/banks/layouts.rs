@@ -82,7 +82,6 @@ impl LaidAccess {
     /// ```
     ///
     /// # Errors
-    ///
     /// [`NotLaid`] when either is no layout, for more threads than lanes, an index outside of the data, and what is no
     /// [`WarpAccess`].
     pub fn warp(&self) -> Result<WarpAccess, NotLaid> {

@@ -76,7 +76,6 @@ impl Probe {
     /// Compiles and loads them.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let sm = falchion::cuda::machine_of(context)?.sm;
@@ -88,7 +87,6 @@ impl Probe {
     /// Makes one access, in one launch, and waits for it.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] for addresses beyond [`SPAN_BYTES`], [`Error::Driver`].
     pub fn run(&self, access: &WarpAccess) -> Result<(), Error> {
         let offsets = offsets(access)?;

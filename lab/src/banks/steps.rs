@@ -85,7 +85,6 @@ impl Steps {
 /// ```
 ///
 /// # Errors
-///
 /// [`Error::Refused`] for a description that does not check, and those of [`of_program`].
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
@@ -107,7 +106,6 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
 /// The accesses of a program, in the order of [`Purpose`], A before B.
 ///
 /// # Errors
-///
 /// [`Error::Fault`] for a program that does what it must not.
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();

@@ -25,7 +25,6 @@ pub(super) fn prepared<T>(
 /// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
 pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
     let op = match problem.op.as_deref() {
@@ -62,7 +61,6 @@ pub struct Compiled {
 /// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
 ///
 /// # Errors
-///
 /// Those of [`compile`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
     let newest = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);

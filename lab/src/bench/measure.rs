@@ -59,7 +59,6 @@ impl Bench {
     /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked for.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
     pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
         let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
@@ -71,7 +70,6 @@ impl Bench {
     /// refused.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
     pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
         if problem.batch.unwrap_or(1) != 1 {

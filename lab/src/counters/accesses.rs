@@ -83,7 +83,6 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
     /// Whether all were accesses.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] where an address is not a multiple of the access.
     pub fn finish(&self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), |what| Err(Error::Measurement { because: what.to_string() }))

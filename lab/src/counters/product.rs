@@ -100,7 +100,6 @@ impl Counters {
 /// ```
 ///
 /// # Errors
-///
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
 /// [`Error::Measurement`] when blocks are not alike, when an address is not a multiple of the access, and when a number passes 64
 /// bits.

@@ -59,7 +59,6 @@ impl TransposeCounters {
 /// ```
 ///
 /// # Errors
-///
 /// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
 /// [`Error::Measurement`] when an address is not a multiple of the access.
 pub fn count_transpose(program: &TransposeProgram, problem: &TransposeProblem) -> Result<TransposeCounters, Error> {

@@ -60,7 +60,6 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
 /// ```
 ///
 /// # Errors
-///
 /// [`Error::Refused`] for a description that does not check.
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;

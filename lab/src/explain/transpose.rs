@@ -41,7 +41,6 @@ pub struct TransposeExplanation {
 /// What is chosen for a problem in memory that begins at multiples of 16 bytes, and why.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when the description is invalid.
 pub fn explain_transpose(
     choice: &Choice,

@@ -71,7 +71,6 @@ impl Census {
     /// Asks `check` of every point. Where D is column-major, refusals name the operands as the user has them.
     ///
     /// # Errors
-    ///
     /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its sentence.
     pub fn of(space: &Space, check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync)) -> Result<Self, Error> {
         let points = space.points()?;

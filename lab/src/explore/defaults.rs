@@ -29,7 +29,6 @@ impl Space {
     /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture.
     ///
     /// # Errors
-    ///
     /// None of its own: those of [`Space::of_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
         let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.class.op).map(|(_, family)| family(base));

@@ -13,7 +13,6 @@ impl Space {
     /// number stands for its digits, and a single value for a list of one.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] when the text is no such JSON; those of [`Space::of_families`].
     pub fn from_json(base: &GemmDesc, text: &str) -> Result<Self, Error> {
         let refuse = |because: String| Error::Measurement { because: format!("the space cannot be read: {because}") };

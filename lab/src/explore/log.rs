@@ -23,7 +23,6 @@ impl Log {
     /// Opens a log, or begins one, and reads what is in it.
     ///
     /// # Errors
-    ///
     /// [`Error::Io`] when the file cannot be read and written; [`Error::Measurement`] when it is no log, is the log of other trials
     /// than `header`'s, or is being written by another run.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<Entry>), Error> {
@@ -70,7 +69,6 @@ impl Log {
     /// Keeps one more entry.
     ///
     /// # Errors
-    ///
     /// [`Error::Io`] when it cannot be written.
     pub fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
         self.line(&entry.to_json()?)

@@ -164,7 +164,6 @@ impl Entry {
     /// The entry as one line of JSON, without a newline.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] when it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
         to_line(self)

@@ -118,7 +118,6 @@ impl Space {
     /// A space of several families, each given by lists for some knobs; the other knobs are those of `base`.
     ///
     /// # Errors
-    ///
     /// Those of [`set`](Self::set); [`Error::Measurement`] when there is no family.
     pub fn of_families<V: AsRef<str>>(base: &GemmDesc, families: &[Vec<(String, Vec<V>)>]) -> Result<Self, Error> {
         let mut all = Vec::new();
@@ -148,7 +147,6 @@ impl Space {
     /// Gives a knob, by its JSON name, other values in every family. A value that is there twice counts once.
     ///
     /// # Errors
-    ///
     /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there is none.
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
@@ -160,7 +158,6 @@ impl Space {
     /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family without one is left out.
     ///
     /// # Errors
-    ///
     /// Those of [`set`](Self::set), and [`Error::KnobText`] when no family is left.
     pub fn keep<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
@@ -185,7 +182,6 @@ impl Space {
     /// every other knob takes the values in each of them.
     ///
     /// # Errors
-    ///
     /// Those of [`set`](Self::set) and [`keep`](Self::keep).
     pub fn narrow<V: AsRef<str>>(&mut self, name: &str, texts: &[V]) -> Result<(), Error> {
         let mut values = Vec::new();
@@ -237,7 +233,6 @@ impl Space {
     /// How many points there are.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] when there are too many to be looked at.
     pub fn points(&self) -> Result<u64, Error> {
         let points = self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));

@@ -53,7 +53,6 @@ impl Climb {
     /// The climb that the counts predict, nothing run yet.
     ///
     /// # Errors
-    ///
     /// Those of [`traffic`].
     pub fn predicted(size: usize, machine: &Machine, on: &str) -> Result<Self, Error> {
         let predicted = |rung: &Rung| {

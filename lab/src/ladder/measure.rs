@@ -20,7 +20,6 @@ use std::sync::Arc;
 /// Climbs: `reached` hears of each rung's number as it is done.
 ///
 /// # Errors
-///
 /// Those of [`Bench::measure`]: a rung that computes anything else than the product is not timed.
 pub fn climb(
     context: &Arc<CudaContext>,
@@ -60,7 +59,6 @@ pub fn climb(
 /// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number as it is done.
 ///
 /// # Errors
-///
 /// Those of [`TransposeBench::measure`].
 pub fn climb_transposes(
     bench: &mut TransposeBench,

@@ -62,7 +62,6 @@ impl Machine {
     /// The rate that counts predict, in TFLOP/s.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] when an address is not a multiple of its access: a description that checks has no such.
     pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
         let warp = f64::from(WARP);

@@ -93,7 +93,6 @@ fn four_by_four_strided(knobs: &mut SimtKnobs) {
 /// The ladder: the sixth version twice, as its author has it, and three wrong turns beside the rung that they left.
 ///
 /// # Errors
-///
 /// [`Refusal`] when a configuration does not check; a test sees that all do.
 pub fn rungs() -> Result<Vec<Rung>, Refusal> {
     use ArchKind::{Sm70, Sm80};

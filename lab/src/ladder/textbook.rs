@@ -37,7 +37,6 @@ impl Textbook {
     /// another's.
     ///
     /// # Errors
-    ///
     /// [`Refusal`] when it does not check; a test sees that it does.
     pub fn types() -> Result<GemmDesc, Refusal> {
         super::rungs::first_configuration().map(|desc| desc.sum())
@@ -46,7 +45,6 @@ impl Textbook {
     /// All that NVRTC sees.
     ///
     /// # Errors
-    ///
     /// Those of [`types`](Self::types).
     pub fn translation_unit(self) -> Result<TranslationUnit, Refusal> {
         let (side, threads) = (Self::SIDE, Self::THREADS);
@@ -63,7 +61,6 @@ impl Textbook {
     /// Compiles and loads the kernel. It computes what [`types`](Self::types) describes.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaKernel::prepare`](falchion::cuda::CudaKernel::prepare).
     #[cfg(feature = "cuda")]
     pub fn prepare(

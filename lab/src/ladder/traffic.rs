@@ -22,7 +22,6 @@ pub const SIZE_MOST: usize = 32_768;
 /// Whether a product of `size` x `size` x `size` can be climbed.
 ///
 /// # Errors
-///
 /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest size that can.
 pub fn check_size(size: usize) -> Result<(), Refusal> {
     if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
@@ -48,7 +47,6 @@ pub fn check_size(size: usize) -> Result<(), Refusal> {
 /// The accesses of `D = A·B`, all three `size` x `size` and by rows, as a rung's threads make them.
 ///
 /// # Errors
-///
 /// Those of [`check_size`] and of [`count`].
 pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
     check_size(size)?;

@@ -64,7 +64,6 @@ impl TransposeClimb {
     /// The climb with what is counted, nothing run yet.
     ///
     /// # Errors
-    ///
     /// Those of [`count_transpose`].
     pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
         let problem = TransposeProblem::packed(rows, columns);
@@ -111,7 +110,6 @@ impl TransposeClimb {
 /// compares every element.
 ///
 /// # Errors
-///
 /// [`Error::Fault`] when the rung does what it must not.
 pub fn verify_transpose(rung: Rung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
     let desc = rung.desc(Combine::Move, kind.bytes_of(1));

@@ -17,7 +17,6 @@ const DEPTH: usize = 192;
 /// kernels, which have no shared state to watch, run as the loops that they are.
 ///
 /// # Errors
-///
 /// [`Error::Fault`] when the rung does what it must not.
 pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     let desc = match rung.program {

@@ -27,7 +27,6 @@ impl HostMatrix {
     /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
-    ///
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
         let count = View::new((), order, leading).elements((rows, columns), 1);
@@ -59,7 +58,6 @@ impl HostMatrix {
     /// The elements, to be read.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::slice`].
     pub fn slice(&self) -> Result<HostSlice<'_>, Error> {
         self.buffer.whole()
@@ -68,7 +66,6 @@ impl HostMatrix {
     /// The elements, to be written.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::slice_mut`].
     pub fn slice_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
         self.buffer.whole_mut()
@@ -77,7 +74,6 @@ impl HostMatrix {
     /// Draws every element from a seed; the matrix is the same in every layout.
     ///
     /// # Errors
-    ///
     /// Those of [`Distribution::fill`].
     pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
         let (view, extents) = (self.view(), self.extents());
@@ -100,7 +96,6 @@ impl HostMatrix {
     /// `order`, which need not be the matrix's.
     ///
     /// # Errors
-    ///
     /// The first that `next` returns; the elements before it are set.
     pub fn try_fill<F: From<Error> + From<Refusal>>(
         &mut self,
@@ -129,7 +124,6 @@ impl HostMatrix {
     /// Every element, line by line of `order`, which need not be the matrix's.
     ///
     /// # Errors
-    ///
     /// The first that `visit` returns.
     pub fn try_each<F: From<Error> + From<Refusal>>(
         &self,

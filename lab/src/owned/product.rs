@@ -43,7 +43,6 @@ impl HostProduct {
     /// problem is checked before any memory is asked for.
     ///
     /// # Errors
-    ///
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
@@ -90,7 +89,6 @@ impl HostProduct {
     /// The matrices, D to be written.
     ///
     /// # Errors
-    ///
     /// Those of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
@@ -101,7 +99,6 @@ impl HostProduct {
     /// Computes D on the host.
     ///
     /// # Errors
-    ///
     /// Those of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
         let problem = self.problem();
@@ -119,7 +116,6 @@ impl HostProduct {
     /// Holds D against a reference, that of each product: every element, or those of some rows where every one would take too long.
     ///
     /// # Errors
-    ///
     /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
     pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
         let c = match &self.c {

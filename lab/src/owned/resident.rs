@@ -61,7 +61,6 @@ impl Resident {
     /// Copies the operands, what D holds among them.
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] when the device has no room.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
         let HostMatrices { a, b, c, d, vectors: [m, n] } = matrices;
@@ -76,7 +75,6 @@ impl Resident {
     /// when it is first needed.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
     pub fn run(&mut self, kernel: &CudaKernel, problem: &Problem, first: [usize; 4]) -> Result<(), Error> {
         let Self { stream, a, b, c, d, vectors, workspace } = self;
@@ -98,7 +96,6 @@ impl Resident {
     /// Copies the operands of a transpose, what D holds among them.
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] when the device has no room.
     pub fn of_transpose(stream: &Arc<CudaStream>, call: &HostTransposeCall<'_>) -> Result<Self, Error> {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
@@ -110,7 +107,6 @@ impl Resident {
     /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
     ///
     /// # Errors
-    ///
     /// Those of [`transpose`].
     pub fn transpose(
         &mut self,
@@ -128,7 +124,6 @@ impl Resident {
     /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
     ///
     /// # Errors
-    ///
     /// Those of [`CuteGemmKernel::run`].
     pub fn run_cute_gemm(&mut self, kernel: &CuteGemmKernel, first: [usize; 3]) -> Result<(), Error> {
         let Self { stream, a, b, d, .. } = self;
@@ -139,7 +134,6 @@ impl Resident {
     /// Waits for the device, and copies D back.
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] when the device has failed.
     pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
         self.d.download(&self.stream, d)
@@ -154,7 +148,6 @@ fn factor(b: &Option<Copied>) -> Result<&Copied, Refusal> {
 /// Computes one product of host operands on a device: copies, runs, waits, copies back.
 ///
 /// # Errors
-///
 /// Those of [`CudaKernel::prepare`] and [`CudaKernel::run`].
 pub fn run_from_host(
     stream: &Arc<CudaStream>,

@@ -50,7 +50,6 @@ impl HostTranspose {
     /// about the problem is checked before any memory is asked for.
     ///
     /// # Errors
-    ///
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
     pub fn poisoned(kind: ElementKind, choice: Choice, problem: &TransposeProblem) -> Result<Self, Error> {
         let TransposeProblem { rows, columns, batch, scalars, .. } = *problem;
@@ -76,7 +75,6 @@ impl HostTranspose {
     /// Draws A and B from a seed.
     ///
     /// # Errors
-    ///
     /// Those of [`HostMatrix::draw`].
     pub fn draw(&mut self, seed: u64) -> Result<(), Error> {
         for (stream, matrix) in (0..).zip(self.operands()) {
@@ -117,7 +115,6 @@ impl HostTranspose {
     /// The call, D to be written.
     ///
     /// # Errors
-    ///
     /// Those of [`HostMatrix::slice`].
     pub fn call(&mut self) -> Result<HostTransposeCall<'_>, Error> {
         let b = self.b.as_ref().try_map(HostMatrix::slice)?;
@@ -127,7 +124,6 @@ impl HostTranspose {
     /// Computes D on the host.
     ///
     /// # Errors
-    ///
     /// Those of [`run_on_host`].
     pub fn run(&mut self, mode: Mode) -> Result<(), Error> {
         run_on_host(&self.desc(), mode, self.call()?)
@@ -136,7 +132,6 @@ impl HostTranspose {
     /// Holds every element of D against the definition, and what lies between its rows against the poison that was there.
     ///
     /// # Errors
-    ///
     /// Those of [`verdict`].
     pub fn verify(&self) -> Result<TransposeVerdict, Error> {
         let before = HostBuffer::poisoned(self.d.kind(), self.problem.d.memory.length)?;

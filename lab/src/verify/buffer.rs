@@ -38,7 +38,6 @@ impl HostBuffer {
     /// `length` elements, each holding poison: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
-    ///
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let too_much = || Refusal::OutOfMemory {
@@ -72,7 +71,6 @@ impl HostBuffer {
     /// All of the elements.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn whole(&self) -> Result<HostSlice<'_>, Error> {
         self.slice(0..self.length)
@@ -81,7 +79,6 @@ impl HostBuffer {
     /// All of the elements, to be written.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn whole_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
         self.slice_mut(0..self.length)
@@ -90,7 +87,6 @@ impl HostBuffer {
     /// Some of the elements; those beyond the end are left out.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn slice(&self, elements: Range<usize>) -> Result<HostSlice<'_>, Error> {
         let bytes = &self.bytes()[within(elements, self.length, self.kind)];
@@ -100,7 +96,6 @@ impl HostBuffer {
     /// Some of the elements, to be written; those beyond the end are left out.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn slice_mut(&mut self, elements: Range<usize>) -> Result<HostSliceMut<'_>, Error> {
         let range = within(elements, self.length, self.kind);
@@ -111,7 +106,6 @@ impl HostBuffer {
     /// The number at `place`; NaN beyond the end.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn get(&self, place: usize) -> Result<f64, Error> {
         let mut number = Vec::with_capacity(1);
@@ -122,7 +116,6 @@ impl HostBuffer {
     /// Writes the number nearest to `x` to `place`; nothing beyond the end.
     ///
     /// # Errors
-    ///
     /// Those of [`HostBuffer::poisoned`].
     pub fn set(&mut self, place: usize, x: f64) -> Result<(), Error> {
         fn write<E: Number>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {

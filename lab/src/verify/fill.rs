@@ -130,7 +130,6 @@ impl Distribution {
     /// (i, j) depends on the seed and on `i * columns + j` only, so that a matrix is the same in every layout.
     ///
     /// # Errors
-    ///
     /// None: a slice is of its own type.
     pub fn fill(
         self,

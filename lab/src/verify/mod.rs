@@ -79,7 +79,6 @@ pub struct Claim<'a> {
 /// Checks every element of D.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when the slices do not hold what the shapes say.
 pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
     claim.rows(&(0..claim.problem.m).collect::<Vec<_>>())
@@ -89,7 +88,6 @@ pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
 /// them. Every tile that is at least `m / rows` high is looked at in each of its columns.
 ///
 /// # Errors
-///
 /// Those of [`check`].
 pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Error> {
     claim.rows(&drawn(claim.problem.m, rows, seed))

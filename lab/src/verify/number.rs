@@ -94,7 +94,6 @@ pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, in
 /// Fills memory with what no result is likely to be: NaN, or an integer at the end of the type's range.
 ///
 /// # Errors
-///
 /// None: a slice is of its own type.
 pub fn poison(slice: HostSliceMut<'_>) -> Result<(), Error> {
     fn fill<E: Number>(slice: HostSliceMut<'_>) -> Result<(), Error> {

@@ -51,7 +51,6 @@ impl TransposeVerdict {
 /// Fills a buffer, gaps and all, with bits drawn from a seed; numbers between -2 and 2 where they are added.
 ///
 /// # Errors
-///
 /// Those of [`HostBuffer::slice_mut`].
 pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), Error> {
     buffer.whole_mut()?.bytes_mut().par_chunks_mut(8).enumerate().for_each(|(index, bytes)| {
@@ -71,7 +70,6 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
 /// Holds D of a call against the definition, given what its memory held before.
 ///
 /// # Errors
-///
 /// [`Refusal::TooShort`] when D was of another length before.
 pub fn verdict(combine: Combine, call: &TransposeCall<HostSlice<'_>>, before: HostSlice<'_>) -> Result<TransposeVerdict, Error> {
     let (problem, d) = (call.problem(), call.d.memory);

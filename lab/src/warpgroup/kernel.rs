@@ -41,7 +41,6 @@ impl WarpgroupProbe {
     /// Compiles and loads the kernel.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared memory; [`Error::Library`]
     /// without NVRTC; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
@@ -74,7 +73,6 @@ impl WarpgroupProbe {
     /// registers; `b` is B's tile.
     ///
     /// # Errors
-    ///
     /// [`Error::Measurement`] for operands of another size, and for no rounds; [`Error::Driver`].
     pub fn run(&self, a: &[u8], b: &[u8], rounds: u32) -> Result<Vec<f64>, Error> {
         let ProbeText { bytes_a, fragment_bytes, tile_bytes, shared_bytes, .. } = self.text;

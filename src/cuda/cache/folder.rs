@@ -37,7 +37,6 @@ impl<'a> Folder<'a> {
     /// The folder at `path`, made where it is missing.
     ///
     /// # Errors
-    ///
     /// [`Error::Io`] where it cannot be used, or where others than this user could put cubins into it.
     pub(super) fn open(path: &'a Path) -> Result<Self, Error> {
         let refuse = |because: &str| Err(Error::Io { path: path.into(), because: because.into() });
@@ -69,7 +68,6 @@ impl<'a> Folder<'a> {
     /// Whether a file can be made in it.
     ///
     /// # Errors
-    ///
     /// [`Error::Io`] with what the system said.
     pub(super) fn check(&self) -> Result<(), Error> {
         self.part().map(drop).map_err(|error| Error::Io { path: self.0.into(), because: error.to_string() })

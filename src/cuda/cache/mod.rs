@@ -57,7 +57,6 @@ impl CacheDir {
     /// Makes the folder where it is missing.
     ///
     /// # Errors
-    ///
     /// [`Error::Io`] with the reason: what the system said, or whose the folder is.
     pub fn check(&self) -> Result<(), Error> {
         match self {
@@ -117,7 +116,6 @@ impl Cache {
     /// The entry of `key`: from memory, else from disk, else from `compile`, which must not ask for the same key again.
     ///
     /// # Errors
-    ///
     /// What `compile` answered, and nothing else. It is not kept: the next call compiles again.
     pub fn get_or_compile(&self, key: &Key, compile: impl FnOnce() -> Result<Compiled, Error>) -> Result<Arc<Entry>, Error> {
         let slot = Arc::clone(unpoisoned(&self.slots).entry(*key).or_default());

@@ -156,7 +156,6 @@ impl GemmDesc {
     /// The description as one line of JSON.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when the epilogue is no expression and so has no text.
     pub fn to_json(&self) -> Result<String, Error> {
         self.class.output.epilogue.check()?;
@@ -166,7 +165,6 @@ impl GemmDesc {
     /// The description that JSON states, in version 4 or 3. It is still to be checked.
     ///
     /// # Errors
-    ///
     /// [`Error::Description`] when the text is not JSON, lacks a field, has one too many or one twice, or is of another version.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         /// The version, whatever else there is.

@@ -34,7 +34,6 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// capture. Arguments are alike when the same widths divide their addresses, extents, leading dimensions and strides.
     ///
     /// # Errors
-    ///
     /// Those of [`CudaPass::prepare`].
     pub fn prepare(
         &self,
@@ -71,7 +70,6 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     /// Enqueues the transpose on D's stream.
     ///
     /// # Errors
-    ///
     /// Those of [`Transpose::run`].
     pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
         let stream = Cuda::queue(&arguments.d);
@@ -81,7 +79,6 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     /// Enqueues the transpose on another stream of the same device.
     ///
     /// # Errors
-    ///
     /// Those of [`Transpose::run`].
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
         let combine = arguments.combine;

@@ -62,7 +62,6 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// Whether these arguments can be computed: sizes, leading dimensions, strides.
     ///
     /// # Errors
-    ///
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn can_implement<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> Result<(), Refusal> {
         arguments.problem().check(&self.desc(arguments))
@@ -73,7 +72,6 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits but for a kernel that is not compiled yet.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] when the arguments do not fit; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
         let (queue, combine) = (S::queue(&arguments.d), arguments.combine);

@@ -90,7 +90,6 @@ impl GemmDesc {
     /// The description, where its threads all follow one schedule.
     ///
     /// # Errors
-    ///
     /// [`Refusal::IsWarpSpecialized`] where they do not.
     pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
         self.simt().ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })

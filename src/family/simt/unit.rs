@@ -87,7 +87,7 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
 pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: bool) -> TranslationUnit {
     let mut source = format!(
         "#include \"config.cuh\"\n#include \"family/simt.cuh\"\nusing Mainloop = {}<Config>;\n",
-        base.mainloop.behaviour().map_or("", |mainloop| mainloop.cuda())
+        base.mainloop.cuda().unwrap_or_default()
     );
     if with_fingerprints {
         let program = Program::of(d.sum(), *base);

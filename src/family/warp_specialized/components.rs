@@ -107,7 +107,6 @@ impl WarpSpecialized {
     /// The components of a description.
     ///
     /// # Errors
-    ///
     /// What they are not made for: another operation or architecture, tiles that are no whole number of warpgroups' instructions,
     /// operands that no descriptor reaches, a cluster that does not share its tiles evenly.
     pub const fn of(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {

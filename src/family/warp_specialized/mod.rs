@@ -76,7 +76,6 @@ impl WarpSpecializedDesc {
     /// What the host runs.
     ///
     /// # Errors
-    ///
     /// Those of [`WarpSpecialized::of`].
     pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
         Ok(WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?))

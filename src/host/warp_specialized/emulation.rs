@@ -51,7 +51,6 @@ impl DecomposedOperands {
     /// Those of a call, which is in the kernel's frame. Where nothing is read, there are none.
     ///
     /// # Errors
-    ///
     /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of operands that are not of `f32`.
     pub fn of(program: &EmulationProgram, desc: &WarpSpecializedDesc, call: &HostCall<'_>) -> Result<Self, Error> {
         let (emulation, lines) = (desc.knobs.emulation, [[0; 2]; 2]);

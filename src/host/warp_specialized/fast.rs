@@ -27,7 +27,6 @@ impl<'a> Steps<'a> {
     /// Those of a description.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] where the operands are not widened to `f32`.
     pub fn of(operands: Operands<'a>, scales: Scales<'a>, instruction: Instruction) -> Result<Self, Error> {
         let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];

@@ -40,7 +40,6 @@ use fast::Steps;
 /// Runs a description of this family, which has been checked, in the fast mode.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when there is no such combination of types, or factors cannot be decomposed.
 pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
     in_parts(&EmulationProgram::RIGHT, desc, call, |scales, call| {
@@ -52,7 +51,6 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Re
 /// Runs a program, checked.
 ///
 /// # Errors
-///
 /// Those of [`execute_fast`], [`Error::Fault`].
 pub(crate) fn execute_program(program: &WarpSpecializedProgram, seed: u64, call: HostCall<'_>) -> Result<(), Error> {
     in_parts(&program.emulation, &program.desc, call, |scales, call| {

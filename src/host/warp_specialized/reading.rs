@@ -20,7 +20,6 @@ impl Reading {
     /// Evaluates an operand's descriptors.
     ///
     /// # Errors
-    ///
     /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let maps = &program.operands[operand.index()];

@@ -38,7 +38,6 @@ pub type Fault = (usize, String);
 /// Reads one expression that is all of the text.
 ///
 /// # Errors
-///
 /// Where it is none.
 pub fn parse(text: &str) -> Result<Node, Fault> {
     let mut reader = Reader { text, at: 0, depth: 0 };
@@ -160,7 +159,6 @@ impl Node {
     /// The node as a shape or a stride.
     ///
     /// # Errors
-    ///
     /// Where it is none.
     pub fn int_tuple(&self) -> Result<IntTuple, Fault> {
         match &self.kind {
@@ -174,7 +172,6 @@ impl Node {
     /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of layouts.
     ///
     /// # Errors
-    ///
     /// Where it is none.
     pub fn spelled(&self) -> Result<Layout, Fault> {
         let place = |error: LayoutError| (self.span.start, error.to_string());

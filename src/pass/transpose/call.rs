@@ -129,7 +129,6 @@ impl TransposeProblem {
     /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.
     ///
     /// # Errors
-    ///
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn check(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
         for (field, value) in [(Field::Rows, self.rows), (Field::Columns, self.columns)] {

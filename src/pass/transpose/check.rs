@@ -33,7 +33,6 @@ impl TransposeDesc {
     /// Whether this is a kernel for the newest machine that there is a tag of.
     ///
     /// # Errors
-    ///
     /// A [`Refusal`] with the field, its value, the limit and the nearest legal value.
     pub const fn check(&self) -> Result<(), Refusal> {
         self.check_on(&ArchKind::Sm90.machine())
@@ -42,7 +41,6 @@ impl TransposeDesc {
     /// Whether this is a kernel for `machine`.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check).
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         hold!(self.check_accesses());

@@ -7,7 +7,6 @@ impl TransposeDesc {
     /// The description as one line of JSON.
     ///
     /// # Errors
-    ///
     /// [`Error::Description`] when it cannot be written.
     pub fn to_json(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(refuse)
@@ -16,7 +15,6 @@ impl TransposeDesc {
     /// The description that JSON states. It is still to be checked.
     ///
     /// # Errors
-    ///
     /// [`Error::Description`] when the text is not JSON, lacks a field, or has one too many.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(refuse)

@@ -12,7 +12,6 @@ impl TransposeDesc {
     /// The launch of a problem that has been checked.
     ///
     /// # Errors
-    ///
     /// [`Refusal::TooManyTiles`].
     pub fn launch(&self, problem: &TransposeProblem) -> Result<Launch, Refusal> {
         let ((down, across), TransposeProblem { a, d, .. }) = (problem.tiles(self), problem);

@@ -35,7 +35,6 @@ impl WarpSpecialized {
     /// boxes are what one copy moves. The bits of tf32 move as they are.
     ///
     /// # Errors
-    ///
     /// Those of [`TensorMatrix::map`].
     pub const fn operand_map(
         &self,
@@ -66,7 +65,6 @@ impl WarpSpecialized {
     /// has rows.
     ///
     /// # Errors
-    ///
     /// Those of [`TensorMatrix::map`].
     pub const fn subtile_map(
         &self,

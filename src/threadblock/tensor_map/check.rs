@@ -45,7 +45,6 @@ impl TensorMapDesc {
     /// Whether TMA takes the description.
     ///
     /// # Errors
-    ///
     /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to 2^32; strides are multiples of
     /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes, or under a
     /// swizzle the whole span, and it fits into a block's shared memory.
@@ -85,7 +84,6 @@ impl TensorMapDesc {
     /// Whether a tensor of this description may lie at an address.
     ///
     /// # Errors
-    ///
     /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is not a multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());

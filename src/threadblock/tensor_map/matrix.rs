@@ -39,7 +39,6 @@ impl TensorMatrix {
     /// there is one. A box lies in one matrix.
     ///
     /// # Errors
-    ///
     /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for
     /// strides that TMA does not have; those of [`TensorMapDesc::check`].
     pub const fn map(&self, box_extents: (u32, u32), swizzle: TensorSwizzle) -> Result<TensorMapDesc, Refusal> {

@@ -102,7 +102,6 @@ impl MatrixDescriptor {
     /// ```
     ///
     /// # Errors
-    ///
     /// Bytes that are not a multiple of 16, or 2^18 and more.
     pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, Refusal> {
         let (fields, most) = ([start, leading, stride], (REACH_BYTES - CHUNK_BYTES) as u64);
@@ -118,7 +117,6 @@ impl MatrixDescriptor {
     /// The same, `bytes` further on.
     ///
     /// # Errors
-    ///
     /// As [`new`](Self::new).
     pub const fn advanced(self, bytes: u32) -> Result<Self, Refusal> {
         Self::new(self.start.saturating_add(bytes), self.leading, self.stride, self.swizzle)

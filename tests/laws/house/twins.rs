@@ -189,8 +189,7 @@ fn synchronization_is_spelled_in_the_schedule_and_no_conditional_knows_a_type() 
 #[test]
 fn the_main_loops_that_descriptions_name_are_structs() {
     use falchion::threadblock::MainloopKind;
-    let twins: Vec<_> =
-        MainloopKind::ALL.into_iter().filter_map(|kind| kind.behaviour()).map(|mainloop| mainloop.cuda()).collect();
+    let twins: Vec<_> = MainloopKind::ALL.into_iter().filter_map(MainloopKind::cuda).collect();
     let kernels = files(&["kernels/threadblock"], "cuh");
     let is_struct = |twin: &str| {
         let name = twin.strip_prefix("threadblock::").expect("a name of its namespace");

@@ -146,7 +146,6 @@ impl TransposeBench {
 /// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
 ///
 /// # Errors
-///
 /// Those of [`compile`].
 pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<usize, Error> {
     let mut descs: Vec<TransposeDesc> = Vec::new();

@@ -67,7 +67,6 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 /// Whether a problem of a size, packed, runs with the kernel of a description and not with one of narrower accesses.
 ///
 /// # Errors
-///
 /// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
 /// accesses: another kernel would run in this one's place, or none.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
@@ -107,7 +106,6 @@ impl Gpu {
     /// Opens the device of `stream`; without `with_peer`, cuBLASLt is not looked for.
     ///
     /// # Errors
-    ///
     /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
     pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
         let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
@@ -123,7 +121,6 @@ impl Gpu {
     /// Who runs here.
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] when the device does not say.
     pub fn circumstances(&self, base: &GemmDesc, commit: String) -> Result<Circumstances, Error> {
         let (major, minor) = driver::version()?;
@@ -139,7 +136,6 @@ impl Gpu {
     /// Does what is left of `plan` on a problem. Without a peer, candidates are measured beside `base`.
     ///
     /// # Errors
-    ///
     /// Those of [`Stage::explore`]; [`Error::Refused`] when there is no room for the operands.
     pub fn explore(
         &self,

@@ -19,7 +19,6 @@ pub trait Compiler: Sync {
     /// Compiles a description's kernel, or finds it where it is kept.
     ///
     /// # Errors
-    ///
     /// [`Error::Compile`] when the kernel is refused; anything else ends the trials.
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error>;
 }
@@ -27,7 +26,6 @@ pub trait Compiler: Sync {
 /// Why a compiled candidate is not run, if it is not.
 ///
 /// # Errors
-///
 /// What is not the kernel's own: a compiler that is not there.
 pub(super) fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Option<Outcome>, Error> {
     match built {
@@ -84,7 +82,6 @@ pub struct Compiled {
 /// Compiles descriptions into whatever cache `compiler` has; `done` hears how many are. No device is needed.
 ///
 /// # Errors
-///
 /// Those of `compiler` but for kernels that are refused.
 pub fn compile_only(
     descs: &[GemmDesc],

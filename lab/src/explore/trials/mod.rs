@@ -19,14 +19,12 @@ pub trait Device {
     /// Computes the product once, and compares it; `None` when it is right, what is wrong otherwise.
     ///
     /// # Errors
-    ///
     /// [`Error::Driver`] and [`Error::Measurement`] when this kernel has left a device that cannot go on; others when it was not run.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
 
     /// Enqueues the product on the buffers `set`.
     ///
     /// # Errors
-    ///
     /// Whatever stopped it.
     fn launch(&self, desc: &GemmDesc, set: usize) -> Result<(), Error>;
 }

@@ -29,7 +29,6 @@ impl Stage<'_> {
     /// first; the fastest runs in every round of the screening, and the fastest few with the finalists.
     ///
     /// # Errors
-    ///
     /// The compiler's unless it is a kernel's own; the device's; the clock's; the book's. [`Error::Measurement`] when no reference runs.
     pub fn explore(
         &self,

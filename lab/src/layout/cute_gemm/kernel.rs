@@ -48,7 +48,6 @@ impl CuteGemmKernel {
     /// Compiles and loads the kernel for elements of a type: f32, f64 or i32.
     ///
     /// # Errors
-    ///
     /// Those of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile); [`Refusal::TooManyTiles`] for more blocks than the
     /// device's grids have; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, gemm: &CuteGemm, element: ElementKind) -> Result<Self, Error> {
@@ -85,7 +84,6 @@ impl CuteGemmKernel {
     /// made in the order of k, by fused multiply-adds from 0; integers wrap.
     ///
     /// # Errors
-    ///
     /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter than its layout reaches, a C
     /// that overlaps A or B; [`Error::Driver`] when the launch is refused.
     pub fn run(&self, stream: &CudaStream, a: DeviceMatrix<'_>, b: DeviceMatrix<'_>, c: DeviceMatrix<'_>) -> Result<(), Error> {
