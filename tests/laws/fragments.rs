@@ -14,8 +14,7 @@ use falchion::{
     numeric::{Combined, ElementKind},
     shape::Mnk,
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, FragmentTile, Instruction, WgmmaAccumulator,
-        WgmmaInput,
+        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction, OperandTile, WgmmaAccumulator, WgmmaInput,
     },
 };
 use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
@@ -29,7 +28,7 @@ fn loads() -> Vec<FragmentLoad> {
         let of = 128 / input.bytes();
         let rows = if input.bytes() == 1 { &[FragmentRows::Paired, FragmentRows::Crossed][..] } else { &[FragmentRows::Paired] };
         for m in [64, 128, 256, 384, 512].into_iter().filter(|m| m % of == 0) {
-            let tile = FragmentTile::new(input, m).expect("whole boxes");
+            let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
             loads.extend(rows.iter().map(|&rows| FragmentLoad { tile, rows }));
         }
     }
@@ -49,7 +48,7 @@ fn tiles_are_bijective_and_chunks_are_whole() {
             assert!((0..chunk).all(|i| tile.at(at(point.row + i, point.column)) == Some(first + i)), "{tile:?} {point:?}");
         }
     }
-    assert_eq!(FragmentTile::new(WgmmaInput::S8, 192), None, "a box and a half");
+    assert_eq!(OperandTile::of_fragments(WgmmaInput::S8, 192), None, "a box and a half");
 }
 
 /// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k) of instruction i's rows; the same
@@ -104,7 +103,7 @@ fn addresses_and_selectors_are_the_map() {
     for load in loads() {
         let (input, bytes) = (load.tile.input(), load.tile.input().bytes());
         let address = |thread, m, step, access| load.address(thread, m, step, access).expect("inside");
-        for instruction in 0..load.tile.m() / 64 {
+        for instruction in 0..load.tile.mn() / 64 {
             for (thread, step) in (0..128).flat_map(|thread| (0..4).map(move |step| (thread, step))) {
                 let (lane, first) = (thread % 32, thread / 32 * 32);
                 for i in 0..16 / bytes {
@@ -138,7 +137,8 @@ fn cost(direction: Direction, bytes: u32, addresses: impl Fn(u32) -> u32) -> Wav
 fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
     for load in loads() {
         let input = load.tile.input();
-        for (m, warp, step) in (0..load.tile.m() / 64).flat_map(|i| (0..4).flat_map(move |w| (0..4).map(move |s| (64 * i, w, s))))
+        for (m, warp, step) in
+            (0..load.tile.mn() / 64).flat_map(|i| (0..4).flat_map(move |w| (0..4).map(move |s| (64 * i, w, s))))
         {
             let in_order = |lane: u32, access: u32| {
                 let (row, k) = match input.bytes() {

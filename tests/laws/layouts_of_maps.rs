@@ -31,7 +31,7 @@ use falchion::{
     warp::{
         LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, FragmentTile, Instruction, WgmmaAccumulator, WgmmaInput},
+        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, Instruction, OperandTile, WgmmaAccumulator, WgmmaInput},
     },
 };
 use proptest::prelude::*;
@@ -230,7 +230,7 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     for input in WgmmaInput::ALL {
         affine("fragment", &mma_warpgroup::FragmentMap { input })?;
         for m in [64, 128, 256, 384].into_iter().filter(|m| input.bytes() != 2 && m * input.bytes() % 128 == 0) {
-            let tile = FragmentTile::new(input, m).expect("whole boxes");
+            let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
             affine("tile of A", &tile)?;
             affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
             let crossed = FragmentLoad { tile, rows: FragmentRows::Crossed };

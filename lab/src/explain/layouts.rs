@@ -107,7 +107,6 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
     for operand in OperandKind::BOTH {
         let (whole, one) = match components.tile(operand) {
             StageTile::Warpgroup(tile) => (tile.layout(), tile.tma_box()),
-            StageTile::Registers(tile) => (tile.layout(), tile.tma_box()),
             StageTile::Threads { .. } => {
                 let tile = components.boxed_tile(operand);
                 (tile.layout(), tile.one)

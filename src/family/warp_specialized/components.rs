@@ -19,7 +19,7 @@ use crate::{
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, FragmentTile, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
         WgmmaAccumulator, WgmmaInput,
     },
 };
@@ -42,7 +42,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) ->
         let crossed = input.bytes() == 1 && d.class.output.layout.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
-            FragmentTile::new(input, d.knobs.threadblock.m),
+            OperandTile::of_fragments(input, d.knobs.threadblock.m),
             MmaWarpgroup::new(OperandA::Registers(input), b, accumulator, d.knobs.instruction.n),
         ) else {
             return Err(refused);

@@ -6,7 +6,7 @@ use crate::{
     plan::{WarpSpecializedProgram, instruction_mn},
     schedule::Fault,
     threadblock::StageTile,
-    warp::mma_warpgroup::{FragmentMap, FragmentTile, MatrixDescriptor, ROWS, STEPS, THREADS, bytes_read},
+    warp::mma_warpgroup::{FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEPS, THREADS, bytes_read},
 };
 
 /// The bytes of an operand's part of a stage, by (instruction's tile, row or column of it, k).
@@ -23,9 +23,11 @@ impl Reading {
     /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let maps = &program.operands[operand.index()];
+        if let (OperandKind::A, Some(load)) = (operand, program.components.fragment_load()) {
+            return Self::of_fragments(program, load.tile);
+        }
         let tile = match program.components.tile(operand) {
             StageTile::Warpgroup(tile) => tile,
-            StageTile::Registers(tile) => return Self::of_fragments(program, tile),
             // Threads have maps of their own.
             StageTile::Threads { .. } => return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() }),
         };
@@ -50,12 +52,12 @@ impl Reading {
     }
 
     /// Evaluates the loads of A to registers: which rows and which k an element of a register is of, the hardware knows by the thread.
-    fn of_fragments(program: &WarpSpecializedProgram, tile: FragmentTile) -> Result<Self, Fault> {
+    fn of_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
         let (maps, input) = (&program.operands[OperandKind::A.index()], tile.input());
         let held = FragmentMap { input };
         let (extent, depth) = (ROWS, STEPS * input.k());
-        let mut bytes = vec![0; (tile.m() * depth) as usize];
-        let threads = tile.m() / ROWS * THREADS;
+        let mut bytes = vec![0; (tile.mn() * depth) as usize];
+        let threads = tile.mn() / ROWS * THREADS;
         for (row, column) in (0..threads).flat_map(|row| (0..STEPS * held.held()).map(move |column| (row, column))) {
             let left_out = Fault::LeftOut { map: "fragments", row, column };
             let byte = maps.fragments.at(at(row, column)).ok_or(left_out)?;

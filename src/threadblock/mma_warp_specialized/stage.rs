@@ -7,7 +7,7 @@ use crate::{
     threadblock::TensorSwizzle,
     warp::{
         mma_simt::ThreadTiles,
-        mma_warpgroup::{FragmentLoad, FragmentTile, MmaWarpgroup, OperandA, OperandTile},
+        mma_warpgroup::{FragmentLoad, MmaWarpgroup, OperandA, OperandTile},
     },
 };
 
@@ -25,10 +25,8 @@ pub enum ConsumerMma {
 /// An operand's tile of one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageTile {
-    /// As matrix descriptors reach it.
+    /// As matrix descriptors reach it, or, of an A in registers, as a warpgroup brings it there: along M.
     Warpgroup(OperandTile),
-    /// As a warpgroup brings it to registers: along M.
-    Registers(FragmentTile),
     /// As threads read it: along MN, without a swizzle.
     Threads {
         /// Extent along M or N.
@@ -48,7 +46,7 @@ impl ConsumerMma {
                 OperandA::Shared(tile) => StageTile::Warpgroup(tile),
                 OperandA::Registers(_) => StageTile::Warpgroup(mma.b()),
             },
-            (Self::Registers(_, load), OperandKind::A) => StageTile::Registers(load.tile),
+            (Self::Registers(_, load), OperandKind::A) => StageTile::Warpgroup(load.tile),
             (Self::Warpgroup(mma) | Self::Registers(mma, _), OperandKind::B) => StageTile::Warpgroup(mma.b()),
             (Self::Threads(tiles), _) => {
                 let (mn, warp_mn) = match operand {
@@ -66,7 +64,7 @@ impl StageTile {
     pub const fn along(&self) -> Along {
         match self {
             Self::Warpgroup(tile) => tile.along(),
-            Self::Registers(_) | Self::Threads { .. } => Along::Mn,
+            Self::Threads { .. } => Along::Mn,
         }
     }
 
@@ -74,7 +72,6 @@ impl StageTile {
     pub const fn mn(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.mn(),
-            Self::Registers(tile) => tile.m(),
             Self::Threads { mn, .. } => *mn,
         }
     }
@@ -83,7 +80,6 @@ impl StageTile {
     pub const fn k(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.k(),
-            Self::Registers(tile) => tile.k(),
             Self::Threads { k, .. } => *k,
         }
     }
@@ -92,7 +88,6 @@ impl StageTile {
     pub const fn row_bytes(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.bytes() / tile.mn(),
-            Self::Registers(tile) => tile.bytes() / tile.m(),
             Self::Threads { k, .. } => ElementKind::F32.bytes_of(*k),
         }
     }
@@ -106,7 +101,6 @@ impl StageTile {
     pub const fn multiple(&self) -> u32 {
         match self {
             Self::Warpgroup(tile) => tile.multiple(),
-            Self::Registers(tile) => tile.multiple(),
             Self::Threads { warp_mn, .. } => *warp_mn,
         }
     }
@@ -116,7 +110,6 @@ impl StageTile {
         match self {
             // A box is as wide as the swizzle.
             Self::Warpgroup(tile) if tile.along().is(Along::Mn) => Some(tile.multiple()),
-            Self::Registers(tile) => Some(tile.multiple()),
             _ => None,
         }
     }
@@ -124,7 +117,7 @@ impl StageTile {
     /// How TMA lays it.
     pub const fn swizzle(&self) -> TensorSwizzle {
         match self {
-            Self::Warpgroup(_) | Self::Registers(_) => TensorSwizzle::Bytes128,
+            Self::Warpgroup(_) => TensorSwizzle::Bytes128,
             Self::Threads { .. } => TensorSwizzle::None,
         }
     }

@@ -36,7 +36,7 @@ pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows
 pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, WgmmaAccumulator, WgmmaInput};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
-pub use registers::{FragmentLoad, FragmentTile};
+pub use registers::FragmentLoad;
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
 
 /// Where A of a stage is.

@@ -19,95 +19,21 @@
 //! Twin: `kernels/warp/mma_warpgroup/registers.cuh`.
 
 use super::{
-    FragmentMap, FragmentRows, OperandTile, STEPS, Swizzle, WgmmaInput,
+    FragmentMap, FragmentRows, OperandTile, STEPS,
     instruction::{ROWS, THREADS},
-    spell::tile_header,
 };
 use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    smem::{Along, SmemTile},
 };
-
-/// A's tile of a stage: boxes of 128 bytes of M, a row for each k.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct FragmentTile(OperandTile);
-
-impl FragmentTile {
-    /// The tile of `m` rows of A; `None` where `m` is not a multiple of 128 bytes of elements, or above 2048.
-    pub const fn new(input: WgmmaInput, m: u32) -> Option<Self> {
-        match OperandTile::of_boxes(input, Along::Mn, Swizzle::Bytes128, m) {
-            Some(tile) => Some(Self(tile)),
-            None => None,
-        }
-    }
-
-    /// The type of its elements.
-    pub const fn input(&self) -> WgmmaInput {
-        self.0.input()
-    }
-
-    /// Rows of A.
-    pub const fn m(&self) -> u32 {
-        self.0.mn()
-    }
-
-    /// Extent along K: 128 bytes of elements.
-    pub const fn k(&self) -> u32 {
-        self.0.k()
-    }
-
-    /// Its size.
-    pub const fn bytes(&self) -> u32 {
-        self.0.bytes()
-    }
-
-    /// Rows of A in a box.
-    pub const fn multiple(&self) -> u32 {
-        self.0.multiple()
-    }
-
-    /// One box.
-    pub const fn tma_box(&self) -> SmemTile {
-        self.0.tma_box()
-    }
-
-    /// Where element (`m`, `k`) lies, in bytes; `None` beyond the tile.
-    pub const fn byte_offset(&self, m: u32, k: u32) -> Option<u32> {
-        self.0.byte_offset(m, k)
-    }
-
-    /// The tile as the C++ template `warp::OperandTile` takes it.
-    pub fn header(&self, name: &str) -> String {
-        tile_header(name, &self.0)
-    }
-}
-
-impl IndexMap for FragmentTile {
-    fn domain(&self) -> Coord {
-        self.0.domain()
-    }
-
-    fn codomain(&self) -> u32 {
-        self.0.codomain()
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        self.0.at(point)
-    }
-
-    fn layout(&self) -> Option<Composed> {
-        self.0.layout()
-    }
-}
 
 /// What a warpgroup's threads load: the map (thread, element of the registers of a whole stage) to the offset of that element in the
 /// tile, for each instruction's 64 rows in turn: thread `t` of instruction `i` is row `128 i + t` of the domain.
 ///
 /// ```
-/// use falchion::{internals::index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, FragmentTile, WgmmaInput}};
-/// let tile = FragmentTile::new(WgmmaInput::E4m3, 128).expect("a tile");
+/// use falchion::{internals::index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, OperandTile, WgmmaInput}};
+/// let tile = OperandTile::of_fragments(WgmmaInput::E4m3, 128).expect("a tile");
 /// let load = FragmentLoad { tile, rows: FragmentRows::Paired };
 /// // Lane 9 holds rows 4 and 5; of the first step its first register has k 4 to 7 of row 4.
 /// assert_eq!(load.at(at(9, 0)), tile.byte_offset(4, 4));
@@ -117,7 +43,7 @@ impl IndexMap for FragmentTile {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentLoad {
     /// Where the elements lie.
-    pub tile: FragmentTile,
+    pub tile: OperandTile,
     /// Which rows a thread takes: [`Paired`](FragmentRows::Paired), or [`Crossed`](FragmentRows::Crossed) where elements have 8 bits.
     pub rows: FragmentRows,
 }
@@ -171,7 +97,7 @@ impl FragmentLoad {
 impl IndexMap for FragmentLoad {
     fn domain(&self) -> Coord {
         let held = FragmentMap { input: self.tile.input() }.held();
-        Coord { row: self.tile.m() / ROWS * THREADS, column: STEPS * held }
+        Coord { row: self.tile.mn() / ROWS * THREADS, column: STEPS * held }
     }
 
     fn codomain(&self) -> u32 {
@@ -192,7 +118,7 @@ impl IndexMap for FragmentLoad {
     /// The tile's layout after that of its elements by threads. Crossed rows are behind a swizzle of their own before that of the tile, and
     /// two swizzles are none.
     fn layout(&self) -> Option<Composed> {
-        let (m, map) = (self.tile.m(), FragmentMap { input: self.tile.input() });
+        let (m, map) = (self.tile.mn(), FragmentMap { input: self.tile.input() });
         let (p, (next, lower)) = (map.packed(), self.rows.strides());
         let threads = [(4, p * m), (8, next), (4, 16), (m / ROWS, ROWS)];
         let held = [(p, m), (2, lower), (2, 4 * p * m), (STEPS, map.input.k() * m)];

@@ -11,29 +11,31 @@ use super::{
 use crate::smem::Along;
 use core::fmt::Write;
 
-/// An operand's tile as the C++ templates `warp::OperandTile` and `warp::descriptor` take it.
-pub(super) fn tile_header(name: &str, tile: &OperandTile) -> String {
-    let one = tile.tma_box();
-    // A tile at 0 from its first row on is what every other descriptor is made of.
-    let descriptor = tile.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
-    let facts = [
-        ("kElementBytes", tile.input().bytes()),
-        ("kMn", tile.mn()),
-        ("kK", tile.k()),
-        ("kBytes", tile.bytes()),
-        ("kTileMn", one.mn),
-        ("kTileK", one.k),
-        ("kPitch", one.pitch()),
-        ("kSwizzleBits", one.bits),
-        ("kSwizzleBase", one.base),
-        ("kSwizzleShift", one.shift),
-    ];
-    let mut text = format!("  struct {name} {{\n    static constexpr bool kAlongK = {};\n", tile.along().is(Along::K));
-    for (fact, value) in facts {
-        let _ = writeln!(text, "    static constexpr int {fact} = {value};");
+impl OperandTile {
+    /// The tile as the C++ templates `warp::OperandTile` and `warp::descriptor` take it.
+    pub fn header(&self, name: &str) -> String {
+        let one = self.tma_box();
+        // A tile at 0 from its first row on is what every other descriptor is made of.
+        let descriptor = self.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
+        let facts = [
+            ("kElementBytes", self.input().bytes()),
+            ("kMn", self.mn()),
+            ("kK", self.k()),
+            ("kBytes", self.bytes()),
+            ("kTileMn", one.mn),
+            ("kTileK", one.k),
+            ("kPitch", one.pitch()),
+            ("kSwizzleBits", one.bits),
+            ("kSwizzleBase", one.base),
+            ("kSwizzleShift", one.shift),
+        ];
+        let mut text = format!("  struct {name} {{\n    static constexpr bool kAlongK = {};\n", self.along().is(Along::K));
+        for (fact, value) in facts {
+            let _ = writeln!(text, "    static constexpr int {fact} = {value};");
+        }
+        let _ = writeln!(text, "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};");
+        text
     }
-    let _ = writeln!(text, "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};");
-    text
 }
 
 /// `%first, %first+1, ..`, `count` of them.
@@ -79,9 +81,9 @@ impl MmaWarpgroup {
         let accumulator = instruction.accumulator();
         let mut text = format!("struct {name} {{\n");
         if let OperandA::Shared(tile) = self.a() {
-            text.push_str(&tile_header("A", &tile));
+            text.push_str(&tile.header("A"));
         }
-        text.push_str(&tile_header("B", &self.b()));
+        text.push_str(&self.b().header("B"));
         let fragment = match self.a() {
             OperandA::Shared(_) => 0,
             OperandA::Registers(_) => FRAGMENT_REGISTERS * STEPS,

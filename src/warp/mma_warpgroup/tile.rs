@@ -58,9 +58,15 @@ impl OperandTile {
         if along.is(Along::Mn) && !input.reads_along_mn() { None } else { Self::of_boxes(input, along, swizzle, mn) }
     }
 
+    /// A's tile of a stage where a warpgroup brings it to registers: boxes of 128 bytes of M, a row for each k. `None` where `m` is not a
+    /// multiple of 128 bytes of elements, or above 2048.
+    pub const fn of_fragments(input: WgmmaInput, m: u32) -> Option<Self> {
+        Self::of_boxes(input, Along::Mn, Swizzle::Bytes128, m)
+    }
+
     /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None` where `mn` is no multiple of eight, or,
     /// along MN, of a row's elements, or above 2048, what a descriptor reaches.
-    pub(super) const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
+    const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
         let tile = Self { input, along, swizzle, mn };
         if mn > 0 && mn <= REACH_BYTES / STAGE_BYTES && mn.is_multiple_of(tile.multiple()) { Some(tile) } else { None }
     }

@@ -15,7 +15,7 @@ const MEDIAN_LINES: usize = 150;
 const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
 
 /// Lines of `src/`, without unit tests: what callers link is no larger than it has to be.
-const LIBRARY_LINES: usize = 31_000;
+const LIBRARY_LINES: usize = 30_600;
 
 #[test]
 fn rooms_are_small() {

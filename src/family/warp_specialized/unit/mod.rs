@@ -151,7 +151,6 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
             let tile = |operand| -> Map {
                 match components.tile(operand) {
                     StageTile::Warpgroup(tile) => Arc::new(tile),
-                    StageTile::Registers(tile) => Arc::new(tile),
                     StageTile::Threads { .. } => Arc::new(components.boxed_tile(operand)),
                 }
             };
