@@ -22,6 +22,7 @@ impl ClassArgs {
             arch: self.arch,
             description,
             extents: None,
+            batch: 1,
             knobs: Vec::new(),
         })
     }

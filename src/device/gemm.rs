@@ -174,7 +174,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// The description that these arguments run with.
     fn desc_of<S: Executor>(queue: &S::Queue, arguments: &Arguments<'_, S, A, B, C>) -> GemmDesc {
         match S::machine(queue) {
-            Some(machine) => Self::desc_for(arguments.extents, &machine),
+            Some(machine) => Self::desc_for(arguments.extents, arguments.batch, &machine),
             None => Self::DESC,
         }
     }
@@ -185,10 +185,10 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         const { &Self::COMPLETIONS }.all()
     }
 
-    /// The description that a product of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that should take the
-    /// least time, by the model of `src/family/extents.rs`.
-    pub fn desc_for(extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
-        const { &Self::COMPLETIONS }.choose(extents, machine)
+    /// The description that a batch of so many products of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that
+    /// should take the least time, by the model of `src/family/extents.rs`.
+    pub fn desc_for(extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
+        const { &Self::COMPLETIONS }.choose(extents, batch, machine)
     }
 
     /// The layouts as the user wrote them.

@@ -80,7 +80,7 @@ impl Executor for Cuda {
 pub struct Kernel<G> {
     /// The description of the types first.
     kernels: Arc<[CudaKernel]>,
-    chosen: fn((usize, usize, usize), &Machine) -> GemmDesc,
+    chosen: fn((usize, usize, usize), usize, &Machine) -> GemmDesc,
     machine: Machine,
     orders: Orders,
     _gemm: PhantomData<fn() -> G>,
@@ -93,12 +93,12 @@ impl<G> Clone for Kernel<G> {
 }
 
 impl<G> Kernel<G> {
-    /// The kernel of a product of (m, n, k). One that was prepared for other extents alone stands in for what it lacks.
-    fn of(&self, extents: (usize, usize, usize)) -> &CudaKernel {
+    /// The kernel of a batch of products of (m, n, k). The first stands in for one that the device does not take.
+    fn of(&self, extents: (usize, usize, usize), batch: usize) -> &CudaKernel {
         let chosen = |desc: GemmDesc| self.kernels.iter().find(|kernel| *kernel.desc() == desc);
         match &*self.kernels {
             [only] => only,
-            several => chosen((self.chosen)(extents, &self.machine)).unwrap_or(&several[0]),
+            several => chosen((self.chosen)(extents, batch, &self.machine)).unwrap_or(&several[0]),
         }
     }
 
@@ -112,7 +112,7 @@ impl<G> Kernel<G> {
         self.kernels[0].source()
     }
 
-    /// The description of the first kernel: that of the types, or of the extents that were asked for.
+    /// The description of the first kernel: that of the types.
     pub fn desc(&self) -> &GemmDesc {
         self.kernels[0].desc()
     }
@@ -144,7 +144,7 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
     /// # Errors
     /// Those of [`Gemm::workspace_size`].
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
-        Cuda::workspace_size(self.of(arguments.extents).desc(), arguments.problem(self.orders), arguments)
+        Cuda::workspace_size(self.of(arguments.extents, arguments.batch).desc(), arguments.problem(self.orders), arguments)
     }
 
     /// Enqueues the product on D's stream.
@@ -161,7 +161,7 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
     /// # Errors
     /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
     pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
-        self.of(arguments.extents).run(stream, arguments.call(self.orders, stream))
+        self.of(arguments.extents, arguments.batch).run(stream, arguments.call(self.orders, stream))
     }
 }
 

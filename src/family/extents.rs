@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
-//! waves = ceil(tiles / multiprocessors)        exposed = 1 under ping-pong, else waves
+//! waves = ceil(tiles / multiprocessors)        exposed = 1 under ping-pong, else waves        tiles: of all products of a batch
 //! ```
 //!
 //! The two numbers are those with which 128x128, 128x176 and 128x192 ping-pong are chosen as measured, for all types, in
@@ -25,9 +25,9 @@ const NOT_HIDDEN: u128 = 6000;
 const WHOLE: u128 = 1 << 20;
 
 impl Completions {
-    /// The one that the problem of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of equals,
-    /// the first. What is invalid there does not count.
-    pub(crate) fn choose(&self, extents: (usize, usize, usize), machine: &Machine) -> GemmDesc {
+    /// The one that a batch of so many products of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of
+    /// equals, the first. What is invalid there does not count.
+    pub(crate) fn choose(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
         let [first, others @ ..] = self.all() else { return self.first() };
         // All of them have been checked for the architecture's own machine.
         let reference = first.class.arch.machine();
@@ -35,7 +35,7 @@ impl Completions {
         let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
         let time = |desc: &&GemmDesc| {
             let features = desc.features();
-            (features.transposed, desc.cost(&features, extents, machine))
+            (features.transposed, desc.cost(&features, extents, batch, machine))
         };
         *std::iter::once(first).chain(others).min_by_key(time).unwrap_or(first)
     }
@@ -54,7 +54,7 @@ pub(super) struct Features {
 
 impl GemmDesc {
     /// Time, in a unit that is the same for all descriptions of a problem.
-    fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), machine: &Machine) -> u128 {
+    fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), batch: usize, machine: &Machine) -> u128 {
         let extent = |axis: Axis| match axis.framed(self.frame) {
             Axis::M => m,
             Axis::N => n,
@@ -63,7 +63,7 @@ impl GemmDesc {
         let (m, n) = (extent(Axis::M), extent(Axis::N));
         let tile = self.threadblock();
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
-        let waves = tiles.div_ceil(u128::from(machine.multiprocessors.max(1)));
+        let waves = tiles.saturating_mul(batch as u128).div_ceil(u128::from(machine.multiprocessors.max(1)));
         let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
         let time = waves.saturating_mul(k as u128).saturating_mul(product(features.columns));
@@ -131,6 +131,19 @@ mod tests {
         {
             assert_eq!(tile(ElementKind::E4m3, along_k, true, extents), wanted, "promoted {extents:?}");
         }
+    }
+
+    /// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, those of 22 do not.
+    #[test]
+    fn a_batch_takes_the_tile_of_its_waves() {
+        let chosen = |batch| {
+            let [a, b, c] =
+                [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
+            let (op, extents) = (Some(OpKind::TensorOp), Some((128, 1056, 4096)));
+            let request = Request { a, b, c, op, extents, batch, ..Request::default() };
+            request.resolve(ArchKind::Sm90).expect("a row").desc.threadblock().n
+        };
+        assert_eq!([0, 1, 22].map(chosen), [128, 128, 176]);
     }
 
     /// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.

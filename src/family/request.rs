@@ -32,6 +32,8 @@ pub struct Request {
     pub description: Option<GemmDesc>,
     /// The problem's M, N and K, for which one of several defaults may be chosen.
     pub extents: Option<(usize, usize, usize)>,
+    /// Products of that size in a batch; 0 is one.
+    pub batch: usize,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
     pub knobs: Vec<(String, String)>,
 }
@@ -143,7 +145,7 @@ impl Request {
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
         let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
         let completions = resolve(class, order(self.c).frame(), pins)?;
-        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, &arch.machine())))
+        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, self.batch.max(1), &arch.machine())))
     }
 
     /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without

@@ -77,6 +77,7 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
     type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Columns = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
     type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let (m, n, k) = extents;
         let direct = held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
@@ -85,6 +86,10 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
         let repacked = held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 1));
         assert!(repacked > 0, "{extents:?}");
         held!(&stream, Columns, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        // D's rows interleaved: TMA's third stride is below its second.
+        held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(5).ldd(5 * n).batch_stride_d(n).batch_stride_a(0).in_place(-1.0));
+        // f16x3 scales each product's rows by themselves.
+        held!(&stream, Scaled, f32, f32, f32, extents, x => x.batch(3).batch_stride_b(0));
         held!(&stream, Emulated, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(0));
     }
 }

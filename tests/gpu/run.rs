@@ -112,7 +112,7 @@ fn prepare_makes_every_kernel_that_run_may_take() {
     let machine = falchion::cuda::machine_of(&context).unwrap();
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     let problems = [(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
-    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| Hopper::desc_for(extents, &machine)).collect();
+    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| Hopper::desc_for(extents, 1, &machine)).collect();
     assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
     let kernel = Hopper::new().prepare(&context).unwrap();
     // SAFETY: the slices are used on one stream.

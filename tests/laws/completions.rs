@@ -204,11 +204,11 @@ fn any_numbers_end_in_a_sentence() {
 fn choosing_costs_less_than_a_microsecond() {
     type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
     let machine = ArchKind::Sm90.machine();
-    type Chosen = fn((usize, usize, usize), &Machine) -> GemmDesc;
+    type Chosen = fn((usize, usize, usize), usize, &Machine) -> GemmDesc;
     let cost = |chosen: Chosen, new: usize| {
         let began = Instant::now();
         let stages: u64 =
-            (0..100_000).map(|i| u64::from(chosen(black_box((1000 + new * i, 2112, 7168)), &machine).stages())).sum();
+            (0..100_000).map(|i| u64::from(chosen(black_box((1000 + new * i, 2112, 7168)), 1, &machine).stages())).sum();
         assert!(stages > 0);
         began.elapsed().as_secs_f64() * 10.0
     };

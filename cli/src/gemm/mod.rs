@@ -30,7 +30,8 @@ pub use report::{at, judged, speed, verified};
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     refuse_later(&args.later)?;
     let place = Place::of_run(args.on, args.checked)?;
-    let request = Request { extents: args.m.zip(args.n).zip(args.k).map(|((m, n), k)| (m, n, k)), ..args.kernel.request()? };
+    let extents = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| (m, n, k));
+    let request = Request { extents, batch: args.batch, ..args.kernel.request()? };
     let resolved = request.resolve(place.arch())?;
     let mut scalars = [0.0; SCALARS];
     (scalars[0], scalars[1]) = (args.alpha, args.beta);

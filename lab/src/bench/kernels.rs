@@ -45,7 +45,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
-    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, knobs };
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, batch: 1, knobs };
     Ok(request.resolve(arch)?.desc)
 }
 
