@@ -35,7 +35,8 @@ impl Report<'_> {
     pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
         let &Self { resolved, desc, extents: (m, n, k), batch, on, routes, seconds, verdict } = self;
         // Products of one shape take as long as one that is as many times as deep.
-        let (work, products) = ((m, n, k * batch), if batch == 1 { String::new() } else { format!("{batch} products, each ") });
+        let (work, products) =
+            ((m, n, k.saturating_mul(batch)), if batch == 1 { String::new() } else { format!("{batch} products, each ") });
         if json {
             let mut object = json!({
                 "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "seconds": seconds, "gflops": rate(work, seconds),

@@ -45,8 +45,10 @@ fn batches_are_verified() {
     }
     let said = done(&["gemm", "--on", "host", "--m", "9", "--n", "8", "--k", "7", "--batch", "5"]);
     assert!(said.starts_with("5 products, each 9 x 8 x 7, "), "{said}");
-    let nothing = verified(&["--m", "9", "--n", "8", "--k", "7", "--batch", "0"]);
-    assert_eq!(nothing["elements_checked"].as_u64(), Some(0));
+    for nothing in ["--m 9 --k 7 --batch 0", "--m 0 --k 0 --batch 18446744073709551615"] {
+        let args: Vec<_> = ["--n", "8"].into_iter().chain(nothing.split(' ')).collect();
+        assert_eq!(verified(&args)["elements_checked"].as_u64(), Some(0), "{nothing}");
+    }
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn what_does_not_exist_yet() {
             "gemm --m 1 --n 1 --k 1 --batch 2 --out d.npy",
             "--batch draws its operands and keeps its results: files hold one matrix",
         ),
+        ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "the problem has 18446744073709551615 tiles"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --cluster 2x1",
