@@ -52,14 +52,25 @@ __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned
   return Tile{rectangle.row * Config::kClusterM + rank % Config::kClusterM, rectangle.column * Config::kClusterN + rank / Config::kClusterM};
 }
 
-// The map (rank, rectangle) to the number of a tile, row after row.
-template <class Config, int Rows, int Columns>
+// The unit of block `rank` in a rectangle: the one of that number, of so many down and across each D, one D after another.
+template <class Config>
+__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+  if constexpr (Config::kBatched) {
+    unsigned const product = number / (rows * columns);
+    return {{product}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
+  } else {
+    return {{}, tile_of_rank<Config>(number, rank, rows, columns)};
+  }
+}
+
+// The map (rank, rectangle) to the number of a tile, row after row, product after product.
+template <class Config, int Rows, int Columns, int Products>
 struct ClusterTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN;
-  static constexpr int kColumns = Rows * Columns;
+  static constexpr int kColumns = Products * Rows * Columns;
   static __device__ constexpr unsigned at(int rank, int number) {
-    Tile const tile = tile_of_rank<Config>(number, rank, Rows, Columns);
-    return tile.row * Columns * Config::kClusterN + tile.column;
+    Unit<Config> const unit = unit_of_rank<Config>(number, rank, Rows, Columns);
+    return (unit.product * Rows * Config::kClusterM + unit.tile.row) * Columns * Config::kClusterN + unit.tile.column;
   }
 };
 
@@ -106,12 +117,7 @@ struct Work {
 
  private:
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    if constexpr (Config::kBatched) {
-      unsigned const product = number / (rows * columns);
-      return {{product}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
-    } else {
-      return {{}, tile_of_rank<Config>(number, rank, rows, columns)};
-    }
+    return unit_of_rank<Config>(number, rank, rows, columns);
   }
 };
 

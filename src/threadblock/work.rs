@@ -128,9 +128,7 @@ impl Work {
             WorkKind::DataParallel => cluster,
             WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?)?,
         };
-        let of_a_product = self.rows.saturating_mul(self.columns);
-        let product = number.checked_div(of_a_product).filter(|&product| product < self.batch)?;
-        let (row, column) = self.tile_of(number % of_a_product, rank)?;
+        let (product, row, column) = self.tile_of(number, rank)?;
         Some(Unit { product, row, column, k_begin: 0, k_count: self.tiles_k })
     }
 
@@ -139,24 +137,23 @@ impl Work {
         TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
     }
 
-    /// The tile of block `rank` in rectangle `number` of a D; `None` after the last.
-    fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32)> {
-        if number >= self.rows.saturating_mul(self.columns) {
-            return None;
-        }
-        let rectangle = self.tile_order().at(at(0, number))?;
+    /// The product, row and column of the tile of block `rank` in rectangle `number`; `None` after the last.
+    fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32, u32)> {
+        let of_a_product = self.rows.saturating_mul(self.columns);
+        let product = number.checked_div(of_a_product).filter(|&product| product < self.batch)?;
+        let rectangle = self.tile_order().at(at(0, number % of_a_product))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
-        Some((row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
+        Some((product, row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
     }
 }
 
-/// (rank, rectangle) to the number of a tile, row after row.
+/// (rank, rectangle) to the number of a tile, row after row, product after product.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterTiles(pub Work);
 
 impl IndexMap for ClusterTiles {
     fn domain(&self) -> Coord {
-        at(self.0.cluster.m * self.0.cluster.n, self.0.rows * self.0.columns)
+        at(self.0.cluster.m * self.0.cluster.n, self.0.rectangles())
     }
 
     fn codomain(&self) -> u32 {
@@ -164,13 +161,15 @@ impl IndexMap for ClusterTiles {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (row, column) = self.0.tile_of(point.column, point.row)?;
-        Some(row * self.0.columns * self.0.cluster.n + column)
+        let (product, row, column) = self.0.tile_of(point.column, point.row)?;
+        let Work { rows, columns, cluster: Mn { m, n }, .. } = self.0;
+        Some((product * rows * m + row) * columns * n + column)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let Mn { m, n } = self.0.cluster;
-        let row = self.0.columns * n;
-        affine(self.domain(), &[(m, row), (n, 1)], &self.0.tile_order().modes([m * row, n])?)
+        let Work { rows, columns, batch, cluster: Mn { m, n }, .. } = self.0;
+        let row = columns * n;
+        let [one, two, three] = self.0.tile_order().modes([m * row, n])?;
+        affine(self.domain(), &[(m, row), (n, 1)], &[one, two, three, (batch, rows * m * row)])
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
         epilogue_header, fingerprint_assertion, fingerprints_of, order_header, work_facts,
     },
-    desc::WarpSpecializedDesc,
+    desc::{GemmMode, WarpSpecializedDesc},
     epilogue::tensor_store::StagingMap,
     index::Map,
     operand::OperandKind,
@@ -203,9 +203,10 @@ pub(super) fn translation_unit(
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
         source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
+        let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
         for (rows, columns) in ORDERED {
-            let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}>");
-            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch: 1, tiles_k: 1, clusters: 1 });
+            let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
+            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, clusters: 1 });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }
