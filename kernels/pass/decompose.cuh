@@ -35,22 +35,22 @@ struct Decompose {
   static constexpr int kPiece = Config::kPiece;
 
   DecomposeParams const& params;
-  // The tile's first row and element along K.
-  unsigned const row, depth;
+  // The matrix of the batch, and the block of it.
+  unsigned const matrix, block;
 
   __device__ __forceinline__ explicit Decompose(DecomposeParams const& params)
-      : params(params),
-        row(blockIdx.x / params.tiles_across * Config::kTile),
-        depth(blockIdx.x % params.tiles_across * Config::kPieces * kPiece) {}
+      : params(params), matrix(blockIdx.x / params.blocks), block(blockIdx.x % params.blocks) {}
 
-  __device__ __forceinline__ DecomposedLine* line(unsigned mn) const { return reinterpret_cast<DecomposedLine*>(params.lines) + mn; }
+  __device__ __forceinline__ DecomposedLine* line(unsigned mn) const {
+    return reinterpret_cast<DecomposedLine*>(params.lines + matrix * params.stride_parts) + mn;
+  }
 
   // A piece of a row; zeros where there is none.
   __device__ __forceinline__ void load(float (&x)[kPiece], unsigned mn, unsigned k) const {
 #pragma unroll
     for (int i = 0; i < kPiece; ++i) x[i] = 0.0f;
     if (mn >= params.mn) return;
-    float const* const source = reinterpret_cast<float const*>(params.source);
+    float const* const source = reinterpret_cast<float const*>(params.source + matrix * params.stride_source);
     if (params.along_k) {
       float const* const from = source + mn * params.leading + k;
       if (params.vectors && k + kPiece <= params.k) {
@@ -121,13 +121,15 @@ struct Decompose {
 #pragma unroll
       for (int part = 0; part < int(Facts::kParts); ++part) parts[part].word[i / 2] = first.part[part] | second.part[part] << 16;
     }
-    unsigned short* const to = reinterpret_cast<unsigned short*>(params.parts) + mn * params.pitch + k;
+    unsigned short* const to = reinterpret_cast<unsigned short*>(params.parts + matrix * params.stride_parts) + mn * params.pitch + k;
 #pragma unroll
     for (int part = 0; part < int(Facts::kParts); ++part) thread::write<16, false>(to + (unsigned long long)part * params.padded, parts[part]);
   }
 
   template <bool Measures>
   __device__ __forceinline__ void pieces() const {
+    // The tile's first row and element along K.
+    unsigned const row = block / params.tiles_across * Config::kTile, depth = block % params.tiles_across * Config::kPieces * kPiece;
     float x[Config::kSteps][kPiece];
     unsigned mn[Config::kSteps], k[Config::kSteps];
 #pragma unroll
@@ -146,32 +148,36 @@ struct Decompose {
     }
   }
 
-  __device__ __forceinline__ void judge(unsigned mn) const {
+  // The row of a thread, where threads have rows.
+  __device__ __forceinline__ unsigned own_row() const { return block * Config::kThreads + threadIdx.x; }
+
+  __device__ __forceinline__ void clear() const {
+    if (own_row() < params.mn) *line(own_row()) = DecomposedLine{};
+    if (blockIdx.x == 0 && threadIdx.x == 0) *reinterpret_cast<unsigned*>(params.status) = 0xffffffffu;
+  }
+
+  // Rows of a batch are numbered one matrix behind the other.
+  __device__ __forceinline__ void judge() const {
+    unsigned const mn = own_row();
+    if (mn >= params.mn) return;
     DecomposedLine const facts = *line(mn);
     line(mn)->shift = numeric::shift_of<Facts>(facts.largest);
-    if (numeric::refused<Facts>(facts)) atomicMin(reinterpret_cast<unsigned*>(params.status), mn);
+    if (numeric::refused<Facts>(facts)) atomicMin(reinterpret_cast<unsigned*>(params.status), matrix * params.mn + mn);
   }
 };
 
 template <class Config>
 __device__ __forceinline__ void decompose(DecomposeParams const& params) {
+  Decompose<Config> const pass(params);
   if constexpr (Config::Facts::kScales) {
-    unsigned const mn = blockIdx.x * Config::kThreads + threadIdx.x;
     switch (DecomposePass(params.pass)) {
-      case DecomposePass::Clear:
-        if (mn < params.mn) reinterpret_cast<DecomposedLine*>(params.lines)[mn] = DecomposedLine{};
-        if (mn == 0) *reinterpret_cast<unsigned*>(params.status) = 0xffffffffu;
-        return;
-      case DecomposePass::Measure:
-        return Decompose<Config>(params).template pieces<true>();
-      case DecomposePass::Judge:
-        if (mn < params.mn) Decompose<Config>(params).judge(mn);
-        return;
-      case DecomposePass::Write:
-        break;
+      case DecomposePass::Clear: return pass.clear();
+      case DecomposePass::Measure: return pass.template pieces<true>();
+      case DecomposePass::Judge: return pass.judge();
+      case DecomposePass::Write: break;
     }
   }
-  Decompose<Config>(params).template pieces<false>();
+  pass.template pieces<false>();
 }
 
 }  // namespace pass

@@ -51,20 +51,24 @@ struct RepackMap {
   }
 };
 
-// One tile of a block.
+// One tile of a matrix of the batch.
 template <class Config>
 struct Repack {
   using Access = thread::Words<kPiece>;
   using Address = unsigned long long;
 
   RepackParams const& params;
+  // The matrix and its copy.
+  Address const source, destination;
   // The tile's first row and piece.
   unsigned const row, piece;
 
-  __device__ __forceinline__ explicit Repack(RepackParams const& params)
+  __device__ __forceinline__ Repack(RepackParams const& params, unsigned matrix, unsigned tile)
       : params(params),
-        row(blockIdx.x / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
-        piece(blockIdx.x % params.tiles_across << params.log_pieces) {}
+        source(params.source + matrix * params.stride_source),
+        destination(params.destination + matrix * params.stride_copy),
+        row(tile / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
+        piece(tile % params.tiles_across << params.log_pieces) {}
 
   // What a thread copies in one step.
   struct Copy {
@@ -78,15 +82,15 @@ struct Repack {
     unsigned const down = row + line_of<Config>(threadIdx.x, step, params.log_pieces);
     unsigned const across = piece + piece_of<Config>(threadIdx.x, step, params.log_pieces);
     Address const along = Address(across) * kPiece;
-    Address const first = params.source + down * params.stride + along;
+    Address const first = source + down * params.stride + along;
     unsigned const beyond = unsigned(first) % kPiece;
     Address const rest = params.row_bytes - along;
     return {down < params.rows && across < params.pieces, rest < kPiece ? unsigned(rest) : unsigned(kPiece), beyond, first - beyond,
-            params.destination + down * params.pitch + along};
+            destination + down * params.pitch + along};
   }
 
   static __device__ __forceinline__ bool crosses(Copy const& copy) { return copy.beyond + copy.needed > kPiece; }
-  __device__ __forceinline__ Address end() const { return params.source + (params.rows - 1) * params.stride + params.row_bytes; }
+  __device__ __forceinline__ Address end() const { return source + (params.rows - 1) * params.stride + params.row_bytes; }
 
   // Whether whatever the tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
   __device__ __forceinline__ bool inside() const {
@@ -95,7 +99,7 @@ struct Repack {
     Address const across = (Address(piece) + (1u << params.log_pieces)) * kPiece;
     Address const behind = params.row_bytes < across ? params.row_bytes : across;
     return row * params.stride + Address(piece) * kPiece >= kPiece - 1 &&
-           params.source + last * params.stride + behind + kPiece - 1 <= end();
+           source + last * params.stride + behind + kPiece - 1 <= end();
   }
 
   static __device__ __forceinline__ Access read(Address address) { return thread::read<kPiece, false>(reinterpret_cast<void const*>(address)); }
@@ -121,14 +125,14 @@ struct Repack {
 
   // An access, byte by byte where it reaches beyond the matrix.
   __device__ __forceinline__ Access read_edge(Address address) const {
-    if (address >= params.source && address + kPiece <= end()) return read(address);
+    if (address >= source && address + kPiece <= end()) return read(address);
     Address half[2] = {0, 0};
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
 #pragma unroll 1
       for (int byte = 0; byte < 8; ++byte) {
         Address const at = address + i * 8 + byte;
-        if (at >= params.source && at < end()) half[i] |= Address(*reinterpret_cast<unsigned char const*>(at)) << (byte * 8);
+        if (at >= source && at < end()) half[i] |= Address(*reinterpret_cast<unsigned char const*>(at)) << (byte * 8);
       }
     }
     return {{unsigned(half[0]), unsigned(half[0] >> 32), unsigned(half[1]), unsigned(half[1] >> 32)}};
@@ -147,7 +151,7 @@ struct Repack {
 
 template <class Config>
 __device__ __forceinline__ void repack(RepackParams const& params) {
-  Repack<Config>(params).run();
+  Repack<Config>(params, blockIdx.x / params.tiles, blockIdx.x % params.tiles).run();
 }
 
 }  // namespace pass

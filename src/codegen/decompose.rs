@@ -63,8 +63,12 @@ mirrored! {
         vectors: u32,
         /// Which pass.
         pass: u32,
-        /// Makes the size a multiple of 8 bytes.
-        reserved: u32,
+        /// Blocks of a matrix.
+        blocks: u32,
+        /// Bytes from one matrix of the operand to the next.
+        stride_source: u64,
+        /// Bytes from one matrix's parts, and the facts of its rows, to the next one's.
+        stride_parts: u64,
     }
 }
 

@@ -21,5 +21,13 @@ mirrored! {
         tiles_across: u32,
         /// Pieces of a tile's row, as a power of two.
         log_pieces: u32,
+        /// Bytes from one matrix to the next.
+        stride_source: u64,
+        /// Bytes from one matrix's copy to the next one's, a multiple of 16.
+        stride_copy: u64,
+        /// Tiles of a matrix.
+        tiles: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
     }
 }

@@ -141,38 +141,39 @@ impl CudaKernel {
         let context = stream.context().cu_ctx() as usize;
         let operand = |operand, view, extents, used| OperandMemory::of(operand, view, (extents, problem.batch), used);
         let d = operand(Operand::D, &call.d, (problem.m, problem.n), true);
-        let mut read = vec![
-            operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator),
-            operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator),
-        ];
-        let vectors = Operand::VECTORS.into_iter().zip(&call.vectors).filter_map(|(name, vector)| Some((name, vector.as_ref()?)));
-        read.extend(vectors.map(|(name, vector)| operand(name, vector, (problem.m, problem.n), true)));
+        let [bias_m, bias_n] = OperandKind::BOTH.map(|side| {
+            let vector = call.vectors[side.index()].as_ref()?;
+            Some(operand(Operand::VECTORS[side.index()], vector, (problem.m, problem.n), true))
+        });
+        let a = operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator);
+        let b = operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator);
+        let read = [Some(a), Some(b), bias_m, bias_n];
         let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n), reads.source));
         check_memory(context, &d, &read, source.as_ref())?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
-        let first = workspace::begin(&routes, call, [&d].into_iter().chain(&read).chain(&source).map(OperandMemory::extent))?;
+        let first = workspace::begin(
+            &routes,
+            call,
+            [&d].into_iter().chain(read.iter().flatten()).chain(&source).map(OperandMemory::extent),
+        )?;
         let routed = routes.problem(desc, &problem, first);
         let fitting = fitting((desc, self.0.plan.needs()), &routed).for_batch(problem.batch);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
-        let products = if routes.workspace_bytes() == 0 { 0 } else { problem.batch };
-        let passes = |number| Pass::of_product(desc, number, (&routes, &problem), first);
-        for number in 0..products {
-            let passes = passes(number)?;
-            check_capture(stream, &passes)?;
-            passes.iter().flatten().try_for_each(|pass| CudaPass::for_run(stream, &pass.desc()).map(drop))?;
-        }
+        let passes = Pass::before(desc, (&routes, &problem), first)?;
+        check_capture(stream, &passes)?;
+        let ready = |pass: &Pass| Ok::<_, Error>((CudaPass::for_run(stream, &pass.desc())?, pass.launches()?));
+        let [a, b] = passes.each_ref().map(|pass| pass.as_ref().map(ready).transpose());
         // Whatever can be refused has been by now.
-        for number in 0..products {
-            let passes = passes(number)?;
-            passes.iter().flatten().try_for_each(|pass| CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, pass))?;
+        for (pass, launches) in [a?, b?].iter().flatten() {
+            pass.enqueue(stream, launches)?;
         }
         // But rows that cannot be scaled: whether there are any, the device finds out.
-        (0..products).try_for_each(|number| check_window(stream, &passes(number)?))?;
+        check_window(stream, &passes)?;
         loaded.launch(stream, &launch)
     }
 

@@ -47,14 +47,14 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
 pub(super) fn check_memory(
     context: usize,
     d: &OperandMemory<'_, '_>,
-    read: &[OperandMemory<'_, '_>],
+    read: &[Option<OperandMemory<'_, '_>>],
     source: Option<&OperandMemory<'_, '_>>,
 ) -> Result<(), Refusal> {
-    let mut all = read.iter().chain([d]).chain(source);
+    let mut all = read.iter().flatten().chain([d]).chain(source);
     if let Some(OperandMemory { operand, .. }) = all.find(|memory| memory.view.memory.context != context) {
         return Err(Refusal::OtherDevice { operand: *operand });
     }
-    if let Some(OperandMemory { operand, .. }) = read.iter().find(|memory| memory.meets(d)) {
+    if let Some(OperandMemory { operand, .. }) = read.iter().flatten().find(|memory| memory.meets(d)) {
         return Err(Refusal::Overlap { operand: *operand });
     }
     match source.filter(|source| source.meets(d) && !source.is(d)) {
@@ -76,7 +76,7 @@ mod tests {
         let checked = |side: OperandKind, address, context| {
             let vector = View::vector(at(address, context), side);
             let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3), true);
-            let found = check_memory(1, &of(Operand::D, &d), &[of(Operand::VECTORS[side.index()], &vector)], None);
+            let found = check_memory(1, &of(Operand::D, &d), &[Some(of(Operand::VECTORS[side.index()], &vector))], None);
             found.map_err(|refusal| refusal.to_string())
         };
         let overlaps = |name| Err(format!("D overlaps {name}, which is read while D is written; give D memory of its own"));

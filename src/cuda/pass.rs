@@ -8,11 +8,12 @@ use super::{
     report::Report,
 };
 use crate::{
+    call::Launch,
     codegen::{DecomposedLine, TranslationUnit},
     error::Error,
     operand::OperandKind,
     pass::{
-        Pass, PassDesc, REPACK, RepackShapes,
+        Pass, PassDesc, RepackShapes,
         transpose::{Choice, Combine, TransposeCall, TransposeProblem},
     },
     refusal::{EmulationRefusal, Field, Operand, Refusal, rules::multiple},
@@ -64,9 +65,15 @@ impl CudaPass {
     }
 
     /// Enqueues what a call has for it to do, between addresses that have been checked.
-    pub(super) fn enqueue(&self, stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
-        pass.launches().try_for_each(|launch| self.0.launch(stream, &launch?))
+    pub(super) fn enqueue(&self, stream: &CudaStream, launches: &[Launch]) -> Result<(), Error> {
+        launches.iter().try_for_each(|launch| self.0.launch(stream, launch))
     }
+}
+
+/// Enqueues a pass of a call for itself.
+fn enqueue(stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
+    let launches = pass.launches()?;
+    CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, &launches)
 }
 
 /// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
@@ -86,7 +93,7 @@ pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, cal
     if problem.is_empty() {
         return Ok(());
     }
-    CudaPass::for_run(stream, &PassDesc::Transpose(desc))?.enqueue(stream, &Pass::Transpose(desc, problem))
+    enqueue(stream, &Pass::Transpose(desc, problem))
 }
 
 /// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is read.
@@ -95,7 +102,7 @@ fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransp
     let [of_a, of_d] = [((*rows, *columns), *batch), ((*columns, *rows), *batch)];
     let a = OperandMemory::of(Operand::A, a, of_a, problem.reads_a());
     let b = b.matrix().map(|b| OperandMemory::of(Operand::B, b, of_d, problem.reads_b()));
-    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), &[a], b.as_ref())
+    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), &[Some(a)], b.as_ref())
 }
 
 /// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing is allocated, and nothing waits. The
@@ -128,12 +135,12 @@ pub fn repack(
     if read.start < written.end && written.start < read.end {
         return Err(Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into());
     }
-    CudaPass::for_run(stream, &PassDesc::Repack(REPACK))?.enqueue(stream, &Pass::Repack(*shapes, [source.address, copy.address]))
+    enqueue(stream, &Pass::Repack(*shapes, [source.address, copy.address]))
 }
 
 /// Refuses to scale on a stream that is being captured: the product waits for what was found.
 pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
-    if passes.iter().flatten().all(|pass| pass.window().is_none()) {
+    if passes.iter().flatten().all(|pass| pass.scaled().is_none()) {
         return Ok(());
     }
     match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
@@ -144,14 +151,13 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
 
 /// Waits for passes that scale operands, and refuses the first row that could not be scaled. For others it does not wait.
 pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
-    let windows = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::window));
-    // Both words at once; the same one twice where one operand is an earlier product's, too.
-    let (Some([_, a]), Some([_, b])) = (windows[0].or(windows[1]), windows[1].or(windows[0])) else { return Ok(()) };
-    let first: [u32; 2] = read_back(stream, [a, b])?;
-    for ((operand, window), line) in OperandKind::BOTH.into_iter().zip(windows).zip(first) {
-        let Some([lines, _]) = window.filter(|_| line != u32::MAX) else { continue };
-        let [facts]: [DecomposedLine; 1] = read_back(stream, [lines + u64::from(line) * size_of::<DecomposedLine>() as u64])?;
-        return Err(Refusal::Emulation(EmulationRefusal::of(operand, line, &facts.into())).into());
+    let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled)) else { return Ok(()) };
+    let first: [u32; 2] = read_back(stream, [a.status(), b.status()])?;
+    for ((operand, shapes), number) in OperandKind::BOTH.into_iter().zip([a, b]).zip(first) {
+        if number != u32::MAX {
+            let [facts]: [DecomposedLine; 1] = read_back(stream, [shapes.line(number)])?;
+            return Err(Refusal::Emulation(EmulationRefusal::of(operand, number % shapes.layout.mn as u32, &facts.into())).into());
+        }
     }
     Ok(())
 }

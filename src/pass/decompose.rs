@@ -16,9 +16,9 @@
 //!
 //! Twin: `kernels/pass/decompose.cuh`.
 
-use crate::words::words;
+use super::PassBatch;
 use crate::{
-    call::{DEPTH, DecomposedLayout, Grid, Launch},
+    call::{DEPTH, DecomposedLayout, Grid, LINE_BYTES, Launch},
     codegen::{
         DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header, fingerprint_assertion,
     },
@@ -26,6 +26,7 @@ use crate::{
     operand::Frame,
     pass::transpose::{Lanes, PieceMap},
     refusal::Refusal,
+    words::words,
 };
 use core::fmt::Write;
 
@@ -77,6 +78,36 @@ impl DecomposePass {
     }
 }
 
+/// What is decomposed, and where its parts go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DecomposeShapes {
+    /// The room of a matrix's parts.
+    pub layout: DecomposedLayout,
+    /// Address of the operand.
+    pub source: u64,
+    /// Its leading dimension, in elements.
+    pub leading: u64,
+    /// Whether it is K-major.
+    pub along_k: bool,
+    /// Address of the parts.
+    pub parts: u64,
+    /// Matrices of such rows.
+    pub batch: PassBatch,
+}
+
+impl DecomposeShapes {
+    /// Where the facts of row `number` lie, rows of a batch numbered one matrix behind the other.
+    pub const fn line(&self, number: u32) -> u64 {
+        let (matrix, row) = (number as u64 / self.layout.mn as u64, number as u64 % self.layout.mn as u64);
+        self.parts + matrix * self.batch.strides_bytes[1] + self.layout.lines_offset() + row * LINE_BYTES
+    }
+
+    /// Where the number of the first row that is refused lies.
+    pub const fn status(&self) -> u64 {
+        self.parts + self.layout.status_offset()
+    }
+}
+
 impl DecomposeDesc {
     /// The kernel of a mode.
     pub const fn of(emulation: EmulationKind) -> Self {
@@ -112,36 +143,35 @@ impl DecomposeDesc {
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
 
-    /// What a pass over an operand of `leading`, K-major or not, at `source`, is launched with; the workspace's part is at
-    /// `workspace`.
+    /// What a pass is launched with.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
-    pub fn launch(
-        &self,
-        layout: &DecomposedLayout,
-        (source, leading, along_k): (u64, u64, bool),
-        workspace: u64,
-        pass: DecomposePass,
-    ) -> Result<Launch, Refusal> {
-        let tiles = self.blocks(layout, pass);
-        let beyond = layout.mn.max(layout.k) as u64 > u64::from(u32::MAX) || layout.padded() > u64::from(u32::MAX);
-        let grid = Grid::of_tiles(if beyond { u64::MAX } else { tiles }, self.threads, 0)?;
+    pub fn launch(&self, shapes: &DecomposeShapes, pass: DecomposePass) -> Result<Launch, Refusal> {
+        let DecomposeShapes { layout, source, leading, along_k, parts, batch: PassBatch { matrices, strides_bytes } } = *shapes;
+        let blocks = self.blocks(&layout, pass);
+        // The kernel's numbers are below 2^32, that of a row among those of all matrices, too.
+        let rows = (layout.mn as u64).saturating_mul(matrices);
+        let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
+        let grid = Grid::of_tiles(if beyond { u64::MAX } else { blocks.saturating_mul(matrices) }, self.threads, 0)?;
+        let [stride_source, stride_parts] = strides_bytes;
         let params = DecomposeParams {
             source,
             leading,
-            parts: workspace,
+            parts,
             pitch: layout.leading(),
-            lines: workspace + layout.lines_offset(),
-            status: workspace + layout.status_offset(),
+            lines: parts + layout.lines_offset(),
+            status: parts + layout.status_offset(),
             mn: layout.mn as u32,
             k: layout.k as u32,
             padded: layout.padded() as u32,
             tiles_across: (layout.padded() / u64::from(DEPTH)) as u32,
             along_k: u32::from(along_k),
-            vectors: u32::from(source.is_multiple_of(16) && leading.is_multiple_of(4)),
+            vectors: u32::from((source | stride_source).is_multiple_of(16) && leading.is_multiple_of(4)),
             pass: pass as u32,
-            reserved: 0,
+            blocks: blocks as u32,
+            stride_source,
+            stride_parts,
         };
         Ok(Launch::new(grid, &params))
     }

@@ -6,12 +6,12 @@ pub mod decompose;
 pub mod repack;
 pub mod transpose;
 
-pub use decompose::{DecomposeDesc, DecomposePass, PIECE, PIECES, TILE};
+pub use decompose::{DecomposeDesc, DecomposePass, DecomposeShapes, PIECE, PIECES, TILE};
 pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
     arch::Machine,
-    call::{DecomposedLayout, Elements, Launch, Problem, Routes, View},
+    call::{DecomposedLayout, Elements, Launch, Problem, Routes, View, Way},
     codegen::TranslationUnit,
     desc::GemmDesc,
     layout::Order,
@@ -73,76 +73,78 @@ impl PassDesc {
     }
 }
 
-/// What a pass has to do in one call.
+/// The matrices of a batch that one pass brings: a matrix that all products share is one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassBatch {
+    /// How many.
+    pub matrices: u64,
+    /// Bytes from one to the next: of the operand, and of what is written.
+    pub strides_bytes: [u64; 2],
+}
+
+impl PassBatch {
+    /// One matrix.
+    pub const ONE: Self = Self { matrices: 1, strides_bytes: [0; 2] };
+}
+
+/// What a pass has to do in one call, for all products of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pass {
     /// Rows at an address are copied to another.
     Repack(RepackShapes, [u64; 2]),
     /// A is transposed to D.
     Transpose(TransposeDesc, TransposeProblem),
-    /// An operand, with its leading dimension and whether it is K-major, becomes parts at an address.
-    Decompose(DecomposedLayout, (u64, u64, bool), u64),
+    /// An operand becomes parts.
+    Decompose(DecomposeShapes),
 }
 
 impl Pass {
-    /// What becomes of the operands of a product of a problem, which is in the kernel's frame, before the kernel reads them; `None` of one that
-    /// is read where it lies, or is an earlier product's, too. The workspace begins at `first`.
+    /// What becomes of the operands of a problem, which is in the kernel's frame, before the kernel reads them; `None` of one that is read
+    /// where it lies. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`], [`Refusal::Overflow`]; those of a transpose.
-    pub fn of_product(
-        desc: &GemmDesc,
-        number: usize,
-        (routes, problem): (&Routes, &Problem),
-        first: u64,
-    ) -> Result<[Option<Self>; 2], Refusal> {
-        let of = |operand: OperandKind| {
-            let there = (number as u64) < problem.matrices(problem.operand(operand)).0;
-            if there { Self::of(desc, (operand, number), (routes, problem), first) } else { Ok(None) }
-        };
+    /// [`Refusal::Overflow`]; those of a transpose.
+    pub fn before(desc: &GemmDesc, (routes, problem): (&Routes, &Problem), first: u64) -> Result<[Option<Self>; 2], Refusal> {
+        let of = |operand| Self::of(desc, operand, (routes.of_operand(operand), problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }
 
     /// That of an operand.
-    fn of(
-        desc: &GemmDesc,
-        (operand, number): (OperandKind, usize),
-        (routes, problem): (&Routes, &Problem),
-        first: u64,
-    ) -> Result<Option<Self>, Refusal> {
-        let (way, view, element) = (routes.of_operand(operand), problem.operand(operand), desc.class.operand(operand).element);
-        let from = view.memory.address.saturating_add(view.first_byte(element, number));
-        let to = first + way.offset + way.apart * number as u64;
+    fn of(desc: &GemmDesc, operand: OperandKind, (way, problem): (&Way, &Problem), first: u64) -> Result<Option<Self>, Refusal> {
+        let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
+        let (source, to) = (view.memory.address, first + way.offset);
         let order = problem.order(&desc.class, operand);
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
-        let pass = match way.route {
+        let bytes = |elements: usize| element.matrix_bytes(elements as u64);
+        let (matrices, stride) = problem.matrices(view);
+        let batch = PassBatch { matrices, strides_bytes: [bytes(stride as usize), way.apart] };
+        Ok(Some(match way.route {
             Route::Direct => return Ok(None),
             Route::Decomposed => {
                 let emulation = desc.warp_specialized().map_or(EmulationKind::None, |desc| desc.knobs.emulation);
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
-                Self::Decompose(layout, (from, leading as u64, order.along_k(operand)), to)
+                let (leading, along_k) = (leading as u64, order.along_k(operand));
+                Self::Decompose(DecomposeShapes { layout, source, leading, along_k, parts: to, batch })
             }
             Route::Repacked => {
-                let bytes = |elements: usize| element.matrix_bytes(elements as u64);
                 let stride = if lines > 1 { bytes(leading) } else { 0 };
                 let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
                 let overflow =
                     Refusal::Overflow { operand: Operand::Workspace, rows: lines, columns: length, leading: way.leading };
-                Self::Repack(shapes.ok_or(overflow)?, [from, to])
+                Self::Repack(RepackShapes { batch, ..shapes.ok_or(overflow)? }, [source, to])
             }
             Route::Transposed => {
                 let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
-                let source = Elements { address: from, ..view.memory };
-                let (a, d) = (View::new(source, Order::Row, leading), View::new(room, Order::Row, way.leading));
-                let problem = TransposeProblem { a, d, ..TransposeProblem::packed(lines, length) };
+                let (apart, packed) = (element.matrix_elements(way.apart) as usize, TransposeProblem::packed(lines, length));
+                let a = View::new(view.memory, Order::Row, leading).batched(stride as usize);
+                let d = View::new(room, Order::Row, way.leading).batched(apart);
+                let problem = TransposeProblem { batch: matrices as usize, a, d, ..packed };
                 let desc = Choice::Auto.desc(Combine::Move, element.bytes_of(1), &problem);
                 desc.check()?;
                 problem.check(&desc)?;
                 Self::Transpose(desc, problem)
             }
-        };
-        pass.launches().try_for_each(|launch| launch.map(drop))?;
-        Ok(Some(pass))
+        }))
     }
 
     /// The kernel.
@@ -150,34 +152,29 @@ impl Pass {
         match self {
             Self::Repack(..) => PassDesc::Repack(REPACK),
             Self::Transpose(desc, ..) => PassDesc::Transpose(*desc),
-            Self::Decompose(layout, ..) => PassDesc::Decompose(DecomposeDesc::of(layout.emulation)),
+            Self::Decompose(shapes) => PassDesc::Decompose(DecomposeDesc::of(shapes.layout.emulation)),
         }
     }
 
     /// What it is launched with, one launch after the other.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`], of each that has too many blocks.
-    pub fn launches(&self) -> impl Iterator<Item = Result<Launch, Refusal>> + '_ {
-        let passes = match self {
-            Self::Decompose(layout, ..) => DecomposePass::of(layout.emulation),
-            Self::Repack(..) | Self::Transpose(..) => &[DecomposePass::Write],
-        };
-        passes.iter().map(|&pass| match self {
-            Self::Repack(shapes, addresses) => REPACK.launch(shapes, *addresses),
-            Self::Transpose(desc, problem) => desc.launch(problem),
-            Self::Decompose(layout, operand, workspace) => {
-                DecomposeDesc::of(layout.emulation).launch(layout, *operand, *workspace, pass)
+    /// [`Refusal::TooManyTiles`].
+    pub fn launches(&self) -> Result<Vec<Launch>, Refusal> {
+        match self {
+            Self::Repack(shapes, addresses) => Ok(vec![REPACK.launch(shapes, *addresses)?]),
+            Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
+            Self::Decompose(shapes) => {
+                let emulation = shapes.layout.emulation;
+                DecomposePass::of(emulation).iter().map(|&pass| DecomposeDesc::of(emulation).launch(shapes, pass)).collect()
             }
-        })
+        }
     }
 
-    /// Where what is known of an operand's scaled rows begins, and the word of the first row that is refused: a call waits for what it says.
-    pub const fn window(&self) -> Option<[u64; 2]> {
+    /// What is scaled: a call waits to hear whether it could be.
+    pub fn scaled(&self) -> Option<&DecomposeShapes> {
         match self {
-            Self::Decompose(layout, _, workspace) if layout.emulation.scales() => {
-                Some([*workspace + layout.lines_offset(), *workspace + layout.status_offset()])
-            }
+            Self::Decompose(shapes) if shapes.layout.emulation.scales() => Some(shapes),
             _ => None,
         }
     }

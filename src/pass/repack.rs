@@ -14,6 +14,7 @@
 //!
 //! Twin: `kernels/pass/repack.cuh`.
 
+use super::PassBatch;
 use crate::{
     call::{Grid, Launch},
     codegen::{RepackParams, TranslationUnit, fingerprint_assertion},
@@ -49,6 +50,8 @@ pub struct RepackShapes {
     pub stride: u64,
     /// The same of the copy, a multiple of 16.
     pub pitch: u64,
+    /// Matrices of such rows.
+    pub batch: PassBatch,
 }
 
 /// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a thread copies in a step.
@@ -163,7 +166,8 @@ impl RepackShapes {
         let apart = rows == 1 || stride >= row_bytes;
         let (source, copy) = (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
         let fits = source.max(copy) <= 1 << 62 && pitch.is_multiple_of(PIECE) && pitch >= row_bytes;
-        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch })
+        let batch = PassBatch::ONE;
+        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch, batch })
     }
 
     /// Pieces of a row.
@@ -194,16 +198,28 @@ impl RepackDesc {
     /// # Errors
     /// [`Refusal::TooManyTiles`].
     pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
-        let RepackShapes { rows, row_bytes, stride, pitch } = *shapes;
+        let RepackShapes { rows, row_bytes, stride, pitch, batch } = *shapes;
         let ((down, across), pieces) = (shapes.tiles(self), shapes.pieces());
-        let tiles = down.saturating_mul(across);
         // Numbers that a grid has are below 2^32.
-        let grid = Grid::of_tiles(if rows.max(pieces) > u64::from(u32::MAX) { u64::MAX } else { tiles }, self.threads, 0)?;
-        let (rows, pieces, tiles_across, log_pieces) = (rows as u32, pieces as u32, across as u32, self.log_pieces(pieces));
-        Ok(Launch::new(
-            grid,
-            &RepackParams { source, destination, stride, pitch, row_bytes, rows, pieces, tiles_across, log_pieces },
-        ))
+        let tiles = if rows.max(pieces) > u64::from(u32::MAX) { u64::MAX } else { down.saturating_mul(across) };
+        let grid = Grid::of_tiles(tiles.saturating_mul(batch.matrices), self.threads, 0)?;
+        let [stride_source, stride_copy] = batch.strides_bytes;
+        let params = RepackParams {
+            source,
+            destination,
+            stride,
+            pitch,
+            row_bytes,
+            rows: rows as u32,
+            pieces: pieces as u32,
+            tiles_across: across as u32,
+            log_pieces: self.log_pieces(pieces),
+            stride_source,
+            stride_copy,
+            tiles: tiles as u32,
+            reserved: 0,
+        };
+        Ok(Launch::new(grid, &params))
     }
 }
 

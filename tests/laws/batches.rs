@@ -9,7 +9,7 @@ use falchion::{
         codegen::{GemmParams, TensorGemmParams},
         family::default_gemm_configuration::default_description,
         operand::OperandKind,
-        pass::Pass,
+        pass::{Pass, PassBatch, transpose::TransposeProblem},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
@@ -39,22 +39,25 @@ fn batch(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, mor
     problem.seen_by(desc).expect("a batch")
 }
 
-/// What a pass reads, from where on, and what it writes.
-fn reads_and_writes(pass: &Pass) -> (u64, Range<u64>) {
-    match pass {
-        Pass::Repack(shapes, [from, to]) => (*from, *to..to + shapes.reach()[1]),
-        Pass::Transpose(_, problem) => {
-            let bytes = problem.d.elements((problem.columns, problem.rows), 1) as u64;
-            (problem.a.memory.address, problem.d.memory.address..problem.d.memory.address + bytes)
+/// What a pass of elements of `kind` reads for each matrix, from where on, and what it writes.
+fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
+    let (batch, from, to, bytes) = match pass {
+        Pass::Repack(shapes, [from, to]) => (shapes.batch, *from, *to, shapes.reach()[1]),
+        Pass::Transpose(_, TransposeProblem { rows, columns, batch, a, d, .. }) => {
+            let strides_bytes = [a.batch_stride, d.batch_stride].map(|stride| kind.matrix_bytes(stride as u64));
+            let bytes = kind.matrix_bytes(d.elements((*columns, *rows), 1) as u64);
+            (PassBatch { matrices: *batch as u64, strides_bytes }, a.memory.address, d.memory.address, bytes)
         }
-        Pass::Decompose(layout, (from, ..), to) => (*from, *to..to + layout.bytes()),
-    }
+        Pass::Decompose(shapes) => (shapes.batch, shapes.source, shapes.parts, shapes.layout.bytes()),
+    };
+    let [stride_source, stride] = batch.strides_bytes;
+    (0..batch.matrices).map(|i| (from + i * stride_source, to + i * stride..to + i * stride + bytes)).collect()
 }
 
-/// Each pass reads its own product's operand and writes where the kernel's map has that product's; what they write is apart and in the
-/// workspace; an operand that all products share takes one pass.
+/// A pass reads each product's operand and writes where the kernel's map has that product's; what they write is apart and in the
+/// workspace; an operand that all products share is brought once.
 #[test]
-fn passes_of_a_batch_are_each_products() {
+fn a_pass_brings_each_products_operand() {
     let (bf16, i8, i32, f32) = (ElementKind::Bf16, ElementKind::I8, ElementKind::I32, ElementKind::F32);
     let (mut random, mut seen) = (Random::new(11), 0);
     for case in 0..600 {
@@ -70,15 +73,17 @@ fn passes_of_a_batch_are_each_products() {
         let routes = Routes::of(&desc, plan.needs(), &problem);
         let routed = routes.problem(&desc, &problem, FIRST);
         let mut written: Vec<Range<u64>> = Vec::new();
-        for number in 0..problem.batch {
-            let passes = Pass::of_product(&desc, number, (&routes, &problem), FIRST).expect("passes");
-            for (operand, pass) in OperandKind::BOTH.into_iter().zip(passes) {
-                let (view, read) = (problem.operand(operand), routed.operand(operand));
-                let of_workspace = read.memory.address >= FIRST;
-                assert_eq!(pass.is_some(), of_workspace && (number == 0 || view.batch_stride > 0), "{number} of {problem:?}");
-                let Some(pass) = pass else { continue };
-                let (from, to) = reads_and_writes(&pass);
-                let element = desc.class.operand(operand).element;
+        let passes = Pass::before(&desc, (&routes, &problem), FIRST).expect("passes");
+        for (operand, pass) in OperandKind::BOTH.into_iter().zip(passes) {
+            let (view, read) = (problem.operand(operand), routed.operand(operand));
+            assert_eq!(pass.is_some(), read.memory.address >= FIRST, "{problem:?}");
+            let Some(pass) = pass else { continue };
+            let element = desc.class.operand(operand).element;
+            let brought = reads_and_writes(&pass, element);
+            assert_eq!(brought.len(), if view.batch_stride > 0 { problem.batch } else { 1 }, "{problem:?}");
+            let blocks: Vec<u64> = pass.launches().expect("launches").iter().map(|launch| launch.grid.clusters.into()).collect();
+            assert!(blocks.iter().all(|blocks| *blocks > 0 && blocks.is_multiple_of(brought.len() as u64)), "{blocks:?}");
+            for (number, (from, to)) in brought.into_iter().enumerate() {
                 assert_eq!(from, view.memory.address + element.matrix_bytes((number * view.batch_stride) as u64));
                 let read_as = if types.0 == f32 { ElementKind::F16 } else { element };
                 assert_eq!(to.start, read.memory.address + read_as.matrix_bytes((number * read.batch_stride) as u64));
