@@ -64,8 +64,6 @@ pub struct Machine {
     pub threads_per_block: u32,
     /// Threads of a multiprocessor.
     pub threads_per_sm: u32,
-    /// Blocks along x of a grid.
-    pub grid_x: u32,
     /// Multiprocessors: what a choice of tiles reads, and no rule.
     pub multiprocessors: u32,
 }
@@ -82,7 +80,6 @@ impl Machine {
             registers_per_sm: 65_536,
             threads_per_block: 1024,
             threads_per_sm,
-            grid_x: MOST_BLOCKS,
             multiprocessors,
         }
     }

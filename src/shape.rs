@@ -57,6 +57,11 @@ pub struct Mn {
     pub n: u32,
 }
 
+impl Mn {
+    /// One by one.
+    pub const ONE: Self = Self { m: 1, n: 1 };
+}
+
 impl fmt::Display for Mn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}", self.m, self.n)

@@ -7,6 +7,8 @@ use crate::{
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
     refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar},
+    shape::Mn,
+    threadblock::Work,
 };
 
 /// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
@@ -55,9 +57,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });
             }
         }
-        let tile = d.threadblock();
-        let [down, across] = [(self.m, tile.m), (self.n, tile.n)].map(|(extent, tile)| extent.div_ceil(tile as usize) as u64);
-        check_tiles((down, across, self.batch), u64::from(d.class.arch.machine().grid_x))?;
+        let kinds = (d.geometry().work, d.swizzle());
+        Work::of(kinds, (d.threadblock(), Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
         output.epilogue.check_functions()
     }
 }
@@ -84,12 +85,6 @@ pub(crate) fn check_types(pairs: impl IntoIterator<Item = (ElementKind, ElementK
         Some((given, wanted)) => Err(Refusal::ElementType { given, wanted }),
         None => Ok(()),
     }
-}
-
-/// Refuses more tiles, so many down and across each matrix of a batch, than a grid may have blocks.
-pub(crate) fn check_tiles((down, across, batch): (u64, u64, usize), most: u64) -> Result<(), Refusal> {
-    let tiles = u64::try_from(u128::from(down) * u128::from(across) * batch as u128).unwrap_or(u64::MAX);
-    if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(()) }
 }
 
 /// The matrices of a batch that is written lie where the kernel writes them, and apart.

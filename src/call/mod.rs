@@ -13,7 +13,7 @@ mod view;
 
 pub use arguments::Arguments;
 pub(crate) use arguments::setters;
-pub(crate) use check::{LARGEST, check_output, check_tiles, check_types, check_written};
+pub(crate) use check::{LARGEST, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use launch::{Grid, Launch, Params, TmaTensor};

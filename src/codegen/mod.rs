@@ -7,7 +7,7 @@ use crate::{
     desc::{Class, GemmMode},
     epilogue,
     index::{IndexMap, Map, fingerprint},
-    threadblock::{SwizzleKind, WorkKind},
+    threadblock::{SwizzleKind, TileOrder, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -237,14 +237,14 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
 pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
 
 /// Those of maps by the names of their twins, and of the order of tiles.
-pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], order: &dyn Fn(u32, u32) -> Map) -> String {
+pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], kind: SwizzleKind) -> String {
     let mut text = String::new();
     for (name, map) in maps {
         text.push_str(&fingerprint_assertion(&format!("maps::{name}"), name, map.as_ref()));
     }
     for (rows, columns) in ORDERED {
         let twin = format!("threadblock::TileOrder<Config::Order, {rows}, {columns}>");
-        text.push_str(&fingerprint_assertion(&twin, "order", order(rows, columns).as_ref()));
+        text.push_str(&fingerprint_assertion(&twin, "order", &TileOrder { kind, rows, columns }));
     }
     text
 }

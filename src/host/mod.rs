@@ -29,6 +29,7 @@ mod parallel;
 mod run;
 mod store;
 mod transpose;
+mod units;
 mod vectors;
 mod warp_specialized;
 

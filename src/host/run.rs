@@ -9,6 +9,7 @@ use super::{
     machine::{Started, run_block},
     operands::{Operands, Product, Tiling, unknown},
     store::Blocks,
+    units::{unit_of, units_once},
     vectors::whole,
     warp_specialized,
 };
@@ -26,7 +27,7 @@ use crate::{
     threadblock::{Unit, Work},
 };
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
@@ -148,7 +149,7 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
     let reads = desc.class.output.epilogue.reads(&call.scalars);
     let extents = |batch| ((call.m, call.n), batch, if reads.accumulator { blocks.tiles() } else { 0 });
     let kinds = (desc.geometry().work, desc.swizzle());
-    let work = |batch| Work::of(kinds, (block, Mn { m: 1, n: 1 }), extents(batch), u32::MAX);
+    let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
     if let Mode::Checked { seed } = mode {
         return OneSchedule { program, composition, work: work(call.batch)? }.checked(seed, tiling, call);
     }
@@ -165,26 +166,13 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
 }
 
 impl OneSchedule<'_> {
-    /// What a block takes as its unit number `i`.
-    fn unit(&self, block: u32, i: u32) -> Result<Unit, Fault> {
-        let left_out = Fault::LeftOut { map: "units", row: block, column: i };
-        let unit = (self.program.units)(&self.work, block, 0, i).ok_or(left_out)?;
-        let Unit { product, row, column, .. } = unit;
-        let there = product < self.work.batch && row < self.work.rows && column < self.work.columns;
-        if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
-    }
-
     /// Block by block.
     fn checked(&self, seed: u64, tiling: Tiling, mut call: HostCall<'_>) -> Result<(), Error> {
         let (program, work) = (self.program, self.work);
-        let mut computed = HashSet::new();
         let stored = stored_once(program).and_then(|()| whole(program));
-        for (block, i) in (0..work.clusters).flat_map(|block| (0..work.count(block)).map(move |i| (block, i))) {
-            let unit = self.unit(block, i)?;
+        for taken in units_once(&work, &program.units) {
+            let (block, unit) = taken?;
             let Unit { product, row, column, .. } = unit;
-            if !computed.insert((product, row, column)) {
-                return Err(Fault::TileTwice { row, column }.into());
-            }
             let mut product = Product::of(&program.desc.class, tiling, call.product(product as usize))?;
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let accumulators = checked_block(program, &product.operands, unit, order, stored)?;
@@ -206,7 +194,7 @@ impl OneSchedule<'_> {
             }
         };
         let tiles = (self.work.rows as usize, self.work.columns as usize);
-        let place = |block| self.unit(block, 0).map(|unit| (unit.row, unit.column));
+        let place = |block| unit_of(&self.work, &self.program.units, block, 0).map(|unit| (unit.row, unit.column));
         compute(&Chains::<T>::of(product.operands, composition)?, tiles, place, product)
     }
 }

@@ -35,7 +35,7 @@ fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), 
     let mnk = |(m, n)| Mnk::new(m, n, k);
     let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
     let (threadblock, warp) = (mnk(block), mnk(warp));
-    let pins = but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn { m: 1, n: 1 }).pins();
+    let pins = but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn::ONE).pins();
     d.with(Pins { a_operand: Some(AOperandKind::Registers), ..pins })
 }
 

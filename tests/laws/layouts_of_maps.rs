@@ -308,8 +308,8 @@ fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
     let tabled = Tabled::of(&layout);
     let maps: [&dyn IndexMap; 3] = [&layout_of_ring, &position, &tabled];
     prop_assert!(maps.into_iter().all(|map| map.layout().is_none()));
-    orders(SwizzleKind::Identity(4), 5, 10, Mn { m: 1, n: 1 })?;
-    orders(SwizzleKind::Hilbert, 8, 8, Mn { m: 1, n: 1 })?;
+    orders(SwizzleKind::Identity(4), 5, 10, Mn::ONE)?;
+    orders(SwizzleKind::Hilbert, 8, 8, Mn::ONE)?;
     Ok(())
 }
 

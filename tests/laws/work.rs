@@ -110,9 +110,7 @@ fn mutated_work_breaks_the_law() {
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.
 #[test]
 fn no_tiles_and_too_many() {
-    let of = |m, n, batch| {
-        Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn { m: 1, n: 1 }), ((m, n), batch, 1), 132)
-    };
+    let of = |m, n, batch| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn::ONE), ((m, n), batch, 1), 132);
     let most = usize::MAX;
     for (m, n, batch) in [(0, 0, 1), (0, most, 2), (most, 0, most), (most, most, 0), (1, 1, 0)] {
         let work = of(m, n, batch).expect("no tiles");

@@ -71,10 +71,10 @@ pub fn count_transpose(program: &TransposeProgram, problem: &TransposeProblem) -
         return Ok(counters);
     }
     let likeness = Likeness { desc, problem, b: problem.source() };
-    let (down, across) = problem.tiles(desc);
+    let work = problem.work(desc)?;
     let matrices = alike(problem.batch as u64, |matrix| likeness.matrix(matrix));
-    let columns = alike(down, |tile| likeness.columns(tile));
-    for (rows, &of_rows) in &alike(across, |tile| likeness.rows(tile)) {
+    let columns = alike(work.rows.into(), |tile| likeness.columns(tile));
+    for (rows, &of_rows) in &alike(work.columns.into(), |tile| likeness.rows(tile)) {
         for (columns, &of_columns) in &columns {
             for (matrix, &of_matrices) in &matrices {
                 // A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.

@@ -22,7 +22,7 @@ const UNUSED: Pins = Pins {
     smem_a: Some(SmemLayout::Auto),
     smem_b: Some(SmemLayout::Auto),
     blocks_per_sm: Some(1),
-    cluster: Some(Mn { m: 1, n: 1 }),
+    cluster: Some(Mn::ONE),
     schedule: Some(ScheduleKind::Cooperative),
     promotion: Some(PromotionKind::Never),
     interleave: Some(InterleaveKind::Vector),

@@ -16,7 +16,7 @@ impl SimtDesc {
         let (class, tile) = (&self.class, geometry.tile);
         let source = problem.read_source(class);
         let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
-        let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn { m: 1, n: 1 }), extents, u32::MAX)?;
+        let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn::ONE), extents, u32::MAX)?;
         let params = GemmParams {
             a: problem.a.memory.address,
             b: problem.b.memory.address,

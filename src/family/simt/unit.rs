@@ -4,13 +4,11 @@ use super::WORK;
 use crate::{
     codegen::{ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, order_header, work_facts},
     desc::SimtDesc,
-    index::Map,
     plan::Program,
     smem::Along,
-    threadblock::{MmaBase, OperandDesc, TileOrder},
+    threadblock::{MmaBase, OperandDesc},
 };
 use core::fmt::Write;
-use std::sync::Arc;
 
 /// The kernel itself.
 const TWIN: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
@@ -91,8 +89,7 @@ pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: 
     );
     if with_fingerprints {
         let program = Program::of(d.sum(), *base);
-        let order = |rows, columns| -> Map { Arc::new(TileOrder { kind: d.knobs.swizzle, rows, columns }) };
-        source.push_str(&fingerprints_of(&program.mirrored(), &order));
+        source.push_str(&fingerprints_of(&program.mirrored(), d.knobs.swizzle));
     }
     let _ = writeln!(
         source,

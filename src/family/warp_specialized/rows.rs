@@ -27,7 +27,7 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
         align_a: a.elements_in(16),
         align_b: a.elements_in(16),
         align_c: c.elements_in(16),
-        cluster: Mn { m: 1, n: 1 },
+        cluster: Mn::ONE,
         schedule: if warp_m == m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
         pending: 1,
         promotion: PromotionKind::Never,

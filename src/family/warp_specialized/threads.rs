@@ -76,7 +76,7 @@ impl WarpSpecialized {
         let this = Self {
             ring,
             consumers,
-            repeats: Mn { m: 1, n: 1 },
+            repeats: Mn::ONE,
             mma,
             options,
             layout_c: d.class.output.layout,

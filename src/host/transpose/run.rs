@@ -7,6 +7,7 @@ use crate::{
     host::{
         HostKernel, Mode,
         machine::{Tile, transpose_tile, whole_pieces},
+        units::units_once,
     },
     numeric::ElementKind,
     pass::transpose::{Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem, TransposeProgram},
@@ -46,10 +47,10 @@ impl HostKernel for TransposeProgram {
         self.desc.check()?;
         let Some(problem) = checked(&self.desc, &call)? else { return Ok(()) };
         if let Mode::Checked { seed } = mode {
-            return Ok(tile_by_tile(self, &problem, call, seed)?);
+            return tile_by_tile(self, &problem, call, seed);
         }
         composed(self)?;
-        tiles(self, &problem)?;
+        units_once(&problem.work(&self.desc)?, &self.units).try_for_each(|unit| unit.map(drop))?;
         fast(self.desc.combine, &problem, call)
     }
 }
@@ -138,29 +139,13 @@ fn word(element: &[u8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// The (row, column) of the tile of D that each block computes: every tile once.
-fn tiles(program: &TransposeProgram, problem: &TransposeProblem) -> Result<Vec<(u32, u32)>, Fault> {
-    // Grids of more tiles than 32 bits count have been refused.
-    let (down, across) = problem.tiles(&program.desc);
-    let (down, across) = (down as u32, across as u32);
-    let order = (program.order)(down, across);
-    let mut computed = vec![false; (down * across) as usize];
-    let tile = |block| {
-        let number = order.at(crate::index::at(0, block)).unwrap_or(u32::MAX);
-        let (row, column) = (number / across, number % across);
-        let twice = computed.get_mut(number as usize).is_none_or(|seen| core::mem::replace(seen, true));
-        if twice { Err(Fault::TileTwice { row, column }) } else { Ok((row, column)) }
-    };
-    (0..down * across).map(tile).collect()
-}
-
 /// Tile by tile, in the order in which blocks start.
 fn tile_by_tile(
     program: &TransposeProgram,
     problem: &TransposeProblem,
     call: HostTransposeCall<'_>,
     seed: u64,
-) -> Result<(), Fault> {
+) -> Result<(), Error> {
     let width = call.d.memory.kind().bytes_of(1) as usize;
     let element = |matrix: &[u8], at: usize| word(&matrix[at * width..][..width]);
     let (rule, d) = (combined(program.desc.combine, problem), call.d.memory.into_bytes());
@@ -168,38 +153,37 @@ fn tile_by_tile(
     let b = call.b.matrix().map(|b| b.memory.bytes()).zip(problem.source());
     let desc = &program.desc;
     whole_pieces(program)?;
-    let tiles = tiles(program, problem)?;
-    for matrix in 0..problem.batch {
-        for (block, &(tile_row, tile_column)) in (0..).zip(&tiles) {
-            let (row, column) = ((tile_column * desc.rows) as usize, (tile_row * desc.columns) as usize);
-            // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
-            let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
-            let place = |first: usize, by: i64| (first as i64 + by) as usize;
-            let source = |i: i64, j: i64| {
-                let at = matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
-                a.map_or(0, |a| element(a, at))
-            };
-            let mut sink = |i: i64, j: u32, value: u64| {
-                let (i, j) = (place(row, i), column + j as usize);
-                let place = matrix * problem.d.batch_stride + problem.d.offset(j, i);
-                let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)));
-                d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
-            };
-            let seed = seed ^ (matrix as u64) << 32 ^ block;
-            let beyond = |line: i64, laid: View<Elements>, along: usize, access: u32| {
-                let first = (matrix * laid.batch_stride + along) as i64 + line.wrapping_mul(laid.strides[0] as i64);
-                first.rem_euclid(i64::from(access)) as u32
-            };
-            let tile = Tile {
-                rows: around(problem.rows, row),
-                columns: around(problem.columns, column),
-                beyond_a: &|i| beyond(row as i64 + i, problem.a, column, desc.access_a),
-                beyond_d: &|j| beyond(column as i64 + i64::from(j), problem.d, row, desc.access_d),
-                source: &source,
-                sink: &mut sink,
-            };
-            transpose_tile(program, tile, seed, None)?;
-        }
+    for taken in units_once(&problem.work(desc)?, &program.units) {
+        let (block, unit) = taken?;
+        let matrix = unit.product as usize;
+        let (row, column) = ((unit.column * desc.rows) as usize, (unit.row * desc.columns) as usize);
+        // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
+        let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
+        let place = |first: usize, by: i64| (first as i64 + by) as usize;
+        let source = |i: i64, j: i64| {
+            let at = matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
+            a.map_or(0, |a| element(a, at))
+        };
+        let mut sink = |i: i64, j: u32, value: u64| {
+            let (i, j) = (place(row, i), column + j as usize);
+            let place = matrix * problem.d.batch_stride + problem.d.offset(j, i);
+            let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)));
+            d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
+        };
+        let seed = seed ^ u64::from(block);
+        let beyond = |line: i64, laid: View<Elements>, along: usize, access: u32| {
+            let first = (matrix * laid.batch_stride + along) as i64 + line.wrapping_mul(laid.strides[0] as i64);
+            first.rem_euclid(i64::from(access)) as u32
+        };
+        let tile = Tile {
+            rows: around(problem.rows, row),
+            columns: around(problem.columns, column),
+            beyond_a: &|i| beyond(row as i64 + i, problem.a, column, desc.access_a),
+            beyond_d: &|j| beyond(column as i64 + i64::from(j), problem.d, row, desc.access_d),
+            source: &source,
+            sink: &mut sink,
+        };
+        transpose_tile(program, tile, seed, None)?;
     }
     Ok(())
 }

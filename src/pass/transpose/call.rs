@@ -2,14 +2,14 @@
 
 use super::desc::{Combine, TransposeDesc};
 use crate::{
-    arch::MOST_BLOCKS,
     call::{
-        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_output, check_tiles, check_types,
-        check_written,
+        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_output, check_types, check_written,
     },
     layout::Order,
     refusal::{Field, Operand, Refusal, Scalar},
+    shape::{Mn, Mnk},
     thread::access::dividing,
+    threadblock::{Work, WorkKind},
 };
 
 /// `D = Aᵀ`, or `D = alpha Aᵀ + beta B`, of a batch of row-major matrices. What is read is in memory `R`, what is written in memory `W`.
@@ -116,14 +116,16 @@ impl TransposeProblem {
         b.filter(|_| self.reads_b())
     }
 
-    /// Tiles of `desc` down and across one D.
-    pub fn tiles(&self, desc: &TransposeDesc) -> (u64, u64) {
+    /// The work of a kernel of `desc`: a tile of a D for each block.
+    ///
+    /// # Errors
+    /// [`Refusal::TooManyTiles`].
+    pub fn work(&self, desc: &TransposeDesc) -> Result<Work, Refusal> {
         // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
         let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
-        (
-            self.columns.div_ceil(desc.columns as usize) as u64,
-            self.rows.saturating_add(before).div_ceil(desc.rows as usize) as u64,
-        )
+        let (tile, one) = (Mnk { m: desc.columns, n: desc.rows, k: 1 }, Mn::ONE);
+        let extents = (self.columns, self.rows.saturating_add(before));
+        Work::of((WorkKind::DataParallel, desc.order), (tile, one), (extents, self.batch, 0), u32::MAX)
     }
 
     /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.
@@ -149,12 +151,7 @@ impl TransposeProblem {
             Source::None if self.reads_b() => return Err(Refusal::MissingOperand { operand: Operand::B }),
             _ => {}
         }
-        if self.is_empty() {
-            return Ok(());
-        }
-        // As many blocks as any machine's grid has.
-        let (down, across) = self.tiles(desc);
-        check_tiles((down, across, batch), u64::from(MOST_BLOCKS))
+        self.work(desc).map(drop)
     }
 
     /// Elements that one access to A and one to D can move, up to those of `desc`.

@@ -14,10 +14,9 @@ impl TransposeDesc {
     /// # Errors
     /// [`Refusal::TooManyTiles`].
     pub fn launch(&self, problem: &TransposeProblem) -> Result<Launch, Refusal> {
-        let ((down, across), TransposeProblem { a, d, .. }) = (problem.tiles(self), problem);
+        let (work, TransposeProblem { a, d, .. }) = (problem.work(self)?, problem);
         let b = problem.source().unwrap_or(View::new(Elements::of(0), Order::Row, 0));
-        let grid =
-            Grid::of_tiles(down.saturating_mul(across).saturating_mul(problem.batch as u64), self.threads, self.smem_bytes())?;
+        let grid = Grid::of_blocks(work.clusters, self.threads, self.smem_bytes());
         let params = TransposeParams {
             a: a.memory.address,
             b: b.memory.address,
@@ -32,8 +31,8 @@ impl TransposeDesc {
             beta: problem.scalars[1],
             rows: problem.rows as i32,
             columns: problem.columns as i32,
-            tiles_down: down as u32,
-            tiles_across: across as u32,
+            tiles_down: work.rows,
+            tiles_across: work.columns,
             reads_a: u32::from(problem.reads_a()),
             reads_b: u32::from(problem.reads_b()),
         };

@@ -4,7 +4,7 @@ use crate::{
     index::{Map, Tabled},
     pass::transpose::TransposeDesc,
     schedule::Schedule,
-    threadblock::TileOrder,
+    threadblock::{Units, Work},
 };
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ pub struct TransposeProgram {
     pub smem: Map,
     /// (thread, step) to the number of a piece of D's tile.
     pub write: Map,
-    /// From (rows, columns) of tiles, the map (0, block) to the number of a tile of D.
-    pub order: Arc<dyn Fn(u32, u32) -> Map + Send + Sync>,
+    /// Which units of work a block takes: tiles of D.
+    pub units: Units,
     /// The order of steps.
     pub schedule: Schedule,
 }
@@ -34,7 +34,7 @@ impl TransposeProgram {
             fetch: Arc::new(Tabled::of(&d.fetch())),
             smem: Arc::new(if d.is_gathered() { Tabled::of(&d.gathered()) } else { Tabled::of(&d.smem()) }),
             write: Arc::new(Tabled::of(&d.write())),
-            order: Arc::new(move |rows, columns| Arc::new(TileOrder { kind: d.order, rows, columns })),
+            units: Arc::new(Work::unit),
             schedule: d.schedule(),
         }
     }

@@ -118,7 +118,7 @@ pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> Translati
     let mut source = "#include \"config.cuh\"\n#include \"pass/transpose.cuh\"\n".to_owned();
     if with_fingerprints {
         let program = TransposeProgram::of(d);
-        source.push_str(&fingerprints_of(&program.mirrored(), &*program.order));
+        source.push_str(&fingerprints_of(&program.mirrored(), d.order));
     }
     let _ = writeln!(
         source,

@@ -23,7 +23,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         align_a: 4,
         align_b: 4,
         align_c: 4,
-        cluster: Mn { m: 1, n: 1 },
+        cluster: Mn::ONE,
         schedule: ScheduleKind::Cooperative,
         pending: 1,
         promotion: PromotionKind::Never,

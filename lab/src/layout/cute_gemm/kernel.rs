@@ -37,8 +37,7 @@ struct Prepared {
     integers: [u64; INTEGERS],
     /// How many elements of A, B and C the kernel's layouts reach.
     reach: [u64; 3],
-    threads: u32,
-    blocks: u32,
+    grid: Grid,
     /// What the kernel is loaded in.
     context: Arc<CudaContext>,
     loaded: Loaded,
@@ -52,17 +51,14 @@ impl CuteGemmKernel {
     /// device's grids have; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, gemm: &CuteGemm, element: ElementKind) -> Result<Self, Error> {
         let text = gemm.text(element, false)?;
-        let grid = gemm.grid()?;
-        let machine = machine_of(context)?;
-        let ((rows, columns), most) = (gemm.blocks(), u64::from(machine.grid_x));
-        let tiles = rows.saturating_mul(columns);
-        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= most).ok_or(Refusal::TooManyTiles { tiles, most })?;
+        let layouts = gemm.grid()?;
+        let (rows, columns) = gemm.blocks();
         // The text has been refused if a block has more threads than a device can give it.
-        let threads = gemm.threads()?.size() as u32;
-        let reach = [grid.tAgA.cosize(), grid.tBgB.cosize(), grid.tCgC.cosize()];
-        let (loaded, context) = (Loaded::new(context, text.unit, machine.sm, 0)?, Arc::clone(context));
+        let grid = Grid::of_tiles(rows.saturating_mul(columns), gemm.threads()?.size() as u32, 0)?;
+        let reach = [layouts.tAgA.cosize(), layouts.tBgB.cosize(), layouts.tCgC.cosize()];
+        let (loaded, context) = (Loaded::new(context, text.unit, machine_of(context)?.sm, 0)?, Arc::clone(context));
         let integers = text.integers;
-        Ok(Self(Arc::new(Prepared { gemm: *gemm, element, integers, reach, threads, blocks, context, loaded })))
+        Ok(Self(Arc::new(Prepared { gemm: *gemm, element, integers, reach, grid, context, loaded })))
     }
 
     /// The partition.
@@ -87,7 +83,7 @@ impl CuteGemmKernel {
     /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter than its layout reaches, a C
     /// that overlaps A or B; [`Error::Driver`] when the launch is refused.
     pub fn run(&self, stream: &CudaStream, a: DeviceMatrix<'_>, b: DeviceMatrix<'_>, c: DeviceMatrix<'_>) -> Result<(), Error> {
-        let Prepared { element, integers, reach, threads, blocks, loaded, .. } = &*self.0;
+        let Prepared { element, integers, reach, grid, loaded, .. } = &*self.0;
         let same = stream.context().cu_ctx() == self.0.context.cu_ctx();
         for ((matrix, operand), needed) in [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach) {
             if matrix.kind() != *element {
@@ -108,7 +104,7 @@ impl CuteGemmKernel {
             }
         }
         let params = CuteGemmParams { a: a.address(), b: b.address(), c: c.address(), integers: *integers };
-        launch(&loaded.function, stream, &Grid::of_blocks(*blocks, *threads, 0), &params)
+        launch(&loaded.function, stream, grid, &params)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     index::Map,
     operand::OperandKind,
     smem::Along,
-    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, TileOrder, WarpSpecialized, Work},
+    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work},
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
 use core::fmt::Write;
@@ -201,7 +201,7 @@ pub(super) fn translation_unit(
         let aliases: String = mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
-        source.push_str(&fingerprints_of(&maps, &|rows, columns| -> Map { Arc::new(TileOrder { kind: order, rows, columns }) }));
+        source.push_str(&fingerprints_of(&maps, order));
         source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
         let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
         for (rows, columns) in ORDERED {

@@ -1,0 +1,27 @@
+//! Which units of work blocks take.
+
+use crate::{
+    schedule::Fault,
+    threadblock::{Unit, Units, Work},
+};
+use std::collections::HashSet;
+
+/// What a block takes as its unit number `i`: a tile that there is.
+pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<Unit, Fault> {
+    let left_out = Fault::LeftOut { map: "units", row: block, column: i };
+    let unit = units(work, block, 0, i).ok_or(left_out)?;
+    let Unit { product, row, column, .. } = unit;
+    let there = product < work.batch && row < work.rows && column < work.columns;
+    if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
+}
+
+/// The units of all blocks, which are clusters of one, block after block: each tile of each product is one of them.
+pub(super) fn units_once(work: &Work, units: &Units) -> impl Iterator<Item = Result<(u32, Unit), Fault>> {
+    let mut computed = HashSet::new();
+    let numbers = (0..work.clusters).flat_map(|block| (0..work.count(block)).map(move |i| (block, i)));
+    numbers.map(move |(block, i)| {
+        let unit = unit_of(work, units, block, i)?;
+        let Unit { product, row, column, .. } = unit;
+        if computed.insert((product, row, column)) { Ok((block, unit)) } else { Err(Fault::TileTwice { row, column }) }
+    })
+}
