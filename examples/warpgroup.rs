@@ -4,18 +4,17 @@
 
 use falchion::{
     internals::index::{IndexMap, Tabled, at},
+    numeric::ElementKind,
     threadblock::Along,
-    warp::mma_warpgroup::{
-        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEPS, Swizzle, WgmmaAccumulator, WgmmaInput, bytes_read,
-    },
+    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEP_BYTES, STEPS, SwizzleMode, bytes_read},
 };
 use falchion_lab::{layout::picture::table, warpgroup::holders};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let bf16 = WgmmaInput::Bf16;
-    let a = OperandTile::new(bf16, Along::K, Swizzle::Bytes128, 64).ok_or("no tile")?;
-    let b = OperandTile::new(bf16, Along::Mn, Swizzle::Bytes128, 128).ok_or("no tile")?;
-    let mma = MmaWarpgroup::new(OperandA::Shared(a), b, WgmmaAccumulator::F32, 128).ok_or("no stage")?;
+    let bf16 = ElementKind::Bf16;
+    let a = OperandTile::new(bf16, Along::K, SwizzleMode::Bytes128, 64).ok_or("no tile")?;
+    let b = OperandTile::new(bf16, Along::Mn, SwizzleMode::Bytes128, 128).ok_or("no tile")?;
+    let mma = MmaWarpgroup::new(OperandA::Shared(a), b, ElementKind::F32, 128).ok_or("no stage")?;
     println!("{} times {}", STEPS, mma.instruction().mnemonic());
 
     println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
@@ -39,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let corner = holders(&mma.accumulators(), 128);
     corner.lines().take(8).for_each(|row| println!("{}", row.split_whitespace().take(8).collect::<Vec<_>>().join("\t")));
     println!("\nwho holds A when it comes from registers, row 0: thread and element");
-    println!("{}", holders(&FragmentMap { input: bf16 }, bf16.k()).lines().next().unwrap_or_default());
+    println!("{}", holders(&FragmentMap { input: bf16 }, bf16.elements_in(STEP_BYTES)).lines().next().unwrap_or_default());
     println!("\nwhat a thread holds, threads 0 to 3, as m * 16 + k");
     let held = Tabled::of(&FragmentMap { input: bf16 });
     (0..4).for_each(|thread| println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>()));

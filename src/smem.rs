@@ -27,6 +27,10 @@
 //!
 //! Twin: `kernels/smem.cuh`.
 
+mod swizzle_mode;
+
+pub use swizzle_mode::{CHUNK_BYTES, SwizzleMode};
+
 use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},

@@ -62,11 +62,11 @@ pub fn tensor_map(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Refusal, layout::Order, numeric::ElementKind, threadblock::TensorMatrix, threadblock::TensorSwizzle};
+    use crate::{Refusal, layout::Order, numeric::ElementKind, threadblock::SwizzleMode, threadblock::TensorMatrix};
 
     fn desc(rows: u64) -> TensorMapDesc {
         let matrix = TensorMatrix::new(crate::refusal::Operand::A, ElementKind::F32, Order::Row, (rows, 64), 64);
-        matrix.map((8, 32), TensorSwizzle::Bytes128).expect("a map")
+        matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map")
     }
 
     #[test]

@@ -17,7 +17,7 @@
 use crate::{
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    threadblock::{TensorSwizzle, WarpSpecialized},
+    threadblock::{SwizzleMode, WarpSpecialized},
     warp::mma_warpgroup::ROWS,
 };
 
@@ -28,7 +28,7 @@ pub struct StagingMap {
     element_bytes: u32,
     /// Rows of a box, of a column-major D.
     box_rows: Option<u32>,
-    swizzle: TensorSwizzle,
+    swizzle: SwizzleMode,
 }
 
 impl StagingMap {

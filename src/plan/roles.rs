@@ -10,10 +10,10 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
-    threadblock::{StageTile, TensorSwizzle, Units, WarpSpecialized, Work},
+    threadblock::{StageTile, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{AccumulatorMap, ROWS, STEPS, Swizzle},
+        mma_warpgroup::{AccumulatorMap, ROWS, STEPS, SwizzleMode},
     },
 };
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub struct OperandMaps {
     /// Rows of A, or columns of B, in one TMA box.
     pub box_mn: u32,
     /// The swizzle under which it writes.
-    pub copy_swizzle: TensorSwizzle,
+    pub copy_swizzle: SwizzleMode,
     /// K from one tile to the next, in elements.
     pub tile_k: u32,
     /// (share, copy) to the row or column of the block's tile at which a box begins.
@@ -70,7 +70,7 @@ pub struct OperandMaps {
     /// The descriptor's stride byte offset.
     pub stride: u32,
     /// The descriptor's swizzle.
-    pub swizzle: Swizzle,
+    pub swizzle: SwizzleMode,
 }
 
 /// How a subtile of C comes into its staging buffer, and one of D leaves it.
@@ -81,7 +81,7 @@ pub struct SubtileMaps {
     /// (row, column) of the subtile to a byte of the buffer: where threads find it.
     pub staging: Map,
     /// The swizzle under which TMA writes and reads the buffer.
-    pub swizzle: TensorSwizzle,
+    pub swizzle: SwizzleMode,
 }
 
 /// What the host executor runs of a warp-specialized description. Tests change one thing and watch.
@@ -184,10 +184,10 @@ impl OperandMaps {
             fragments: nowhere(),
             leading: 0,
             stride: 0,
-            swizzle: Swizzle::None,
+            swizzle: SwizzleMode::None,
         };
         if let (OperandKind::A, Some(load)) = (operand, components.fragment_load()) {
-            let (domain, bytes) = (load.domain(), load.tile.input().bytes());
+            let (domain, bytes) = (load.domain(), load.tile.input().bytes_of(1));
             let byte = |thread, element| Some(load.at(at(thread, element))? * bytes);
             return Self { fragments: table(domain.row, domain.column, load.tile.bytes(), byte), ..boxes };
         }

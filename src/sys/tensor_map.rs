@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     numeric::ElementKind,
     sys::driver::{driver, offers},
-    threadblock::{L2Promotion, TensorMapDesc, TensorSwizzle},
+    threadblock::{L2Promotion, SwizzleMode, TensorMapDesc},
 };
 use cudarc::driver::sys;
 use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
@@ -65,12 +65,12 @@ const fn data_type(element: ElementKind) -> sys::CUtensorMapDataType {
     }
 }
 
-const fn swizzle(swizzle: TensorSwizzle) -> sys::CUtensorMapSwizzle {
+const fn swizzle(swizzle: SwizzleMode) -> sys::CUtensorMapSwizzle {
     match swizzle {
-        TensorSwizzle::None => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
-        TensorSwizzle::Bytes32 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
-        TensorSwizzle::Bytes64 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
-        TensorSwizzle::Bytes128 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        SwizzleMode::None => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+        SwizzleMode::Bytes32 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
+        SwizzleMode::Bytes64 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+        SwizzleMode::Bytes128 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
     }
 }
 

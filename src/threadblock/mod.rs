@@ -29,7 +29,7 @@ pub mod tile_iterator;
 #[doc(hidden)]
 pub mod work;
 
-pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled};
+pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode};
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
@@ -49,7 +49,7 @@ pub use swizzle::{HILBERT_SIDE, TileOrder};
 #[doc(hidden)]
 pub use tensor_copy::{SharedBox, TensorCopy};
 #[doc(hidden)]
-pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix, TensorSwizzle};
+pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
 pub use thread_map::ThreadMap;
 #[doc(hidden)]

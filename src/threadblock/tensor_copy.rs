@@ -13,8 +13,8 @@
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, layout::Order, numeric::ElementKind, refusal::Operand};
-//! # use falchion::threadblock::{SharedBox, TensorCopy, TensorMatrix, TensorSwizzle};
-//! let map = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (3, 40), 40).map((2, 32), TensorSwizzle::Bytes128)?;
+//! # use falchion::threadblock::{SharedBox, TensorCopy, TensorMatrix, SwizzleMode};
+//! let map = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (3, 40), 40).map((2, 32), SwizzleMode::Bytes128)?;
 //! let tile = SharedBox::new(&map, 0)?;
 //! assert_eq!(tile.at(at(1, 0)), Some(36)); // row 1 begins in chunk 1 of its line: 32 + 4 elements
 //!
@@ -31,7 +31,10 @@
 //!
 //! Twin: `kernels/threadblock/tensor_copy.cuh`.
 
-use super::tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
+use super::{
+    SwizzleMode,
+    tensor_map::{CHUNK_BYTES, LINE_BYTES, MOST_RANK, TensorMapDesc},
+};
 use crate::{
     arch::ArchKind,
     index::{Coord, IndexMap, affine, points},
@@ -81,7 +84,7 @@ impl SharedBox {
         // `check` bounds a box by a block's shared memory.
         let bytes = self.map.box_bytes() as u32;
         match self.map.swizzle {
-            TensorSwizzle::None => bytes,
+            SwizzleMode::None => bytes,
             _ => bytes.next_multiple_of(LINE_BYTES),
         }
     }

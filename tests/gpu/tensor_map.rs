@@ -16,7 +16,7 @@ use falchion::{
         tensor_map::encode,
     },
     numeric::ElementKind,
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
 };
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -45,14 +45,14 @@ fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
 fn boxes() -> Vec<TensorMapDesc> {
     let mut boxes = Vec::new();
     for element in ElementKind::ALL {
-        for swizzle in TensorSwizzle::ALL {
+        for swizzle in SwizzleMode::ALL {
             let columns = swizzle.span_bytes().unwrap_or(176) / element.bytes_of(1);
             boxes.push(packed(element, &[301, 203], &[columns, 64], 1, swizzle));
             boxes.push(packed(element, &[77, 50, 3], &[columns, 20, 2], 3, swizzle));
         }
     }
     // The tallest box there is.
-    boxes.push(packed(ElementKind::Bf16, &[500, 700], &[64, 256], 0, TensorSwizzle::Bytes128));
+    boxes.push(packed(ElementKind::Bf16, &[500, 700], &[64, 256], 0, SwizzleMode::Bytes128));
     boxes
 }
 
@@ -147,7 +147,7 @@ fn a_box_goes_round_through_shared_memory() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_multicast_reaches_the_blocks_of_its_mask() {
     let device = Device::new();
-    let desc = packed(ElementKind::Bf16, &[300, 200], &[64, 64], 1, TensorSwizzle::Bytes128);
+    let desc = packed(ElementKind::Bf16, &[300, 200], &[64, 64], 1, SwizzleMode::Bytes128);
     let mut count = 0;
     for corner in [[0, 0, 0], [248, 170, 0], [-8, -20, 0]] {
         for (mask, hint, clusters) in [(3, false, 1), (3, true, 5), (1, false, 2), (2, true, 2)] {
@@ -161,7 +161,7 @@ fn a_multicast_reaches_the_blocks_of_its_mask() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_holds() {
     let device = Device::new();
-    let desc = packed(ElementKind::F32, &[64, 64], &[32, 8], 0, TensorSwizzle::Bytes128);
+    let desc = packed(ElementKind::F32, &[64, 64], &[32, 8], 0, SwizzleMode::Bytes128);
     let load = copy(&desc, 0, [0; 3]);
     let (source, before) = (vec![0; reach(&load)], untouched());
     let run = |grid| {
@@ -209,11 +209,11 @@ fn the_driver_takes_what_the_rules_take() {
     for _ in 0..500 {
         takes(strategy.new_tree(&mut runner).expect("a copy").current().tile().map());
     }
-    let five = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, TensorSwizzle::Bytes128);
+    let five = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
     takes(&five);
     takes(&TensorMapDesc { strides_bytes: [256, 2304, 16_128, (1 << 40) - 16], ..five });
     takes(&TensorMapDesc { dims: [1 << 32, 1 << 10, 1, 1, 1], strides_bytes: [1 << 34, 1 << 34, 1 << 34, 1 << 34], ..five });
-    takes(&packed(ElementKind::U8, &[4096, 4096], &[256, 256], 0, TensorSwizzle::None));
+    takes(&packed(ElementKind::U8, &[4096, 4096], &[256, 256], 0, SwizzleMode::None));
     println!("{count} descriptions packed");
 }
 
@@ -222,7 +222,7 @@ fn the_driver_takes_what_the_rules_take() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_may_repeat_one_matrix() {
     let device = Device::new();
-    let mut desc = packed(ElementKind::F16, &[100, 40, 5], &[64, 16, 2], 0, TensorSwizzle::Bytes128);
+    let mut desc = packed(ElementKind::F16, &[100, 40, 5], &[64, 16, 2], 0, SwizzleMode::Bytes128);
     desc.strides_bytes[1] = 0;
     for corner in [[0, 0, 0], [48, 30, 3], [0, 0, 4]] {
         check_load(&device, &copy(&desc, 0, corner), 1);
@@ -234,7 +234,7 @@ fn a_batch_may_repeat_one_matrix() {
 #[ignore = "needs an NVIDIA GPU"]
 fn tf32_is_rounded_to_the_nearest_on_its_way() {
     let device = Device::new();
-    let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, TensorSwizzle::None);
+    let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, SwizzleMode::None);
     let load = copy(&desc, 0, [0; 3]);
     let number = |i: u32| f32::from_bits(0x3f80_0000 + i * 37) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
     let source: Vec<u8> = (0..2048).flat_map(|i| number(i).to_le_bytes()).collect();
@@ -256,7 +256,7 @@ fn tf32_is_rounded_to_the_nearest_on_its_way() {
 #[ignore = "needs an NVIDIA GPU"]
 fn packing_and_remembering_a_map_take_this_long() {
     let _device = Device::new();
-    let desc = packed(ElementKind::Bf16, &[4096, 4096], &[64, 128], 0, TensorSwizzle::Bytes128);
+    let desc = packed(ElementKind::Bf16, &[4096, 4096], &[64, 128], 0, SwizzleMode::Bytes128);
     let rounds = 100_000u64;
     let nanoseconds = |get: &dyn Fn(u64)| {
         get(0);

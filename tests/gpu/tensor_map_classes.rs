@@ -13,7 +13,7 @@ use crate::harness::{
 use falchion::{
     internals::sys::driver::Grid,
     numeric::ElementKind,
-    threadblock::{TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{SwizzleMode, TensorCopy, TensorMapDesc},
 };
 use std::{
     collections::BTreeSet,
@@ -53,13 +53,13 @@ struct Class {
 }
 
 /// 64 rows of 512 bytes, and boxes of 16 rows as long as the swizzle's span.
-fn plain(element: ElementKind, swizzle: TensorSwizzle) -> TensorMapDesc {
+fn plain(element: ElementKind, swizzle: SwizzleMode) -> TensorMapDesc {
     let columns = swizzle.span_bytes().unwrap_or(128) / element.bytes_of(1);
     packed(element, &[512 / u64::from(element.bytes_of(1)), 64], &[columns, 16], 0, swizzle)
 }
 
 fn classes() -> Vec<Class> {
-    use {ElementKind::*, TensorSwizzle::*, Way::*};
+    use {ElementKind::*, SwizzleMode::*, Way::*};
     let mut all = Vec::new();
     let mut add = |name: &str, way, desc, address, corner| {
         let name = format!("{way:?} {name}, corner {corner:?}");
@@ -71,18 +71,15 @@ fn classes() -> Vec<Class> {
     for element in ElementKind::ALL.into_iter().filter(|&element| element != F16) {
         add(&element.to_string(), Load, plain(element, Bytes128), 0, [0; 3]);
     }
-    for (swizzle, addresses) in [
-        (Bytes128, &[128, 256, 512, 1024][..]),
-        (Bytes64, &[0, 128, 256]),
-        (Bytes32, &[0, 128]),
-        (TensorSwizzle::None, &[0, 128]),
-    ] {
+    for (swizzle, addresses) in
+        [(Bytes128, &[128, 256, 512, 1024][..]), (Bytes64, &[0, 128, 256]), (Bytes32, &[0, 128]), (SwizzleMode::None, &[0, 128])]
+    {
         for &address in addresses {
             add(&format!("{swizzle:?} at {address}"), Load, plain(F16, swizzle), address, [0; 3]);
         }
     }
-    add("rows of 176 bytes", Load, packed(F16, &[256, 64], &[88, 16], 0, TensorSwizzle::None), 0, [0; 3]);
-    add("rows of 16 bytes", Load, packed(F16, &[256, 64], &[8, 16], 0, TensorSwizzle::None), 0, [0; 3]);
+    add("rows of 176 bytes", Load, packed(F16, &[256, 64], &[88, 16], 0, SwizzleMode::None), 0, [0; 3]);
+    add("rows of 16 bytes", Load, packed(F16, &[256, 64], &[8, 16], 0, SwizzleMode::None), 0, [0; 3]);
     add("256 rows", Load, packed(F16, &[256, 300], &[64, 256], 0, Bytes128), 0, [0; 3]);
     // Widths and strides.
     add("a width of 500 bytes", Load, packed(F16, &[250, 64], &[64, 16], 0, Bytes128), 0, [0; 3]);
@@ -122,7 +119,7 @@ fn classes() -> Vec<Class> {
             add(&element.to_string(), Load, plain(element, Bytes128), 0, [column, 0, 0]);
         }
     }
-    for swizzle in [Bytes64, Bytes32, TensorSwizzle::None] {
+    for swizzle in [Bytes64, Bytes32, SwizzleMode::None] {
         add(&format!("{swizzle:?}"), Load, plain(F16, swizzle), 0, [4, 0, 0]);
     }
     add("a tensor of 717 KB", Load, packed(F16, &[512, 700], &[64, 16], 0, Bytes128), 0, [4, 0, 0]);

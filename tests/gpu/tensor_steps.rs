@@ -7,7 +7,7 @@ use falchion::{
     cuda::open,
     numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction},
     threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
 };
 use falchion_lab::{
     verify::draw,
@@ -23,16 +23,16 @@ const STEPS: usize = 4;
 #[derive(Clone, Copy)]
 struct Kind {
     element: ElementKind,
-    input: WgmmaInput,
+    input: ElementKind,
     bits: fn(f32) -> u32,
 }
 
 const KINDS: [Kind; 5] = [
-    Kind { element: ElementKind::Bf16, input: WgmmaInput::Bf16, bits: |x| Bf16::from_f32(x).to_bits() as u32 },
-    Kind { element: ElementKind::F16, input: WgmmaInput::F16, bits: |x| F16::from_f32(x).to_bits() as u32 },
-    Kind { element: ElementKind::Tf32, input: WgmmaInput::Tf32, bits: f32::to_bits },
-    Kind { element: ElementKind::E4m3, input: WgmmaInput::E4m3, bits: |x| E4m3::from_f64(x as f64).to_bits() as u32 },
-    Kind { element: ElementKind::E5m2, input: WgmmaInput::E5m2, bits: |x| E5m2::from_f64(x as f64).to_bits() as u32 },
+    Kind { element: ElementKind::Bf16, input: ElementKind::Bf16, bits: |x| Bf16::from_f32(x).to_bits() as u32 },
+    Kind { element: ElementKind::F16, input: ElementKind::F16, bits: |x| F16::from_f32(x).to_bits() as u32 },
+    Kind { element: ElementKind::Tf32, input: ElementKind::Tf32, bits: f32::to_bits },
+    Kind { element: ElementKind::E4m3, input: ElementKind::E4m3, bits: |x| E4m3::from_f64(x as f64).to_bits() as u32 },
+    Kind { element: ElementKind::E5m2, input: ElementKind::E5m2, bits: |x| E5m2::from_f64(x as f64).to_bits() as u32 },
 ];
 
 impl Kind {
@@ -59,8 +59,8 @@ struct Stage {
 
 impl Stage {
     fn of(kind: Kind) -> Self {
-        let tile = warpgroups::tile(kind.input, Along::K, Swizzle::Bytes128, MN as u32);
-        let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, WgmmaAccumulator::F32, MN as u32).expect("a product");
+        let tile = warpgroups::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
+        let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32).expect("a product");
         let probe = WarpgroupProbe::prepare(&open(0).expect("this test runs on an NVIDIA GPU"), &mma).expect("a kernel");
         let types = Combined { a: kind.element, b: kind.element, accumulator: ElementKind::F32, c: ElementKind::F32 };
         Self { probe, mma, kind, host: Instruction::of(types, ArchKind::Sm90).expect("Hopper has it") }

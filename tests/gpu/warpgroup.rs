@@ -6,7 +6,8 @@ use cudarc::driver::CudaContext;
 use falchion::{
     Error,
     cuda::open,
-    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
+    numeric::ElementKind,
+    warp::mma_warpgroup::{FragmentMap, INPUTS, MmaWarpgroup, OperandA, SwizzleMode},
 };
 use falchion_lab::warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let b = tile_bytes(&mma.b(), |n, k| bits(input_b, whole(input_b, 2, n, k)));
     let wanted = wanted(mma);
     // Beyond 2048 not every whole number is an f16.
-    let is_f16 = mma.instruction().accumulator() == WgmmaAccumulator::F16;
+    let is_f16 = mma.instruction().accumulator() == ElementKind::F16;
     assert!(!is_f16 || wanted.iter().all(|x| x.unsigned_abs() <= 1024), "{}", words(mma));
     for rounds in [1, 2] {
         let got = probe.run(&a, &b, rounds).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
@@ -51,7 +52,7 @@ fn all_right(what: &str, stages: &[MmaWarpgroup]) {
 fn every_type_width_and_way_is_the_product() {
     let stages: Vec<_> = types()
         .into_iter()
-        .flat_map(|types| [8, 64, 192, 256].into_iter().flat_map(move |n| products(types, n, Swizzle::Bytes128)))
+        .flat_map(|types| [8, 64, 192, 256].into_iter().flat_map(move |n| products(types, n, SwizzleMode::Bytes128)))
         .collect();
     all_right("types, widths and ways", &stages);
 }
@@ -59,9 +60,11 @@ fn every_type_width_and_way_is_the_product() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn every_swizzle_is_the_product() {
-    let types = WgmmaInput::ALL.map(|input| (input, input, input.accumulator()));
-    let stages: Vec<_> =
-        Swizzle::ALL.iter().flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle))).collect();
+    let types = INPUTS.map(|input| (input, input, input.accumulator()));
+    let stages: Vec<_> = SwizzleMode::ALL
+        .iter()
+        .flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle)))
+        .collect();
     all_right("swizzles", &stages);
 }
 
@@ -70,8 +73,8 @@ fn every_swizzle_is_the_product() {
 #[ignore = "needs an NVIDIA GPU"]
 fn large_tiles_are_the_product() {
     let mut stages = Vec::new();
-    for input in [WgmmaInput::Bf16, WgmmaInput::Tf32, WgmmaInput::S8] {
-        for swizzle in Swizzle::ALL {
+    for input in [ElementKind::Bf16, ElementKind::Tf32, ElementKind::I8] {
+        for swizzle in SwizzleMode::ALL {
             for &along_a in warpgroups::ways(input) {
                 for &along_b in warpgroups::ways(input) {
                     let a = OperandA::Shared(warpgroups::tile(input, along_a, swizzle, 256));
@@ -89,10 +92,10 @@ fn large_tiles_are_the_product() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_tile_laid_without_the_swizzle_is_another() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let mma = products((WgmmaInput::Bf16, WgmmaInput::Bf16, WgmmaInput::Bf16.accumulator()), 64, Swizzle::Bytes128)[0];
+    let mma = products((ElementKind::Bf16, ElementKind::Bf16, ElementKind::Bf16.accumulator()), 64, SwizzleMode::Bytes128)[0];
     let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
     let OperandA::Shared(tile) = mma.a() else { panic!("the first product reads A from shared memory") };
-    let element = |seed| move |mn, k| bits(WgmmaInput::Bf16, whole(WgmmaInput::Bf16, seed, mn, k));
+    let element = |seed| move |mn, k| bits(ElementKind::Bf16, whole(ElementKind::Bf16, seed, mn, k));
     let plain: Vec<u8> = (0..64).flat_map(|m| (0..64).flat_map(move |k| (element(1)(m, k) as u16).to_le_bytes())).collect();
     let b = tile_bytes(&mma.b(), element(2));
     let wanted: Vec<f64> = wanted(&mma).into_iter().map(f64::from).collect();
@@ -104,7 +107,7 @@ fn a_tile_laid_without_the_swizzle_is_another() {
 #[ignore = "needs an NVIDIA GPU"]
 fn operands_of_another_size_are_refused() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let mma = products((WgmmaInput::S8, WgmmaInput::S8, WgmmaInput::S8.accumulator()), 64, Swizzle::Bytes128)[0];
+    let mma = products((ElementKind::I8, ElementKind::I8, ElementKind::I8.accumulator()), 64, SwizzleMode::Bytes128)[0];
     let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
     let (a, b) = (vec![0; 64 * 128], vec![0; 64 * 128]);
     assert_eq!(probe.run(&a, &b, 1).expect("it runs"), [0.0; 64 * 64]);

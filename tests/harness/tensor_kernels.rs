@@ -9,7 +9,7 @@ use falchion::{
         sys::nvrtc::Program,
     },
     numeric::ElementKind,
-    threadblock::{SharedBox, TensorSwizzle},
+    threadblock::{SharedBox, SwizzleMode},
 };
 use std::fmt::Write;
 
@@ -172,7 +172,7 @@ __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned ch
 /// Boxes whose map is held against the twin's: every swizzle, every size of an element, tiles at the start of a pattern and not.
 fn fingerprints() -> String {
     let mut text = String::new();
-    for swizzle in TensorSwizzle::ALL {
+    for swizzle in SwizzleMode::ALL {
         for (element, address) in
             [(ElementKind::U8, 0), (ElementKind::F16, 384), (ElementKind::F32, 128), (ElementKind::F64, 1024)]
         {

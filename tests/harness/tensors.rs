@@ -2,7 +2,7 @@
 
 use falchion::{
     numeric::ElementKind,
-    threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{L2Promotion, SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
 };
 use falchion_lab::verify::draw;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
 }
 
 /// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
-pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: TensorSwizzle) -> TensorMapDesc {
+pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: SwizzleMode) -> TensorMapDesc {
     let mut desc = TensorMapDesc {
         element,
         rank: dims.len() as u32,
@@ -50,7 +50,7 @@ pub fn stores(copy: &TensorCopy) -> bool {
 pub fn copies() -> impl Strategy<Value = TensorCopy> {
     let shape = (
         proptest::sample::select(&ElementKind::ALL[..]),
-        proptest::sample::select(&TensorSwizzle::ALL[..]),
+        proptest::sample::select(&SwizzleMode::ALL[..]),
         1usize..=3,
         0u64..3,
         0u32..20,

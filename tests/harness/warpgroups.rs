@@ -2,19 +2,19 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use falchion::{
-    numeric::{Bf16, F16},
+    numeric::{Bf16, ElementKind, F16},
     threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput},
+    warp::mma_warpgroup::{INPUTS, MmaWarpgroup, OperandA, OperandTile, SwizzleMode},
 };
 use std::collections::BTreeSet;
 
 /// The pairs of input types that are multiplied, with each type that they are added in.
-pub fn types() -> Vec<(WgmmaInput, WgmmaInput, WgmmaAccumulator)> {
-    use WgmmaAccumulator as D;
-    use WgmmaInput as T;
+pub fn types() -> Vec<(ElementKind, ElementKind, ElementKind)> {
+    use ElementKind as D;
+    use ElementKind as T;
     let mut types =
         vec![(T::F16, T::F16, D::F32), (T::F16, T::F16, D::F16), (T::Bf16, T::Bf16, D::F32), (T::Tf32, T::Tf32, D::F32)];
-    for (group, accumulators) in [([T::E4m3, T::E5m2], &[D::F32, D::F16][..]), ([T::S8, T::U8], &[D::S32])] {
+    for (group, accumulators) in [([T::E4m3, T::E5m2], &[D::F32, D::F16][..]), ([T::I8, T::U8], &[D::I32])] {
         for a in group {
             types.extend(group.iter().flat_map(|&b| accumulators.iter().map(move |&d| (a, b, d))));
         }
@@ -23,13 +23,13 @@ pub fn types() -> Vec<(WgmmaInput, WgmmaInput, WgmmaAccumulator)> {
 }
 
 /// The ways in which an operand of a type may lie.
-pub fn ways(input: WgmmaInput) -> &'static [Along] {
-    if input.bytes() == 2 { &[Along::K, Along::Mn] } else { &[Along::K] }
+pub fn ways(input: ElementKind) -> &'static [Along] {
+    if input.bytes_of(1) == 2 { &[Along::K, Along::Mn] } else { &[Along::K] }
 }
 
 /// The least tile that holds so many rows or columns.
-pub fn tile(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> OperandTile {
-    let row = swizzle.row_bytes() / input.bytes();
+pub fn tile(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> OperandTile {
+    let row = swizzle.row_bytes() / input.bytes_of(1);
     let multiple = if along == Along::K { 8 } else { row };
     OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).expect("there is one")
 }
@@ -37,25 +37,23 @@ pub fn tile(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Opera
 /// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large blocks.
 pub fn tiles() -> Vec<OperandTile> {
     let mut tiles = BTreeSet::new();
-    for input in WgmmaInput::ALL {
+    for (of_input, input) in INPUTS.into_iter().enumerate() {
         for &along in ways(input) {
-            for (number, swizzle) in Swizzle::ALL.into_iter().enumerate() {
+            for (number, swizzle) in SwizzleMode::ALL.into_iter().enumerate() {
                 for mn in [8, 24, 64, 96, 128, 192, 256, 320] {
                     let tile = tile(input, along, swizzle, mn);
-                    tiles.insert((input as u8, along.is(Along::K), number, tile.mn()));
+                    tiles.insert((of_input, along.is(Along::K), number, tile.mn()));
                 }
             }
         }
     }
     let along = |k| if k { Along::K } else { Along::Mn };
-    let made = tiles
-        .into_iter()
-        .map(|(input, k, number, mn)| tile(WgmmaInput::ALL[usize::from(input)], along(k), Swizzle::ALL[number], mn));
+    let made = tiles.into_iter().map(|(input, k, number, mn)| tile(INPUTS[input], along(k), SwizzleMode::ALL[number], mn));
     made.collect()
 }
 
 /// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both operands in all their ways.
-pub fn products((a, b, accumulator): (WgmmaInput, WgmmaInput, WgmmaAccumulator), n: u32, swizzle: Swizzle) -> Vec<MmaWarpgroup> {
+pub fn products((a, b, accumulator): (ElementKind, ElementKind, ElementKind), n: u32, swizzle: SwizzleMode) -> Vec<MmaWarpgroup> {
     let shared = ways(a).iter().map(|&along| OperandA::Shared(tile(a, along, swizzle, 64)));
     let sources: Vec<_> = shared.chain([OperandA::Registers(a)]).collect();
     let tiles = ways(b).iter().map(|&along| tile(b, along, swizzle, n));
@@ -64,16 +62,16 @@ pub fn products((a, b, accumulator): (WgmmaInput, WgmmaInput, WgmmaAccumulator),
 }
 
 /// A whole number as an element's bits, in the low bytes. All of -4 to 4 are numbers of every type but `u8`.
-pub fn bits(input: WgmmaInput, x: i32) -> u32 {
+pub fn bits(input: ElementKind, x: i32) -> u32 {
     match input {
-        WgmmaInput::F16 => F16::from_f32(x as f32).to_bits().into(),
-        WgmmaInput::Bf16 => Bf16::from_f32(x as f32).to_bits().into(),
-        WgmmaInput::Tf32 => (x as f32).to_bits(),
-        WgmmaInput::E4m3 => small(x, 3, 7),
+        ElementKind::F16 => F16::from_f32(x as f32).to_bits().into(),
+        ElementKind::Bf16 => Bf16::from_f32(x as f32).to_bits().into(),
+        ElementKind::Tf32 => (x as f32).to_bits(),
+        ElementKind::E4m3 => small(x, 3, 7),
         // The upper half of binary16.
-        WgmmaInput::E5m2 => u32::from(F16::from_f32(x as f32).to_bits() >> 8),
-        WgmmaInput::S8 => u32::from(x as i8 as u8),
-        WgmmaInput::U8 => u32::from(u8::try_from(x).expect("not below 0")),
+        ElementKind::E5m2 => u32::from(F16::from_f32(x as f32).to_bits() >> 8),
+        ElementKind::I8 => u32::from(x as i8 as u8),
+        _ => u32::from(u8::try_from(x).expect("not below 0")),
     }
 }
 
@@ -89,11 +87,11 @@ fn small(x: i32, fraction: u32, bias: u32) -> u32 {
 }
 
 /// A whole number for (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`, without a period that a tile has.
-pub fn whole(input: WgmmaInput, seed: u32, mn: u32, k: u32) -> i32 {
+pub fn whole(input: ElementKind, seed: u32, mn: u32, k: u32) -> i32 {
     let mixed = (mn.wrapping_mul(2_654_435_761) ^ k.wrapping_mul(2_246_822_519) ^ seed.wrapping_mul(3_266_489_917))
         .wrapping_mul(668_265_263);
     let x = (mixed >> 16) as i32 % 7;
-    if input == WgmmaInput::U8 { x } else { x - 3 }
+    if input == ElementKind::U8 { x } else { x - 3 }
 }
 
 /// `sum over k of A(m, k) B(n, k)` of [`whole`] numbers, seeds 1 and 2, row by row.

@@ -7,7 +7,7 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     refusal::Operand,
-    threadblock::{TensorMatrix, TensorSwizzle},
+    threadblock::{SwizzleMode, TensorMatrix},
 };
 use std::process::Command;
 
@@ -52,7 +52,7 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
 fn without_a_driver_a_tensor_map_is_not_packed() {
     where_a_panic_aborts("without_a_driver_a_tensor_map_is_not_packed", || {
         let matrix = TensorMatrix::new(Operand::A, ElementKind::F32, Order::Row, (64, 64), 64);
-        let map = matrix.map((8, 32), TensorSwizzle::Bytes128).expect("a map");
+        let map = matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map");
         for _ in 0..3 {
             let error = tensor_map(&map, 4096).expect_err("this machine has libcuda");
             assert!(matches!(error, Error::Library { library: "libcuda", .. }), "{error}");

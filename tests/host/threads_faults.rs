@@ -17,7 +17,7 @@ use falchion::{
     },
     layout::Order,
     shape::Mn,
-    threadblock::TensorSwizzle,
+    threadblock::SwizzleMode,
 };
 
 /// What a change needs to be one.
@@ -80,7 +80,7 @@ const FAULTS: &[Named<Needs>] = &[
         mutate(&mut maps(p).stage[operand.index()], move |map, point| map.at(at(point.row % half, point.column)));
     }),
     ("the second half of A's boxes is not copied", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
-    ("A is copied under a swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = TensorSwizzle::Bytes128),
+    ("A is copied under a swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes128),
     ("boxes of B begin four columns on", Needs::Nothing, |p| {
         mutate(&mut p.operands[1].corner, |map, point| map.at(point).map(|x| x + 4));
     }),

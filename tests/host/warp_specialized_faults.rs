@@ -19,8 +19,7 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::{Mn, Mnk},
-    threadblock::{TensorSwizzle, Unit},
-    warp::mma_warpgroup::Swizzle,
+    threadblock::{SwizzleMode, Unit},
 };
 use std::sync::Arc;
 
@@ -118,7 +117,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("C comes from the first subtile's place", Needs::SeveralFetched, |p| {
         mutate(&mut p.fetch.subtile, |map, _| map.at(at(0, 0)))
     }),
-    ("C comes under no swizzle", Needs::Fetched, |p| p.fetch.swizzle = TensorSwizzle::None),
+    ("C comes under no swizzle", Needs::Fetched, |p| p.fetch.swizzle = SwizzleMode::None),
     ("threads find C without a swizzle", Needs::Fetched, |p| {
         let (row, element) = (p.components.ring.staging_bytes / 64, p.desc.class.output.element.bytes_of(1));
         mutate(&mut p.fetch.staging, move |_, point| Some(point.row * row + point.column * element));
@@ -139,10 +138,10 @@ const FAULTS: &[Named<Needs>] = &[
     ("a block leaves before the others' arrivals", Needs::Cluster, |p| {
         without(p, Role::Producer, Section::Closing, |step| matches!(step, RoleStep::Drain));
     }),
-    ("A is copied under the next narrower swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = TensorSwizzle::Bytes64),
-    ("B is copied under no swizzle", Needs::Nothing, |p| p.operands[1].copy_swizzle = TensorSwizzle::None),
-    ("descriptors of A say the next narrower swizzle", Needs::Described, |p| p.operands[0].swizzle = Swizzle::Bytes64),
-    ("descriptors of B say no swizzle", Needs::Nothing, |p| p.operands[1].swizzle = Swizzle::None),
+    ("A is copied under the next narrower swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes64),
+    ("B is copied under no swizzle", Needs::Nothing, |p| p.operands[1].copy_swizzle = SwizzleMode::None),
+    ("descriptors of A say the next narrower swizzle", Needs::Described, |p| p.operands[0].swizzle = SwizzleMode::Bytes64),
+    ("descriptors of B say no swizzle", Needs::Nothing, |p| p.operands[1].swizzle = SwizzleMode::None),
     ("the stride of A's descriptors is half", Needs::Described, |p| p.operands[0].stride /= 2),
     ("the stride of B's descriptors is double", Needs::Nothing, |p| p.operands[1].stride *= 2),
     ("the leading distance of B's descriptors is half", Needs::AlongMn, |p| p.operands[1].leading /= 2),
@@ -210,7 +209,7 @@ const FAULTS: &[Named<Needs>] = &[
     ("all of a subtile is staged in one row", Needs::Nothing, |p| {
         mutate(&mut p.staging, |map, point| map.at(at(0, point.column)));
     }),
-    ("subtiles are read under no swizzle", Needs::Tma, |p| p.store.swizzle = TensorSwizzle::None),
+    ("subtiles are read under no swizzle", Needs::Tma, |p| p.store.swizzle = SwizzleMode::None),
     ("threads find subtiles without a swizzle", Needs::Threads, |p| {
         let row = p.components.ring.staging_bytes / 64;
         let element = p.desc.class.output.element.bytes_of(1);

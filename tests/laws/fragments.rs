@@ -13,20 +13,19 @@ use falchion::{
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::Mnk,
-    warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction, OperandTile, WgmmaAccumulator, WgmmaInput,
-    },
+    warp::mma_warpgroup::{AOperand, AccumulatorMap, FragmentLoad, FragmentMap, FragmentRows, Instruction, OperandTile},
 };
 use falchion_lab::banks::{Direction, WarpAccess, Wavefronts, wavefronts};
 
-const INPUTS: [WgmmaInput; 5] = [WgmmaInput::E4m3, WgmmaInput::E5m2, WgmmaInput::S8, WgmmaInput::U8, WgmmaInput::Tf32];
+const INPUTS: [ElementKind; 5] = [ElementKind::E4m3, ElementKind::E5m2, ElementKind::I8, ElementKind::U8, ElementKind::Tf32];
 
 /// Every load that a kernel has, of up to 512 rows.
 fn loads() -> Vec<FragmentLoad> {
     let mut loads = Vec::new();
     for input in INPUTS {
-        let of = 128 / input.bytes();
-        let rows = if input.bytes() == 1 { &[FragmentRows::Paired, FragmentRows::Crossed][..] } else { &[FragmentRows::Paired] };
+        let of = 128 / input.bytes_of(1);
+        let rows =
+            if input.bytes_of(1) == 1 { &[FragmentRows::Paired, FragmentRows::Crossed][..] } else { &[FragmentRows::Paired] };
         for m in [64, 128, 256, 384, 512].into_iter().filter(|m| m % of == 0) {
             let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
             loads.extend(rows.iter().map(|&rows| FragmentLoad { tile, rows }));
@@ -42,13 +41,13 @@ fn tiles_are_bijective_and_chunks_are_whole() {
     for load in loads() {
         let tile = load.tile;
         laws::bijective(&tile).unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
-        let chunk = 16 / tile.input().bytes();
+        let chunk = 16 / tile.input().bytes_of(1);
         for point in points(&tile).filter(|point| point.row % chunk == 0) {
             let first = tile.at(point).expect("inside");
             assert!((0..chunk).all(|i| tile.at(at(point.row + i, point.column)) == Some(first + i)), "{tile:?} {point:?}");
         }
     }
-    assert_eq!(OperandTile::of_fragments(WgmmaInput::S8, 192), None, "a box and a half");
+    assert_eq!(OperandTile::of_fragments(ElementKind::I8, 192), None, "a box and a half");
 }
 
 /// load(t, e) = tile(64 i + rows(m), k) where the hardware takes element e of thread t to be (m, k) of instruction i's rows; the same
@@ -66,7 +65,7 @@ fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
             let lower = m % 16 / 8;
             let named = |rows: FragmentRows| {
                 assert_eq!(FragmentRows::Ordinary.row(thread, lower), m);
-                load.tile.at(at(64 * instruction + rows.row(thread, lower), step * map.input.k() + k))
+                load.tile.at(at(64 * instruction + rows.row(thread, lower), step * map.input.elements_in(32) + k))
             };
             assert_eq!(load.at(point), named(load.rows), "{load:?} {point:?}");
             otherwise += u32::from(load.at(point) != named(FragmentRows::Ordinary));
@@ -84,10 +83,10 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
             named.sort_unstable();
             assert_eq!(named, (16 * warp..16 * warp + 16).collect::<Vec<_>>(), "{rows:?}");
         }
-        let s8 = WgmmaInput::S8;
+        let s8 = ElementKind::I8;
         for n in [8, 32, 256] {
             let along = falchion::threadblock::Along::K;
-            let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, n, AOperand::Registers, along).expect("an instruction");
+            let wgmma = Instruction::new((s8, s8), ElementKind::I32, n, AOperand::Registers, along).expect("an instruction");
             let map = AccumulatorMap::of(&wgmma).with_rows(rows);
             laws::bijective(&map).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
             vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("{rows:?} {n}: {violation}"));
@@ -101,7 +100,7 @@ fn sums_are_named_as_the_rows_that_were_loaded() {
 #[test]
 fn addresses_and_selectors_are_the_map() {
     for load in loads() {
-        let (input, bytes) = (load.tile.input(), load.tile.input().bytes());
+        let (input, bytes) = (load.tile.input(), load.tile.input().bytes_of(1));
         let address = |thread, m, step, access| load.address(thread, m, step, access).expect("inside");
         for instruction in 0..load.tile.mn() / 64 {
             for (thread, step) in (0..128).flat_map(|thread| (0..4).map(move |step| (thread, step))) {
@@ -141,14 +140,14 @@ fn loads_are_free_of_conflicts_and_without_the_exchange_are_not() {
             (0..load.tile.mn() / 64).flat_map(|i| (0..4).flat_map(move |w| (0..4).map(move |s| (64 * i, w, s))))
         {
             let in_order = |lane: u32, access: u32| {
-                let (row, k) = match input.bytes() {
+                let (row, k) = match input.bytes_of(1) {
                     1 => (0, lane / 16 * 16 + lane % 8 / 2 * 4 + lane / 8 % 2 * 2 + lane % 2),
                     _ => (2 * (lane / 4), lane % 4 + 4 * access),
                 };
-                load.tile.byte_offset(m + 16 * warp + row, step * input.k() + k).expect("inside")
+                load.tile.byte_offset(m + 16 * warp + row, step * input.elements_in(32) + k).expect("inside")
             };
-            for access in 0..if input.bytes() == 1 { 1 } else { 2 } {
-                let (width, ideal) = if input.bytes() == 1 { (16, 4) } else { (8, 2) };
+            for access in 0..if input.bytes_of(1) == 1 { 1 } else { 2 } {
+                let (width, ideal) = if input.bytes_of(1) == 1 { (16, 4) } else { (8, 2) };
                 let found = cost(Direction::Load, width, |lane| load.address(32 * warp + lane, m, step, access).expect("inside"));
                 assert_eq!((found.wavefronts, found.ideal), (ideal, ideal), "{load:?}");
                 assert_eq!(

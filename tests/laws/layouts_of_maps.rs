@@ -22,16 +22,16 @@ use falchion::{
         pass::{DecomposeDesc, REPACK, Realignment, RepackMap, transpose::Lanes},
     },
     layout::algebra::{Composed, Layout, Map, Swizzle},
-    numeric::{EmulationKind, emulation::EmulationBlocks},
+    numeric::{ElementKind, EmulationKind, emulation::EmulationBlocks},
     shape::Mn,
     threadblock::{
-        Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, TensorMapDesc,
-        TensorSwizzle, TileOrder, Work, WorkKind,
+        Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, SwizzleMode,
+        TensorMapDesc, TileOrder, Work, WorkKind,
     },
     warp::{
         LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, Instruction, OperandTile, WgmmaAccumulator, WgmmaInput},
+        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, INPUTS, Instruction, OperandTile},
     },
 };
 use proptest::prelude::*;
@@ -227,14 +227,14 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
             prop_assert_eq!(held("accumulators", &map.with_rows(FragmentRows::Crossed))?, crossed, "{}", n);
         }
     }
-    for input in WgmmaInput::ALL {
+    for input in INPUTS {
         affine("fragment", &mma_warpgroup::FragmentMap { input })?;
-        for m in [64, 128, 256, 384].into_iter().filter(|m| input.bytes() != 2 && m * input.bytes() % 128 == 0) {
+        for m in [64, 128, 256, 384].into_iter().filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0) {
             let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
             affine("tile of A", &tile)?;
             affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
             let crossed = FragmentLoad { tile, rows: FragmentRows::Crossed };
-            prop_assert!(input.bytes() > 1 || crossed.layout().is_none());
+            prop_assert!(input.bytes_of(1) > 1 || crossed.layout().is_none());
         }
     }
     Ok(())
@@ -321,17 +321,11 @@ fn layouts_read_as_cute_writes_them() {
     assert_eq!(said(&atom), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
     let bytes = TensorMapDesc {
         box_dims: [128, 8, 1, 1, 1],
-        ..crate::harness::tensors::packed(
-            falchion::numeric::ElementKind::E4m3,
-            &[512, 512],
-            &[128, 8],
-            0,
-            TensorSwizzle::Bytes128,
-        )
+        ..crate::harness::tensors::packed(falchion::numeric::ElementKind::E4m3, &[512, 512], &[128, 8], 0, SwizzleMode::Bytes128)
     };
     assert_eq!(said(&SharedBox::new(&bytes, 0).expect("a tile")), "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)");
-    let (f16, along) = (WgmmaInput::F16, Along::K);
-    let wgmma = Instruction::new((f16, f16), WgmmaAccumulator::F32, 16, AOperand::Shared(along), along).expect("an instruction");
+    let (f16, along) = (ElementKind::F16, Along::K);
+    let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along).expect("an instruction");
     let sums = mma_warpgroup::AccumulatorMap::of(&wgmma);
     assert_eq!(said(&sums), "Sw<0,0,0> o _0 o ((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);

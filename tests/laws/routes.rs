@@ -21,7 +21,7 @@ use falchion::{
         Operand, Refusal,
         Route::{self, Direct, Repacked, Transposed},
     },
-    threadblock::{Along, TensorMatrix, TensorSwizzle, WarpSpecialized},
+    threadblock::{Along, SwizzleMode, TensorMatrix, WarpSpecialized},
 };
 
 const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -126,7 +126,7 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
                 let order = if along_k { Row } else { Col };
                 let matrix = TensorMatrix::new(Operand::A, kind, order, (mn as u64, k as u64), leading as u64);
                 let row = kind.elements_in(128);
-                matrix.map(if along_k { (8, row) } else { (row, 8) }, TensorSwizzle::Bytes128).is_ok()
+                matrix.map(if along_k { (8, row) } else { (row, 8) }, SwizzleMode::Bytes128).is_ok()
             };
             let same_order = along_k == desc.class.k_contiguous(operand);
             let can = same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));

@@ -11,14 +11,14 @@ use falchion::{
         points,
     },
     numeric::ElementKind,
-    threadblock::{SharedBox, TensorCopy, TensorMapDesc, TensorSwizzle},
+    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
 };
 use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
 use proptest::prelude::*;
 
 /// Boxes of 128 rows of 64 halves.
 fn halves() -> TensorMapDesc {
-    packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, TensorSwizzle::Bytes128)
+    packed(ElementKind::F16, &[500, 1000], &[64, 128], 0, SwizzleMode::Bytes128)
 }
 
 /// A box whose bytes go elsewhere than `swizzle` says: `mutate(byte of the box)`.
@@ -40,8 +40,8 @@ impl IndexMap for Mutant {
     }
 }
 
-/// The address that `TensorSwizzle::apply` takes `address` to, said otherwise: as a list of bits.
-fn by_bits(swizzle: TensorSwizzle, address: u32) -> u32 {
+/// The address that `SwizzleMode::apply` takes `address` to, said otherwise: as a list of bits.
+fn by_bits(swizzle: SwizzleMode, address: u32) -> u32 {
     (0..swizzle.bits()).fold(address, |to, bit| to ^ (address >> (7 + bit) & 1) << (4 + bit))
 }
 
@@ -58,7 +58,7 @@ fn wavefronts_of_a_column(map: &dyn IndexMap, element_bytes: u32) -> u32 {
 
 #[test]
 fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
-    for swizzle in TensorSwizzle::ALL {
+    for swizzle in SwizzleMode::ALL {
         for address in 0..4096 {
             let to = swizzle.apply(address);
             assert_eq!(to, by_bits(swizzle, address));
@@ -79,14 +79,14 @@ fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
 #[test]
 fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
     for (swizzle, inner, without) in
-        [(TensorSwizzle::Bytes32, 32, 2), (TensorSwizzle::Bytes64, 64, 4), (TensorSwizzle::Bytes128, 128, 8)]
+        [(SwizzleMode::Bytes32, 32, 2), (SwizzleMode::Bytes64, 64, 4), (SwizzleMode::Bytes128, 128, 8)]
     {
         for element in ElementKind::ALL {
             let desc = packed(element, &[300, 300], &[inner / element.bytes_of(1), 64], 0, swizzle);
             for address in [0, 128, 640, 1024] {
                 let tile = SharedBox::new(&desc, address).expect("a tile");
                 assert_eq!(wavefronts_of_a_column(&tile, element.bytes_of(1)), 1, "{element} {swizzle:?} at {address}");
-                let plain = SharedBox::new(&TensorMapDesc { swizzle: TensorSwizzle::None, ..desc }, address).expect("a tile");
+                let plain = SharedBox::new(&TensorMapDesc { swizzle: SwizzleMode::None, ..desc }, address).expect("a tile");
                 assert_eq!(wavefronts_of_a_column(&plain, element.bytes_of(1)), without);
             }
         }
@@ -97,7 +97,7 @@ fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
 fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     let tile = SharedBox::new(&halves(), 0).expect("a tile");
     let mutant = |mutate| Mutant { tile, mutate };
-    assert_eq!(laws::bijective(&mutant(|byte| TensorSwizzle::Bytes128.apply(byte))), Ok(()));
+    assert_eq!(laws::bijective(&mutant(|byte| SwizzleMode::Bytes128.apply(byte))), Ok(()));
     let merged = laws::injective(&mutant(|byte| byte | (byte / 128 % 8 * 16)));
     assert!(matches!(merged, Err(Violation::Shared { .. })), "{merged:?}");
     let narrow = vectors_whole(&mutant(|byte| byte ^ (byte / 128 % 8 * 8)), 8);
@@ -221,7 +221,7 @@ proptest! {
 #[test]
 fn a_copy_with_one_mechanism_changed_is_found() {
     // Across the last row and the last column, in a tile that does not start with the pattern.
-    let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, TensorSwizzle::Bytes128);
+    let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, SwizzleMode::Bytes128);
     let copy_of = |desc: &TensorMapDesc, address, corner| TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner);
     let corner = [72, 45, 2, 0, 0];
     let right = copy_of(&desc, 384, corner);
@@ -234,7 +234,7 @@ fn a_copy_with_one_mechanism_changed_is_found() {
         copy_of(&mutant, 384, corner)
     };
     let mutants = [
-        ("no swizzle", with(|d| d.swizzle = TensorSwizzle::None)),
+        ("no swizzle", with(|d| d.swizzle = SwizzleMode::None)),
         ("the swizzle of the tile, not of the address", copy_of(&desc, 0, corner)),
         ("no zeros behind the last column", with(|d| d.dims[0] += 1)),
         ("no zeros behind the last row", with(|d| d.dims[1] += 1)),

@@ -5,14 +5,14 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     refusal::Operand,
-    threadblock::{L2Promotion, SharedBox, TensorCopy, TensorMapDesc, TensorMatrix, TensorSwizzle},
+    threadblock::{L2Promotion, SharedBox, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
 const A: TensorMatrix = TensorMatrix::new(Operand::A, ElementKind::F16, Order::Row, (1000, 500), 512);
 
 /// Checked while compiling.
-const MAP: TensorMapDesc = match A.map((128, 64), TensorSwizzle::Bytes128) {
+const MAP: TensorMapDesc = match A.map((128, 64), SwizzleMode::Bytes128) {
     Ok(map) => map,
     Err(_) => panic!("128 rows of 128 bytes are a box"),
 };
@@ -22,7 +22,7 @@ type Change = fn(&mut TensorMapDesc);
 
 /// A description of five dimensions, changed.
 fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
-    let mut desc = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, TensorSwizzle::Bytes128);
+    let mut desc = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
     assert_eq!(desc.check(), Ok(()));
     change(&mut desc);
     desc
@@ -36,12 +36,12 @@ fn a_matrix_and_a_batch_as_descriptions() {
     assert_eq!(MAP.reach_bytes(), 999 * 1024 + 500 * 2);
     // By columns, rows and columns change places, and so do those of the box.
     let by_columns = TensorMatrix { order: Order::Col, rows: 500, columns: 1000, ..A };
-    assert_eq!(by_columns.map((64, 128), TensorSwizzle::Bytes128), Ok(MAP));
-    let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }.map((128, 64), TensorSwizzle::Bytes128);
+    assert_eq!(by_columns.map((64, 128), SwizzleMode::Bytes128), Ok(MAP));
+    let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }.map((128, 64), SwizzleMode::Bytes128);
     let expected = TensorMapDesc { rank: 3, dims: [500, 1000, 4, 1, 1], strides_bytes: [1024, 1_024_016, 0, 0], ..MAP };
     assert_eq!(batch, Ok(expected));
     // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next multiple of 16 is 1008.
-    let row = TensorMatrix { rows: 1, leading: 500, ..A }.map((1, 64), TensorSwizzle::Bytes128).expect("a map");
+    let row = TensorMatrix { rows: 1, leading: 500, ..A }.map((1, 64), SwizzleMode::Bytes128).expect("a map");
     assert_eq!(row.strides_bytes[0], 1008);
     assert_eq!(MAP.promoted(L2Promotion::None), TensorMapDesc { promotion: L2Promotion::None, ..MAP });
 }
@@ -85,22 +85,22 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
             |d| d.box_dims[0] = 32,
         ),
         (
-            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes64, 32),
+            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes64, 32),
             "inner box bytes under the swizzle of 64 bytes = 128 is out of range (64 to 64); try 64",
             |d| d.box_dims[0] = 16,
         ),
         (
-            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::Bytes32, 12),
+            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::Bytes32, 12),
             "inner box bytes under the swizzle of 32 bytes = 48 is out of range (32 to 32); try 32",
             |d| d.box_dims[0] = 8,
         ),
         (
-            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 3),
+            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 3),
             "inner box bytes = 12 is out of range (16 to 1024); try 16",
             |d| d.box_dims[0] = 4,
         ),
         (
-            |d| (d.swizzle, d.box_dims[0]) = (TensorSwizzle::None, 129),
+            |d| (d.swizzle, d.box_dims[0]) = (SwizzleMode::None, 129),
             "inner box bytes = 516 is not a multiple of 16; try 528",
             |d| d.box_dims[0] = 132,
         ),
@@ -147,7 +147,7 @@ fn an_address_is_aligned_and_has_room_behind_it() {
 
 #[test]
 fn strides_of_matrices_are_refused_in_elements() {
-    let said = |matrix: TensorMatrix| matrix.map((16, 16), TensorSwizzle::Bytes32).expect_err("refused").to_string();
+    let said = |matrix: TensorMatrix| matrix.map((16, 16), SwizzleMode::Bytes32).expect_err("refused").to_string();
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
         "the leading dimension of A = 499 is below its number of columns; try 500"

@@ -10,8 +10,8 @@ use falchion::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, OperandA,
-        OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput,
+        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, INPUTS, Instruction, MatrixDescriptor, MmaWarpgroup,
+        OperandA, OperandTile, SwizzleMode, is_input,
     },
 };
 use falchion_lab::{
@@ -51,16 +51,16 @@ fn the_table_is_ptx_s() {
     let rows: Vec<_> = types();
     let sources = [K, AOperand::Shared(Along::Mn), AOperand::Registers];
     let mut legal = 0;
-    for a in WgmmaInput::ALL {
-        for b in WgmmaInput::ALL {
-            for accumulator in [WgmmaAccumulator::F32, WgmmaAccumulator::F16, WgmmaAccumulator::S32] {
+    for a in INPUTS {
+        for b in INPUTS {
+            for accumulator in [ElementKind::F32, ElementKind::F16, ElementKind::I32] {
                 for (source, along) in sources.into_iter().flat_map(|source| [(source, Along::K), (source, Along::Mn)]) {
                     let turns = along == Along::Mn || source == AOperand::Shared(Along::Mn);
-                    let widths = if a == WgmmaInput::S8 || a == WgmmaInput::U8 { &integers } else { &floats };
+                    let widths = if a == ElementKind::I8 || a == ElementKind::U8 { &integers } else { &floats };
                     for n in 0..300 {
-                        let wanted = rows.contains(&(a, b, accumulator)) && widths.contains(&n) && (!turns || a.bytes() == 2);
+                        let wanted = rows.contains(&(a, b, accumulator)) && widths.contains(&n) && (!turns || a.bits() == 16);
                         let got = Instruction::new((a, b), accumulator, n, source, along);
-                        assert_eq!(got.is_some(), wanted, "{a} {b} {accumulator:?} n{n} {source:?} {along:?}: {got:?}");
+                        assert_eq!(got.is_some(), wanted, "{a} {b} {accumulator} n{n} {source:?} {along:?}: {got:?}");
                         legal += u32::from(wanted);
                     }
                 }
@@ -74,32 +74,33 @@ fn the_table_is_ptx_s() {
 /// Tiles, stages and descriptors that there are not: each beside its nearest, which there is.
 #[test]
 fn what_no_instruction_reads_there_is_not() {
-    use WgmmaAccumulator as D;
-    use WgmmaInput as T;
-    let rows = |mn| OperandTile::new(T::Bf16, Along::Mn, Swizzle::Bytes128, mn).is_some();
+    use ElementKind as D;
+    use ElementKind as T;
+    let rows = |mn| OperandTile::new(T::Bf16, Along::Mn, SwizzleMode::Bytes128, mn).is_some();
     assert_eq!([64, 96, 128, 2048].map(rows), [true, false, true, true]);
     assert_eq!([0, 2112, u32::MAX].map(rows), [false; 3]);
-    assert_eq!([T::S8, T::F16].map(|input| OperandTile::new(input, Along::Mn, Swizzle::Bytes128, 128).is_some()), [false, true]);
+    assert_eq!(
+        [T::I8, T::F16].map(|input| OperandTile::new(input, Along::Mn, SwizzleMode::Bytes128, 128).is_some()),
+        [false, true]
+    );
 
-    let (small, large) = (tile(T::F16, Along::K, Swizzle::Bytes128, 32), tile(T::F16, Along::K, Swizzle::Bytes128, 128));
+    let (small, large) = (tile(T::F16, Along::K, SwizzleMode::Bytes128, 32), tile(T::F16, Along::K, SwizzleMode::Bytes128, 128));
     let stage = |a, n| MmaWarpgroup::new(OperandA::Shared(a), small, D::F32, n).is_some();
     assert_eq!((stage(small, 32), stage(large, 40), stage(large, 32)), (false, false, true), "rows of A, columns of B");
     let there_is = |(start, mn)| large.descriptor(start, mn).is_some();
     assert_eq!([(0x1200, 0), (0, 12), (0, 128), (0x4_0000, 0), (0xffff_fc00, 0)].map(there_is), [false; 5]);
     assert_eq!([(0x1000, 0), (0, 8), (0, 120), (0x3_fc00, 0)].map(there_is), [true; 4]);
     assert_eq!((large.step_bytes(3), large.step_bytes(4), large.step_bytes(u32::MAX)), (Some(96), None, None));
-    let say = |start| MatrixDescriptor::new(start, 16, 16, Swizzle::None).expect_err("refused").to_string();
+    let say = |start| MatrixDescriptor::new(start, 16, 16, SwizzleMode::None).expect_err("refused").to_string();
     assert_eq!(say(8), "bytes of a matrix descriptor = 8 is not a multiple of 16; try 16");
     assert_eq!(say(1 << 18), "bytes of a matrix descriptor = 262144 is out of range (0 to 262128); try 262128");
 }
 
 #[test]
 fn element_kinds_are_inputs_by_their_width() {
-    let inputs: Vec<_> =
-        ElementKind::ALL.into_iter().filter_map(|kind| WgmmaInput::of(kind).map(|input| (kind, input))).collect();
-    assert_eq!(inputs.len(), WgmmaInput::ALL.len());
-    assert!(inputs.iter().all(|(kind, input)| kind.bytes_of(1) == input.bytes() && input.k() * input.bytes() == 32));
-    assert!(inputs.iter().all(|(kind, input)| *input == WgmmaInput::S8 || input.name() == kind.name()));
+    let inputs: Vec<_> = ElementKind::ALL.into_iter().filter(|&kind| is_input(kind)).collect();
+    assert_eq!(inputs, INPUTS.into_iter().collect::<Vec<_>>());
+    assert!(inputs.iter().all(|input| input.elements_in(32) * input.bytes_of(1) == 32));
 }
 
 // --- tiles ---------------------------------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ fn tiles_are_bijective_and_their_chunks_whole() {
     let tiles = tiles();
     for tile in &tiles {
         laws::bijective(tile).unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
-        let chunk = CHUNK_BYTES / tile.input().bytes();
+        let chunk = CHUNK_BYTES / tile.input().bytes_of(1);
         let whole = match tile.along() {
             Along::K => vectors_whole(tile, chunk),
             Along::Mn => vectors_whole(&Turned(tile), chunk),
@@ -118,7 +119,7 @@ fn tiles_are_bijective_and_their_chunks_whole() {
         whole.unwrap_or_else(|violation| panic!("{tile:?}: {violation}"));
     }
     println!("{} tiles", tiles.len());
-    let bf16 = tile(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 64);
+    let bf16 = tile(ElementKind::Bf16, Along::K, SwizzleMode::Bytes128, 64);
     let finer = SmemTile { base: 2, ..bf16.tma_box() };
     vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
 }
@@ -133,7 +134,7 @@ fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
         let rows = if tile.along() == Along::K { tile.mn() } else { tile.k() };
         for point in points(&tile) {
             let (contiguous, row) = if tile.along() == Along::K { (point.column, point.row) } else { (point.row, point.column) };
-            let byte = contiguous * tile.input().bytes();
+            let byte = contiguous * tile.input().bytes_of(1);
             let (number, within) = (byte / row_bytes, row * row_bytes + byte % row_bytes);
             let written = number * rows * row_bytes + swizzle.at(within.into()) as u32;
             assert_eq!(tile.byte_offset(point.row, point.column), Some(written), "{tile:?} {point:?}");
@@ -167,7 +168,7 @@ fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
 #[test]
 fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     for tile in tiles().into_iter().filter(|tile| tile.mn() <= 64) {
-        let (one, bytes) = (tile.tma_box(), tile.input().bytes());
+        let (one, bytes) = (tile.tma_box(), tile.input().bytes_of(1));
         assert_eq!(worst_core_matrix(&one, bytes), 1, "{tile:?}");
         let plain = SmemTile { bits: 0, ..one };
         assert_eq!(worst_core_matrix(&plain, bytes), tile.swizzle().row_bytes() / 16, "{tile:?} without its swizzle");
@@ -177,8 +178,8 @@ fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
 // --- fragments -----------------------------------------------------------------------------------------------------------
 
 fn accumulators(n: u32) -> AccumulatorMap {
-    let bf16 = WgmmaInput::Bf16;
-    AccumulatorMap::of(&Instruction::new((bf16, bf16), WgmmaAccumulator::F32, n, K, Along::K).expect("an instruction"))
+    let bf16 = ElementKind::Bf16;
+    AccumulatorMap::of(&Instruction::new((bf16, bf16), ElementKind::F32, n, K, Along::K).expect("an instruction"))
 }
 
 /// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from 128 x 16 bytes onto 64 x 32
@@ -190,7 +191,7 @@ fn fragments_are_bijective() {
         laws::bijective(&map).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
         vectors_whole(&map, 2).unwrap_or_else(|violation| panic!("n = {n}: {violation}"));
     }
-    for input in WgmmaInput::ALL {
+    for input in INPUTS {
         let map = FragmentMap { input };
         laws::bijective(&map).unwrap_or_else(|violation| panic!("{input}: {violation}"));
         vectors_whole(&map, map.packed()).unwrap_or_else(|violation| panic!("{input}: {violation}"));
@@ -216,10 +217,10 @@ fn fragments_are_the_figures_of_ptx() {
     ] {
         assert_eq!(d.place(thread, i), Some(place), "accumulator {i} of thread {thread}");
     }
-    let figures: [(WgmmaInput, &[Held]); 3] = [
-        (WgmmaInput::F16, &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))]),
-        (WgmmaInput::Tf32, &[(1, 0, (0, 1)), (0, 1, (8, 0)), (0, 2, (0, 4)), (127, 3, (63, 7))]),
-        (WgmmaInput::E4m3, &[(0, 3, (0, 3)), (1, 0, (0, 4)), (0, 4, (8, 0)), (0, 8, (0, 16)), (127, 15, (63, 31))]),
+    let figures: [(ElementKind, &[Held]); 3] = [
+        (ElementKind::F16, &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))]),
+        (ElementKind::Tf32, &[(1, 0, (0, 1)), (0, 1, (8, 0)), (0, 2, (0, 4)), (127, 3, (63, 7))]),
+        (ElementKind::E4m3, &[(0, 3, (0, 3)), (1, 0, (0, 4)), (0, 4, (8, 0)), (0, 8, (0, 16)), (127, 15, (63, 31))]),
     ];
     for (input, places) in figures {
         for &(thread, i, place) in places {
@@ -227,8 +228,8 @@ fn fragments_are_the_figures_of_ptx() {
         }
     }
     assert_eq!((d.place(128, 0), d.place(0, 128), d.place(u32::MAX, u32::MAX)), (None, None, None));
-    assert_eq!(FragmentMap { input: WgmmaInput::S8 }.place(0, 16), None);
-    let drawn = holders(&FragmentMap { input: WgmmaInput::Tf32 }, 8);
+    assert_eq!(FragmentMap { input: ElementKind::I8 }.place(0, 16), None);
+    let drawn = holders(&FragmentMap { input: ElementKind::Tf32 }, 8);
     assert!(drawn.starts_with("T0:0   T1:0   T2:0   T3:0   T0:2   T1:2   T2:2   T3:2\n"), "{drawn}");
     assert_eq!(drawn.lines().count(), 64);
 }

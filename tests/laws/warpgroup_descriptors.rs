@@ -4,10 +4,11 @@ use crate::harness::warpgroups::{bits, products, tiles, types, wanted, whole, wo
 use falchion::{
     Refusal,
     internals::index::{IndexMap, points},
+    numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEPS, Swizzle,
-        WgmmaInput, bytes_read,
+        CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEPS, SwizzleMode,
+        bytes_read,
     },
 };
 use falchion_lab::warpgroup::{fragment_bytes, tile_bytes};
@@ -20,7 +21,7 @@ fn misread(
     told: impl Fn(&OperandTile, u32, u32) -> (u64, Along),
     lies: impl Fn(u32, u32) -> Option<u32>,
 ) -> Option<(u32, u32)> {
-    let depth = tile.input().k();
+    let depth = tile.input().elements_in(32);
     for step in 0..STEPS {
         for first in (0..tile.mn()).step_by(tile.multiple() as usize) {
             let (descriptor, along) = told(tile, first, step);
@@ -50,7 +51,7 @@ fn told(start: u32) -> impl Fn(&OperandTile, u32, u32) -> (u64, Along) {
 fn what_is_read_is_what_lies_there() {
     let tiles = tiles();
     for tile in &tiles {
-        for start in [0, tile.swizzle().atom_bytes(), 0x1_c000] {
+        for start in [0, tile.swizzle().repeat_bytes(), 0x1_c000] {
             let wrong = misread(tile, start, told(start), |mn, k| tile.byte_offset(mn, k));
             assert_eq!(wrong, None, "{tile:?} at {start:#x}");
         }
@@ -74,7 +75,7 @@ fn added(text: &str, register: &str) -> Vec<u64> {
 fn the_statement_advances_as_the_tile_says() {
     let mut count = 0;
     for types in types() {
-        for swizzle in Swizzle::ALL {
+        for swizzle in SwizzleMode::ALL {
             for mma in products(types, 96, swizzle) {
                 let text = mma.header("Mma");
                 let mnemonic = format!("\"{} {{", mma.instruction().mnemonic());
@@ -105,10 +106,10 @@ fn the_statement_advances_as_the_tile_says() {
 #[test]
 fn beyond_an_instruction_nothing_is_read() {
     let all = u64::MAX ^ 7 << 49;
-    let read = |mn, k| bytes_read(all, Along::K, WgmmaInput::Tf32, mn, k);
+    let read = |mn, k| bytes_read(all, Along::K, ElementKind::Tf32, mn, k);
     assert!(read(255, 7).is_some());
     assert_eq!((read(256, 0), read(0, 8), read(u32::MAX, u32::MAX)), (None, None, None));
-    assert_eq!(bytes_read(u64::MAX, Along::K, WgmmaInput::Tf32, 0, 0), None, "a base offset");
+    assert_eq!(bytes_read(u64::MAX, Along::K, ElementKind::Tf32, 0, 0), None, "a base offset");
     let tile = tiles()[0];
     assert_eq!(
         (tile.byte_offset(tile.mn(), 0), tile.byte_offset(0, tile.k()), tile.byte_offset(u32::MAX, 0)),
@@ -120,7 +121,7 @@ fn beyond_an_instruction_nothing_is_read() {
 #[test]
 fn a_wrong_descriptor_is_seen() {
     type Change = fn(MatrixDescriptor) -> Result<MatrixDescriptor, Refusal>;
-    fn with(d: MatrixDescriptor, leading: u32, stride: u32, swizzle: Swizzle) -> Result<MatrixDescriptor, Refusal> {
+    fn with(d: MatrixDescriptor, leading: u32, stride: u32, swizzle: SwizzleMode) -> Result<MatrixDescriptor, Refusal> {
         MatrixDescriptor::new(d.start(), leading, stride, swizzle)
     }
     let changes: [(&str, Change); 12] = [
@@ -128,13 +129,13 @@ fn a_wrong_descriptor_is_seen() {
         ("stride one chunk less", |d| with(d, d.leading(), d.stride() - 16, d.swizzle())),
         ("stride 0", |d| with(d, d.leading(), 0, d.swizzle())),
         ("stride doubled", |d| with(d, d.leading(), d.stride() * 2, d.swizzle())),
-        ("swizzle none", |d| with(d, d.leading(), d.stride(), Swizzle::None)),
-        ("swizzle of 32 bytes", |d| with(d, d.leading(), d.stride(), Swizzle::Bytes32)),
-        ("swizzle of 64 bytes", |d| with(d, d.leading(), d.stride(), Swizzle::Bytes64)),
-        ("swizzle of 128 bytes", |d| with(d, d.leading(), d.stride(), Swizzle::Bytes128)),
+        ("swizzle none", |d| with(d, d.leading(), d.stride(), SwizzleMode::None)),
+        ("swizzle of 32 bytes", |d| with(d, d.leading(), d.stride(), SwizzleMode::Bytes32)),
+        ("swizzle of 64 bytes", |d| with(d, d.leading(), d.stride(), SwizzleMode::Bytes64)),
+        ("swizzle of 128 bytes", |d| with(d, d.leading(), d.stride(), SwizzleMode::Bytes128)),
         ("start one chunk on", |d| d.advanced(16)),
         ("start one row on", |d| d.advanced(d.swizzle().row_bytes())),
-        ("start one atom on", |d| d.advanced(d.swizzle().atom_bytes())),
+        ("start one atom on", |d| d.advanced(d.swizzle().repeat_bytes())),
         ("leading and stride exchanged", |d| with(d, d.stride(), d.leading(), d.swizzle())),
     ];
     let mut seen = 0;
@@ -162,18 +163,22 @@ fn a_wrong_descriptor_is_seen() {
         }
         // Along K the leading offset is read where nothing is swizzled, and only there; along MN always.
         let leading = changed(|d| with(d, d.leading() + 16, d.stride(), d.swizzle()));
-        assert_eq!(leading.is_some(), tile.along() == Along::Mn || tile.swizzle() == Swizzle::None, "{tile:?}: leading offset");
+        assert_eq!(
+            leading.is_some(),
+            tile.along() == Along::Mn || tile.swizzle() == SwizzleMode::None,
+            "{tile:?}: leading offset"
+        );
         let other = if tile.along() == Along::K { Along::Mn } else { Along::K };
         let turned = misread(&tile, start, |tile, first, step| (told(start)(tile, first, step).0, other), lies);
         assert!(turned.is_some(), "{tile:?}: the other way is not seen");
         let halted = misread(&tile, start, |tile, first, _| told(start)(tile, first, 0), lies);
         assert!(halted.is_some(), "{tile:?}: steps that do not advance are not seen");
         seen += 2;
-        if tile.swizzle() != Swizzle::None {
+        if tile.swizzle() != SwizzleMode::None {
             let plain = SmemTile { bits: 0, ..tile.tma_box() };
             let unswizzled = |mn: u32, k: u32| {
                 let number = mn / plain.mn * (tile.k() / plain.k) + k / plain.k;
-                Some((number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k)) * tile.input().bytes())
+                Some((number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k)) * tile.input().bytes_of(1))
             };
             assert!(misread(&tile, start, told(start), unswizzled).is_some(), "{tile:?}: a tile without its swizzle is not seen");
             let off = |mn, k| tile.byte_offset(mn, k).map(|byte| byte ^ 16);
@@ -193,7 +198,7 @@ fn descriptors_come_back() -> Result<(), Refusal> {
     let field = |number: usize, place: usize| ENDS[number >> (2 * place) & 3];
     for number in 0..64 {
         let (start, leading, stride) = (field(number, 0), field(number, 1), field(number, 2));
-        for swizzle in Swizzle::ALL {
+        for swizzle in SwizzleMode::ALL {
             let descriptor = MatrixDescriptor::new(start, leading, stride, swizzle)?;
             assert_eq!(MatrixDescriptor::decode(descriptor.encode()), descriptor);
             all.insert(descriptor.encode());
@@ -207,12 +212,12 @@ fn descriptors_come_back() -> Result<(), Refusal> {
 /// where the accumulators' map says. `skew` is added to B's descriptor.
 fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     let i = mma.instruction();
-    let value = |input: WgmmaInput, bytes: &[u8], seed_range: i32| {
+    let value = |input: ElementKind, bytes: &[u8], seed_range: i32| {
         let found = (-3..=seed_range)
-            .find(|&x| !(input == WgmmaInput::U8 && x < 0) && bits(input, x).to_le_bytes()[..bytes.len()] == *bytes);
+            .find(|&x| !(input == ElementKind::U8 && x < 0) && bits(input, x).to_le_bytes()[..bytes.len()] == *bytes);
         found.expect("a whole number that was laid")
     };
-    let width = i.a().bytes() as usize;
+    let width = i.a().bytes_of(1) as usize;
     let held = match mma.a() {
         OperandA::Shared(tile) => tile_bytes(&tile, |m, k| bits(i.a(), whole(i.a(), 1, m, k))),
         OperandA::Registers(input) => fragment_bytes(&FragmentMap { input }, |m, k| bits(input, whole(input, 1, m, k))),
@@ -263,10 +268,10 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
 fn the_parts_make_a_product() {
     let mut count = 0;
     for types in types() {
-        for swizzle in Swizzle::ALL {
+        for swizzle in SwizzleMode::ALL {
             for mma in products(types, 24, swizzle).into_iter().chain(products(types, 80, swizzle)) {
                 let wanted = wanted(&mma);
-                assert!(wanted.iter().any(|&x| x != 0) && mma.b().k() * mma.b().input().bytes() == STAGE_BYTES);
+                assert!(wanted.iter().any(|&x| x != 0) && mma.b().k() * mma.b().input().bytes_of(1) == STAGE_BYTES);
                 assert_eq!(computed(&mma, 0), wanted, "{}", words(&mma));
                 assert_ne!(computed(&mma, CHUNK_BYTES), wanted, "{}", words(&mma));
                 count += 1;

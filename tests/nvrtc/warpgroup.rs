@@ -11,8 +11,9 @@ use falchion::{
         report::Report,
     },
     internals::codegen::TranslationUnit,
+    numeric::ElementKind,
     threadblock::Along,
-    warp::mma_warpgroup::{MmaWarpgroup, OperandA, Swizzle, WgmmaAccumulator, WgmmaInput},
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, SwizzleMode},
 };
 use falchion_lab::warpgroup::ProbeText;
 use std::{
@@ -67,7 +68,7 @@ fn all_clean(what: &str, stages: &[MmaWarpgroup]) {
 fn every_type_width_and_way_compiles_clean() {
     let stages: Vec<_> = types()
         .into_iter()
-        .flat_map(|types| [8, 64, 128, 192, 256].into_iter().flat_map(move |n| products(types, n, Swizzle::Bytes128)))
+        .flat_map(|types| [8, 64, 128, 192, 256].into_iter().flat_map(move |n| products(types, n, SwizzleMode::Bytes128)))
         .collect();
     all_clean("types, widths and ways", &stages);
 }
@@ -75,8 +76,8 @@ fn every_type_width_and_way_compiles_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn every_swizzle_compiles_clean() {
-    let types = [WgmmaInput::F16, WgmmaInput::Tf32, WgmmaInput::S8].map(|input| (input, input, input.accumulator()));
-    let stages: Vec<_> = Swizzle::ALL[1..]
+    let types = [ElementKind::F16, ElementKind::Tf32, ElementKind::I8].map(|input| (input, input, input.accumulator()));
+    let stages: Vec<_> = SwizzleMode::ALL[1..]
         .iter()
         .flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle)))
         .collect();
@@ -88,11 +89,11 @@ fn every_swizzle_compiles_clean() {
 #[ignore = "needs NVRTC"]
 fn the_assembler_agrees_on_widths() {
     let cache = cache();
-    let stage = |input: WgmmaInput| {
-        let b = tile(input, Along::K, Swizzle::Bytes128, 64);
+    let stage = |input: ElementKind| {
+        let b = tile(input, Along::K, SwizzleMode::Bytes128, 64);
         MmaWarpgroup::new(OperandA::Registers(input), b, input.accumulator(), 48).expect("a stage")
     };
-    for (input, n, taken) in [(WgmmaInput::S8, 48, true), (WgmmaInput::S8, 56, false), (WgmmaInput::Bf16, 52, false)] {
+    for (input, n, taken) in [(ElementKind::I8, 48, true), (ElementKind::I8, 56, false), (ElementKind::Bf16, 52, false)] {
         assert_eq!(MmaWarpgroup::new(OperandA::Registers(input), stage(input).b(), input.accumulator(), n).is_some(), taken);
         let unit = ProbeText::of(&stage(input), false).unit;
         let config = unit.config.replace("n48k", &format!("n{n}k"));
@@ -112,10 +113,10 @@ fn the_assembler_agrees_on_widths() {
 #[ignore = "needs NVRTC"]
 fn another_map_is_seen() {
     let cache = cache();
-    let bf16 = WgmmaInput::Bf16;
-    let shared = OperandA::Shared(tile(bf16, Along::Mn, Swizzle::Bytes128, 64));
+    let bf16 = ElementKind::Bf16;
+    let shared = OperandA::Shared(tile(bf16, Along::Mn, SwizzleMode::Bytes128, 64));
     let stage =
-        MmaWarpgroup::new(shared, tile(bf16, Along::K, Swizzle::Bytes128, 64), WgmmaAccumulator::F32, 64).expect("a stage");
+        MmaWarpgroup::new(shared, tile(bf16, Along::K, SwizzleMode::Bytes128, 64), ElementKind::F32, 64).expect("a stage");
     let unit = ProbeText::of(&stage, true).unit;
     assert!(compile(&cache, &unit, HOPPER).is_ok());
     for (change, from, to, names) in [

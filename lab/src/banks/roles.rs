@@ -88,7 +88,7 @@ fn fragments_of_a(
     load: &FragmentLoad,
     steps: &mut Steps,
 ) -> Result<(), NotAnAccess> {
-    let (accesses, bytes) = if load.tile.input().bytes() == 1 { (1, 16) } else { (2, 8) };
+    let (accesses, bytes) = if load.tile.input().bits() == 8 { (1, 16) } else { (2, 8) };
     for first in (0..components.consumers.n).flat_map(|_| (0..load.tile.mn()).step_by(ROWS as usize)) {
         for (warp, step) in (0..WARPS).flat_map(|warp| (0..STEPS).map(move |step| (warp, step))) {
             for access in 0..accesses {

@@ -12,7 +12,8 @@ use falchion::{
         codegen::TranslationUnit,
         sys::driver::{Grid, driver},
     },
-    warp::mma_warpgroup::{MmaWarpgroup, ROWS, THREADS, WgmmaAccumulator},
+    numeric::ElementKind,
+    warp::mma_warpgroup::{MmaWarpgroup, ROWS, THREADS},
 };
 use half::f16;
 use std::sync::Arc;
@@ -20,11 +21,11 @@ use std::sync::Arc;
 /// A stage of [`MmaWarpgroup`] in a kernel of its own, compiled and loaded on one device.
 ///
 /// ```no_run
-/// use falchion::{cuda::open, numeric::Bf16, threadblock::Along};
+/// use falchion::{cuda::open, numeric::{Bf16, ElementKind}, threadblock::Along};
 /// use falchion_lab::warpgroup::{WarpgroupProbe, tile_bytes};
-/// use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
-/// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 64).expect("a tile");
-/// let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, WgmmaAccumulator::F32, 64).expect("a stage");
+/// use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, SwizzleMode};
+/// let tile = OperandTile::new(ElementKind::Bf16, Along::K, SwizzleMode::Bytes128, 64).expect("a tile");
+/// let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, 64).expect("a stage");
 /// let probe = WarpgroupProbe::prepare(&open(0)?, &mma)?;
 /// let ones = tile_bytes(&tile, |_, _| Bf16::ONE.to_bits().into());
 /// assert_eq!(probe.run(&ones, &ones, 1)?, [64.0; 64 * 64]);
@@ -91,7 +92,7 @@ impl WarpgroupProbe {
         let fragments = copied(stream, a)?;
         let accumulator = self.mma.instruction().accumulator();
         let elements = (ROWS * self.mma.instruction().n()) as usize;
-        let mut d = copied(stream, &vec![0xff; elements * accumulator.bytes() as usize])?;
+        let mut d = copied(stream, &vec![0xff; elements * accumulator.bytes_of(1) as usize])?;
         {
             let ((tiles, _reads), (fragments, _reads_too)) = (tiles.device_ptr(stream), fragments.device_ptr(stream));
             let (d, _writes) = d.device_ptr_mut(stream);
@@ -113,11 +114,11 @@ fn copied(stream: &Arc<CudaStream>, bytes: &[u8]) -> Result<CudaSlice<u8>, Error
 }
 
 /// Accumulators as numbers; f64 holds all of them.
-fn numbers(accumulator: WgmmaAccumulator, bytes: &[u8]) -> Vec<f64> {
+fn numbers(accumulator: ElementKind, bytes: &[u8]) -> Vec<f64> {
     let words = bytes.as_chunks::<4>().0.iter();
     match accumulator {
-        WgmmaAccumulator::F32 => words.map(|word| f32::from_le_bytes(*word).into()).collect(),
-        WgmmaAccumulator::S32 => words.map(|word| i32::from_le_bytes(*word).into()).collect(),
-        WgmmaAccumulator::F16 => bytes.as_chunks::<2>().0.iter().map(|half| f16::from_le_bytes(*half).into()).collect(),
+        ElementKind::I32 => words.map(|word| i32::from_le_bytes(*word).into()).collect(),
+        ElementKind::F16 => bytes.as_chunks::<2>().0.iter().map(|half| f16::from_le_bytes(*half).into()).collect(),
+        _ => words.map(|word| f32::from_le_bytes(*word).into()).collect(),
     }
 }

@@ -2,22 +2,22 @@
 
 use falchion::{
     internals::index::{IndexMap, points},
-    warp::mma_warpgroup::{FragmentMap, OperandTile, STEPS, THREADS},
+    warp::mma_warpgroup::{FragmentMap, OperandTile, STEP_BYTES, STEPS, THREADS},
 };
 use std::fmt::Write;
 
 /// The bytes of a tile: of each element, the low ones of what `bits` gives for (mn, k).
 ///
 /// ```
-/// use falchion::{threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
+/// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{OperandTile, SwizzleMode}};
 /// use falchion_lab::warpgroup::tile_bytes;
-/// let tile = OperandTile::new(WgmmaInput::F16, Along::K, Swizzle::Bytes128, 8).expect("a tile");
+/// let tile = OperandTile::new(ElementKind::F16, Along::K, SwizzleMode::Bytes128, 8).expect("a tile");
 /// let bytes = tile_bytes(&tile, |mn, k| 64 * mn + k);
 /// // Row 1 begins in the second chunk of its line, and chunk 1 comes first.
 /// assert_eq!((&bytes[128..130], &bytes[144..146]), (&[72, 0][..], &[64, 0][..]));
 /// ```
 pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-    let width = tile.input().bytes() as usize;
+    let width = tile.input().bytes_of(1) as usize;
     let mut laid = vec![0; tile.bytes() as usize];
     for (point, at) in points(tile).filter_map(|point| Some((point, tile.at(point)? as usize * width))) {
         laid[at..at + width].copy_from_slice(&bits(point.row, point.column).to_le_bytes()[..width]);
@@ -28,9 +28,10 @@ pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8>
 /// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element of A,
 /// the low bytes of what `bits` gives for (m, k).
 pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
-    let (held, width) = (map.held(), map.input.bytes() as usize);
+    let (held, width) = (map.held(), map.input.bytes_of(1) as usize);
     let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
-    let element = |(thread, step, i)| map.place(thread, i).map_or(0, |(m, k)| bits(m, step * map.input.k() + k));
+    let element =
+        |(thread, step, i)| map.place(thread, i).map_or(0, |(m, k)| bits(m, step * map.input.elements_in(STEP_BYTES) + k));
     all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
 }
 

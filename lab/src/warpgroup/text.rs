@@ -7,7 +7,8 @@ use core::fmt::Write;
 use falchion::{
     internals::{codegen::TranslationUnit, fingerprint_assertion, index::IndexMap},
     mirrored,
-    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, Swizzle, THREADS, WgmmaAccumulator},
+    numeric::ElementKind,
+    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, SwizzleMode, THREADS},
 };
 
 mirrored! {
@@ -30,7 +31,7 @@ mirrored! {
 pub const PROBE_ENTRY: &str = "warpgroup_probe";
 
 /// Bytes of the largest atom: every tile may begin at its multiples.
-const ATOM_BYTES: u32 = Swizzle::Bytes128.atom_bytes();
+const ATOM_BYTES: u32 = SwizzleMode::Bytes128.repeat_bytes();
 
 /// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not count.
 const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
@@ -78,9 +79,9 @@ impl ProbeText {
         };
         let tile_bytes = bytes_a + mma.b().bytes();
         let (values, store) = match mma.instruction().accumulator() {
-            WgmmaAccumulator::F16 => ("unsigned short", "(unsigned short)(d[i / 2] >> i % 2 * 16)"),
-            WgmmaAccumulator::F32 => ("float", "d[i]"),
-            WgmmaAccumulator::S32 => ("int", "d[i]"),
+            ElementKind::F16 => ("unsigned short", "(unsigned short)(d[i / 2] >> i % 2 * 16)"),
+            ElementKind::I32 => ("int", "d[i]"),
+            _ => ("float", "d[i]"),
         };
         let config = format!("#pragma once\n{}{}", WarpgroupProbeParams::declaration(), mma.header("Mma"));
         let mut source = "#include \"config.cuh\"\n#include \"warp/mma_warpgroup.cuh\"\n".to_owned();
@@ -111,7 +112,7 @@ fn fingerprints(mma: &MmaWarpgroup) -> String {
     let fragment = FragmentMap { input: mma.instruction().a() };
     let mut maps: Vec<(String, &dyn IndexMap)> = vec![
         (format!("warp::AccumulatorMap<{}>", accumulators.n()), &accumulators),
-        (format!("warp::WarpgroupFragmentMap<{}>", fragment.input.bytes()), &fragment),
+        (format!("warp::WarpgroupFragmentMap<{}>", fragment.input.bytes_of(1)), &fragment),
     ];
     let b = mma.b();
     let mut tiles = vec![("Mma::B", b)];

@@ -8,7 +8,7 @@ use crate::{
     operand::OperandKind,
     refusal::{Field, Refusal, Word},
     threadblock::MainloopKind,
-    warp::mma_warpgroup::WgmmaInput,
+        warp::mma_warpgroup::reads_along_mn,
 };
 
 impl GemmDesc {
@@ -73,17 +73,13 @@ impl WarpSpecializedDesc {
                 Order::Col => no_choice(Field::ColumnMajorDFromShared, Order::Row.name()),
             };
         }
-        let either = match WgmmaInput::of(class.a.element) {
-            Some(input) => input.reads_along_mn(),
-            None => false,
-        };
         let field = if !matches!(class.op, OpKind::TensorOp) {
             Field::FromRegisters
         } else if !matches!(self.knobs.emulation, EmulationKind::None) {
             Field::FromRegistersOfParts
         } else if self.promotes() {
             Field::FromRegistersPromoted
-        } else if either {
+        } else if reads_along_mn(class.a.element) {
             Field::FromRegistersOf16Bits
         } else if class.a.layout.is_row() {
             Field::FromRegistersAlongK(OperandKind::A)

@@ -4,7 +4,6 @@ use super::shapes::{MOST_PARTS, MOST_TILE};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::WarpSpecializedDesc,
-    numeric::ElementKind,
     operand::{Axis, OperandKind},
     refusal::{
         Field, InstructionAlong, Refusal, Word, hold,
@@ -14,23 +13,22 @@ use crate::{
     shape::Mn,
     smem::Along,
     threadblock::{
-        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, TensorSwizzle, WarpSpecialized,
+        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, SwizzleMode, WarpSpecialized,
         pipeline::{LEAST_REGISTERS, MOST_STAGES, MOST_STAGING},
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, Swizzle,
-        WgmmaAccumulator, WgmmaInput,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, is_input, reads_along_mn,
     },
 };
 
 /// What a warpgroup does with a stage.
-const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) -> Result<ConsumerMma, Refusal> {
-    let refused = d.class.combined().refused_by(d.class.op);
+const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
+    let (refused, accumulator) = (d.class.combined().refused_by(d.class.op), d.class.accumulator);
     let b = hold!(tile(d, OperandKind::B));
     if d.a_from_registers() {
-        let Some(input) = WgmmaInput::of(d.class.a.element) else { return Err(refused) };
-        let row = (STAGE_BYTES / input.bytes()) as u64;
+        let input = d.class.a.element;
+        let row = input.elements_in(STAGE_BYTES) as u64;
         // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes where one does not.
         let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
@@ -39,7 +37,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc, accumulator: WgmmaAccumulator) ->
         }
         hold!(multiple(Field::ThreadblockMFromRegisters, d.knobs.threadblock.m as u64, whole, most));
         // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
-        let crossed = input.bytes() == 1 && d.class.output.layout.is_row();
+        let crossed = input.bits() == 8 && d.class.output.layout.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
             OperandTile::of_fragments(input, d.knobs.threadblock.m),
@@ -63,11 +61,10 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
         OperandKind::B => (d.class.b.element, d.knobs.threadblock.n),
     };
     let refused = d.class.combined().refused_by(d.class.op);
-    let Some(input) = WgmmaInput::of(element) else { return Err(refused) };
     let along = WarpSpecialized::along(d, operand);
     if along.is(Along::Mn) {
         // Every instruction begins where a box does; those of A have its 64 rows.
-        let row = (STAGE_BYTES / input.bytes()) as u64;
+        let row = element.elements_in(STAGE_BYTES) as u64;
         let (field, extent) = match operand {
             OperandKind::A => (
                 Field::InstructionAlong(InstructionAlong { axis: Axis::M, operand: OperandKind::A }),
@@ -80,7 +77,7 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
         };
         hold!(multiple(field, extent, row, MOST_COLUMNS as u64));
     }
-    match OperandTile::new(input, along, Swizzle::Bytes128, mn) {
+    match OperandTile::new(element, along, SwizzleMode::Bytes128, mn) {
         Some(tile) => Ok(tile),
         None => Err(refused),
     }
@@ -94,14 +91,8 @@ impl WarpSpecialized {
         if matches!(d.class.op, OpKind::Simt) {
             return Along::Mn;
         }
-        match WgmmaInput::of(element) {
-            Some(input)
-                if !k_contiguous && (input.reads_along_mn() || matches!(operand, OperandKind::A) && d.a_from_registers()) =>
-            {
-                Along::Mn
-            }
-            _ => Along::K,
-        }
+        let read = reads_along_mn(element) || is_input(element) && matches!(operand, OperandKind::A) && d.a_from_registers();
+        if !k_contiguous && read { Along::Mn } else { Along::K }
     }
 
     /// The components of a description.
@@ -130,12 +121,7 @@ impl WarpSpecialized {
         }
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
-        let accumulator = match d.class.accumulator {
-            ElementKind::F16 => WgmmaAccumulator::F16,
-            ElementKind::I32 => WgmmaAccumulator::S32,
-            _ => WgmmaAccumulator::F32,
-        };
-        let mma = hold!(consumer_mma(d, accumulator));
+        let mma = hold!(consumer_mma(d));
         let consumers = Mn { m: d.knobs.threadblock.m / d.knobs.warp.m, n: d.knobs.threadblock.n / d.knobs.warp.n };
         let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
         let count = consumers.m * consumers.n;
@@ -177,15 +163,15 @@ impl WarpSpecialized {
     ///
     /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
     /// widest swizzle.
-    const fn subtile(d: &WarpSpecializedDesc) -> (u32, TensorSwizzle) {
+    const fn subtile(d: &WarpSpecializedDesc) -> (u32, SwizzleMode) {
         if !d.class.output.layout.is_row() {
             let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
                 columns /= 2;
             }
-            return (columns, TensorSwizzle::Bytes128);
+            return (columns, SwizzleMode::Bytes128);
         }
-        let widths = [TensorSwizzle::Bytes128, TensorSwizzle::Bytes64, TensorSwizzle::Bytes32];
+        let widths = [SwizzleMode::Bytes128, SwizzleMode::Bytes64, SwizzleMode::Bytes32];
         let bytes = d.class.output.element.bytes_of(d.knobs.warp.n);
         let mut i = 0;
         while i + 1 < widths.len() && !bytes.is_multiple_of(CHUNK_BYTES << widths[i].bits()) {

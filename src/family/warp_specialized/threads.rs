@@ -13,7 +13,7 @@ use crate::{
     schedule::ScheduleKind,
     shape::Mn,
     threadblock::{
-        ConsumerMma, MainloopKind, Pipeline, RoleOptions, TensorSwizzle, WarpSpecialized,
+        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SwizzleMode, WarpSpecialized,
         pipeline::{ALIGNMENT_BYTES, MOST_CONSUMERS, WARPS},
     },
     warp::{
@@ -81,7 +81,7 @@ impl WarpSpecialized {
             options,
             layout_c: d.class.output.layout,
             subtile_columns: 0,
-            subtile_swizzle: TensorSwizzle::None,
+            subtile_swizzle: SwizzleMode::None,
         };
         hold!(this.shared_evenly());
         hold!(this.whole_stages());

@@ -6,7 +6,7 @@ use crate::{
     plan::{WarpSpecializedProgram, instruction_mn},
     schedule::Fault,
     threadblock::StageTile,
-    warp::mma_warpgroup::{FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEPS, THREADS, bytes_read},
+    warp::mma_warpgroup::{FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read},
 };
 
 /// The bytes of an operand's part of a stage, by (instruction's tile, row or column of it, k).
@@ -32,7 +32,7 @@ impl Reading {
             StageTile::Threads { .. } => return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() }),
         };
         let (extent, input) = (instruction_mn(&program.multiplied, operand), tile.input());
-        let depth = STEPS * input.k();
+        let depth = tile.k();
         let count = maps.start.domain().row;
         let mut bytes = vec![0; (count * extent * depth) as usize];
         for (number, step) in (0..count).flat_map(|number| (0..STEPS).map(move |step| (number, step))) {
@@ -40,12 +40,12 @@ impl Reading {
             let start = maps.start.at(at(number, step)).ok_or(left_out)?;
             let descriptor = MatrixDescriptor::new(start, maps.leading, maps.stride, maps.swizzle)
                 .map_err(|_| Fault::NotADescriptor { operand, start, leading: maps.leading, stride: maps.stride })?;
-            for (mn, k) in (0..extent).flat_map(|mn| (0..input.k()).map(move |k| (mn, k))) {
+            for (mn, k) in (0..extent).flat_map(|mn| (0..input.elements_in(STEP_BYTES)).map(move |k| (mn, k))) {
                 let byte = bytes_read(descriptor.encode(), tile.along(), input, mn, k).unwrap_or(u32::MAX);
-                if byte > tile.bytes() - input.bytes() {
+                if byte > tile.bytes() - input.bytes_of(1) {
                     return Err(Fault::BeyondStage { operand, byte, size: tile.bytes() });
                 }
-                bytes[((number * extent + mn) * depth + step * input.k() + k) as usize] = byte;
+                bytes[((number * extent + mn) * depth + step * input.elements_in(STEP_BYTES) + k) as usize] = byte;
             }
         }
         Ok(Self { extent, depth, bytes })
@@ -55,18 +55,18 @@ impl Reading {
     fn of_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
         let (maps, input) = (&program.operands[OperandKind::A.index()], tile.input());
         let held = FragmentMap { input };
-        let (extent, depth) = (ROWS, STEPS * input.k());
+        let (extent, depth) = (ROWS, tile.k());
         let mut bytes = vec![0; (tile.mn() * depth) as usize];
         let threads = tile.mn() / ROWS * THREADS;
         for (row, column) in (0..threads).flat_map(|row| (0..STEPS * held.held()).map(move |column| (row, column))) {
             let left_out = Fault::LeftOut { map: "fragments", row, column };
             let byte = maps.fragments.at(at(row, column)).ok_or(left_out)?;
-            if byte > tile.bytes() - input.bytes() {
+            if byte > tile.bytes() - input.bytes_of(1) {
                 return Err(Fault::BeyondStage { operand: OperandKind::A, byte, size: tile.bytes() });
             }
             let (number, step) = (row / THREADS, column / held.held());
             let (m, k) = held.place(row % THREADS, column % held.held()).ok_or(left_out)?;
-            bytes[((number * extent + m) * depth + step * input.k() + k) as usize] = byte;
+            bytes[((number * extent + m) * depth + step * input.elements_in(STEP_BYTES) + k) as usize] = byte;
         }
         Ok(Self { extent, depth, bytes })
     }

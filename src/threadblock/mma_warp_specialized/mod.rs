@@ -37,7 +37,7 @@ mod copies;
 mod simt;
 mod stage;
 
-use super::{Pipeline, RoleOptions, TensorSwizzle};
+use super::{Pipeline, RoleOptions, SwizzleMode};
 pub use crate::threadblock::mma_warp_specialized::stage::{ConsumerMma, StageTile};
 use crate::{
     layout::Order,
@@ -68,7 +68,7 @@ pub struct WarpSpecialized {
     /// Columns of D in a subtile, which has the rows of an instruction; 0 where threads store.
     pub subtile_columns: u32,
     /// How a subtile lies in its staging buffer, and TMA finds it.
-    pub subtile_swizzle: TensorSwizzle,
+    pub subtile_swizzle: SwizzleMode,
 }
 
 impl WarpSpecialized {

@@ -4,7 +4,7 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     smem::Along,
-    threadblock::TensorSwizzle,
+    threadblock::SwizzleMode,
     warp::{
         mma_simt::ThreadTiles,
         mma_warpgroup::{FragmentLoad, MmaWarpgroup, OperandA, OperandTile},
@@ -115,10 +115,10 @@ impl StageTile {
     }
 
     /// How TMA lays it.
-    pub const fn swizzle(&self) -> TensorSwizzle {
+    pub const fn swizzle(&self) -> SwizzleMode {
         match self {
-            Self::Warpgroup(_) => TensorSwizzle::Bytes128,
-            Self::Threads { .. } => TensorSwizzle::None,
+            Self::Warpgroup(_) => SwizzleMode::Bytes128,
+            Self::Threads { .. } => SwizzleMode::None,
         }
     }
 }

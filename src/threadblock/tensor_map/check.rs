@@ -1,6 +1,6 @@
 //! What TMA takes, rule by rule.
 
-use super::{CHUNK_BYTES, MOST_RANK, TensorMapDesc, TensorSwizzle};
+use super::{CHUNK_BYTES, MOST_RANK, SwizzleMode, TensorMapDesc};
 use crate::{
     arch::ArchKind,
     refusal::{
@@ -67,10 +67,10 @@ impl TensorMapDesc {
             i += 1;
         }
         let (field, least, most) = match self.swizzle {
-            TensorSwizzle::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX)),
-            TensorSwizzle::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
-            TensorSwizzle::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
-            TensorSwizzle::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),
+            SwizzleMode::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX)),
+            SwizzleMode::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
+            SwizzleMode::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
+            SwizzleMode::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),
         };
         hold!(within(field, self.inner_box_bytes(), least, most));
         hold!(multiple(field, self.inner_box_bytes(), CHUNK_BYTES as u64, most));

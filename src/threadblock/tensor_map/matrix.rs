@@ -1,7 +1,7 @@
 //! The description of a matrix, and of a batch of them.
 
 use super::{
-    L2Promotion, TensorMapDesc, TensorSwizzle,
+    L2Promotion, SwizzleMode, TensorMapDesc,
     check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
 use crate::{
@@ -41,7 +41,7 @@ impl TensorMatrix {
     /// # Errors
     /// [`Refusal::LeadingDimension`] below the contiguous extent, [`Refusal::TensorStride`] and [`Refusal::OutOfRange`] for
     /// strides that TMA does not have; those of [`TensorMapDesc::check`].
-    pub const fn map(&self, box_extents: (u32, u32), swizzle: TensorSwizzle) -> Result<TensorMapDesc, Refusal> {
+    pub const fn map(&self, box_extents: (u32, u32), swizzle: SwizzleMode) -> Result<TensorMapDesc, Refusal> {
         let (dims, box_dims) = match self.order {
             Order::Row => ([self.columns, self.rows], [box_extents.1, box_extents.0]),
             Order::Col => ([self.rows, self.columns], [box_extents.0, box_extents.1]),

@@ -6,14 +6,14 @@
 //! 128 bytes. What a copy does is said, and computed on the host, in [`tensor_copy`](super::tensor_copy).
 //!
 //! ```
-//! # use falchion::{layout::Order, numeric::ElementKind, refusal::Operand, threadblock::{TensorMatrix, TensorSwizzle}};
+//! # use falchion::{layout::Order, numeric::ElementKind, refusal::Operand, threadblock::{TensorMatrix, SwizzleMode}};
 //! // Half a million columns of bf16, 1000 rows; boxes of 128 rows and 64 columns, which are 128 bytes.
 //! let a = TensorMatrix::new(Operand::A, ElementKind::Bf16, Order::Row, (1000, 500_000), 500_000);
-//! let map = a.map((128, 64), TensorSwizzle::Bytes128)?;
+//! let map = a.map((128, 64), SwizzleMode::Bytes128)?;
 //! assert_eq!(map.dims[..2], [500_000, 1000]);
 //! assert_eq!((map.strides_bytes[0], map.box_bytes()), (1_000_000, 16_384));
 //!
-//! let odd = TensorMatrix { leading: 500_001, ..a }.map((128, 64), TensorSwizzle::Bytes128).unwrap_err();
+//! let odd = TensorMatrix { leading: 500_001, ..a }.map((128, 64), SwizzleMode::Bytes128).unwrap_err();
 //! assert_eq!(
 //!     odd.to_string(),
 //!     "the leading dimension of A = 500001 is not a multiple of 8 elements, which are the 16 bytes of which TMA's \
@@ -27,82 +27,20 @@
 pub(crate) mod check;
 mod matrix;
 
+pub use crate::smem::CHUNK_BYTES;
 pub use check::{ADDRESS_ALIGNMENT, MOST_BOX, MOST_EXTENT, MOST_STRIDE_BYTES, STRIDE_ALIGNMENT};
 pub use matrix::TensorMatrix;
 
-use crate::{layout::algebra::Swizzle, numeric::ElementKind};
+use crate::{
+    numeric::ElementKind,
+    smem::{SwizzleMode, WAVEFRONT_BYTES},
+};
 
 /// The most dimensions a tensor has for TMA.
 pub const MOST_RANK: usize = 5;
 
-/// Bytes of a chunk, the smallest piece that a swizzle moves.
-pub const CHUNK_BYTES: u32 = 16;
-
 /// Bytes of a line of shared memory: a word of each bank.
-pub const LINE_BYTES: u32 = crate::threadblock::WAVEFRONT_BYTES;
-
-/// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory.
-///
-/// ```text
-/// address bits   9 8 7 | 6 5 4 | 3..0        line mod 8 | chunk of the line | byte of the chunk
-/// Bytes128:              ^ ^ ^               chunk ^= line mod 8
-/// Bytes64:                 ^ ^               chunk ^= line mod 4
-/// Bytes32:                   ^               chunk ^= line mod 2
-/// ```
-///
-/// The line is that of the *address*, not of the tile: the pattern starts with the tile only where the tile is aligned to
-/// [`repeat_bytes`](Self::repeat_bytes).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum TensorSwizzle {
-    /// As it comes.
-    None,
-    /// Within 32 bytes.
-    Bytes32,
-    /// Within 64 bytes.
-    Bytes64,
-    /// Within 128 bytes.
-    Bytes128,
-}
-
-impl TensorSwizzle {
-    /// Every swizzle, the narrowest first.
-    pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
-
-    /// Bits of the chunk's number that move.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::Bytes32 => 1,
-            Self::Bytes64 => 2,
-            Self::Bytes128 => 3,
-        }
-    }
-
-    /// Bytes within which chunks move, which are those of a box's row; `None` without a swizzle.
-    pub const fn span_bytes(self) -> Option<u32> {
-        match self {
-            Self::None => None,
-            _ => Some(CHUNK_BYTES << self.bits()),
-        }
-    }
-
-    /// Bytes after which the pattern repeats, and the alignment under which a tile starts with it.
-    pub const fn repeat_bytes(self) -> u32 {
-        LINE_BYTES << self.bits()
-    }
-
-    /// Where the byte goes that would lie at a shared memory address. Twice is the identity.
-    pub const fn apply(self, address: u32) -> u32 {
-        let line = address / LINE_BYTES % (1 << self.bits());
-        address ^ (line * CHUNK_BYTES)
-    }
-
-    /// The same of offsets in elements of so many bytes, in CuTe's notation.
-    pub(crate) fn of_elements(self, bytes: u32) -> Option<Swizzle> {
-        Swizzle::new(self.bits(), CHUNK_BYTES.checked_div(bytes)?.ilog2(), 3).ok()
-    }
-}
+pub const LINE_BYTES: u32 = WAVEFRONT_BYTES;
 
 /// How much of what a copy reads the second-level cache fetches at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -134,7 +72,7 @@ pub struct TensorMapDesc {
     /// Extents of a box in elements. Beyond the rank: 1.
     pub box_dims: [u32; MOST_RANK],
     /// The order of a box in shared memory.
-    pub swizzle: TensorSwizzle,
+    pub swizzle: SwizzleMode,
     /// What the second-level cache makes of reads.
     pub promotion: L2Promotion,
 }

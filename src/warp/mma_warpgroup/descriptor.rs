@@ -11,70 +11,28 @@
 //!
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 
-use crate::refusal::{
-    Field, Refusal, hold,
-    rules::{multiple, within},
+use crate::{
+    refusal::{
+        Field, Refusal, hold,
+        rules::{multiple, within},
+    },
+    smem::{CHUNK_BYTES, SwizzleMode},
 };
 use core::fmt;
 
 /// Addresses, and distances, are below this: 14 bits of units of 16 bytes.
 pub(super) const REACH_BYTES: u32 = 1 << 18;
 
-/// Bytes of what a swizzle moves, and of a descriptor's units.
-pub const CHUNK_BYTES: u32 = 16;
-
 /// Rows of a core matrix, and of a swizzle's pattern.
 pub const CORE_ROWS: u32 = 8;
 
-/// How chunks of 16 bytes are permuted within rows of shared memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Swizzle {
-    /// Rows of 16 bytes; nothing moves.
-    None,
-    /// Rows of 32 bytes.
-    Bytes32,
-    /// Rows of 64 bytes.
-    Bytes64,
-    /// Rows of 128 bytes.
-    Bytes128,
-}
-
-impl Swizzle {
-    /// Every mode, the widest first.
-    pub const ALL: [Self; 4] = [Self::Bytes128, Self::Bytes64, Self::Bytes32, Self::None];
-
-    /// Bytes of a row.
-    pub const fn row_bytes(self) -> u32 {
-        match self {
-            Self::None => 16,
-            Self::Bytes32 => 32,
-            Self::Bytes64 => 64,
-            Self::Bytes128 => 128,
-        }
-    }
-
-    /// Bytes of an atom, eight rows: what a tile's start is a multiple of.
-    pub const fn atom_bytes(self) -> u32 {
-        CORE_ROWS * self.row_bytes()
-    }
-
-    /// The descriptor's number.
-    pub const fn code(self) -> u64 {
-        match self {
-            Self::None => 0,
-            Self::Bytes128 => 1,
-            Self::Bytes64 => 2,
-            Self::Bytes32 => 3,
-        }
-    }
-}
-
-impl fmt::Display for Swizzle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.pad("unswizzled"),
-            swizzled => write!(f, "{}-byte swizzled", swizzled.row_bytes()),
-        }
+/// The descriptor's number of a swizzle.
+const fn code(swizzle: SwizzleMode) -> u64 {
+    match swizzle {
+        SwizzleMode::None => 0,
+        SwizzleMode::Bytes128 => 1,
+        SwizzleMode::Bytes64 => 2,
+        SwizzleMode::Bytes32 => 3,
     }
 }
 
@@ -84,26 +42,26 @@ pub struct MatrixDescriptor {
     start: u32,
     leading: u32,
     stride: u32,
-    swizzle: Swizzle,
+    swizzle: SwizzleMode,
 }
 
 impl MatrixDescriptor {
     /// The descriptor of an operand at the shared address `start`, its `leading` and `stride` byte offsets, all in bytes.
     ///
     /// ```
-    /// use falchion::warp::mma_warpgroup::{MatrixDescriptor, Swizzle};
-    /// let descriptor = MatrixDescriptor::new(0x400, 16, 1024, Swizzle::Bytes128)?;
+    /// use falchion::warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode};
+    /// let descriptor = MatrixDescriptor::new(0x400, 16, 1024, SwizzleMode::Bytes128)?;
     /// assert_eq!(descriptor.encode(), 0x4000_0040_0001_0040);
     /// assert_eq!(MatrixDescriptor::decode(0x4000_0040_0001_0040), descriptor);
     /// assert_eq!(descriptor.to_string(), "start 0x400, leading 16 bytes, stride 1024 bytes, 128-byte swizzled");
-    /// let refused = MatrixDescriptor::new(0x40c, 16, 1024, Swizzle::Bytes128).unwrap_err();
+    /// let refused = MatrixDescriptor::new(0x40c, 16, 1024, SwizzleMode::Bytes128).unwrap_err();
     /// assert_eq!(refused.to_string(), "bytes of a matrix descriptor = 1036 is not a multiple of 16; try 1040");
     /// # Ok::<(), falchion::Refusal>(())
     /// ```
     ///
     /// # Errors
     /// Bytes that are not a multiple of 16, or 2^18 and more.
-    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: Swizzle) -> Result<Self, Refusal> {
+    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: SwizzleMode) -> Result<Self, Refusal> {
         let (fields, most) = ([start, leading, stride], (REACH_BYTES - CHUNK_BYTES) as u64);
         let mut i = 0;
         while i < fields.len() {
@@ -127,7 +85,7 @@ impl MatrixDescriptor {
         (self.start / CHUNK_BYTES) as u64
             | ((self.leading / CHUNK_BYTES) as u64) << 16
             | ((self.stride / CHUNK_BYTES) as u64) << 32
-            | self.swizzle.code() << 62
+            | code(self.swizzle) << 62
     }
 
     /// What 64 bits say; those without a meaning are passed over.
@@ -136,10 +94,10 @@ impl MatrixDescriptor {
             (bits & 0x3fff) as u32 * CHUNK_BYTES
         }
         let swizzle = match bits >> 62 {
-            0 => Swizzle::None,
-            1 => Swizzle::Bytes128,
-            2 => Swizzle::Bytes64,
-            _ => Swizzle::Bytes32,
+            0 => SwizzleMode::None,
+            1 => SwizzleMode::Bytes128,
+            2 => SwizzleMode::Bytes64,
+            _ => SwizzleMode::Bytes32,
         };
         Self { start: bytes(bits), leading: bytes(bits >> 16), stride: bytes(bits >> 32), swizzle }
     }
@@ -160,7 +118,7 @@ impl MatrixDescriptor {
     }
 
     /// The swizzle.
-    pub const fn swizzle(&self) -> Swizzle {
+    pub const fn swizzle(&self) -> SwizzleMode {
         self.swizzle
     }
 }

@@ -13,13 +13,14 @@
 //! Twin: `kernels/warp/mma_warpgroup.cuh`.
 
 use super::{
-    Instruction, WgmmaInput,
-    instruction::{ROWS, THREADS},
+    Instruction,
+    instruction::{ROWS, STEP_BYTES, THREADS},
 };
 use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::{self, Composed},
+    numeric::ElementKind,
 };
 
 /// Rows of a warp.
@@ -75,10 +76,11 @@ impl FragmentRows {
 ///
 /// ```
 /// use falchion::internals::index::laws;
-/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand, WgmmaAccumulator, WgmmaInput};
+/// use falchion::numeric::ElementKind;
+/// use falchion::warp::mma_warpgroup::{AccumulatorMap, Instruction, AOperand};
 /// # use falchion::threadblock::Along;
-/// let s8 = WgmmaInput::S8;
-/// let wgmma = Instruction::new((s8, s8), WgmmaAccumulator::S32, 8, AOperand::Registers, Along::K).expect("an instruction");
+/// let s8 = ElementKind::I8;
+/// let wgmma = Instruction::new((s8, s8), ElementKind::I32, 8, AOperand::Registers, Along::K).expect("an instruction");
 /// let map = AccumulatorMap::of(&wgmma);
 /// assert_eq!(laws::bijective(&map), Ok(()));
 /// // Rows 0 and 1 begin in threads 0 and 4; rows 0 and 8 are of one thread.
@@ -147,7 +149,7 @@ impl IndexMap for AccumulatorMap {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentMap {
     /// The type of A.
-    pub input: WgmmaInput,
+    pub input: ElementKind,
 }
 
 /// Registers of a thread that hold A of one instruction.
@@ -156,7 +158,7 @@ pub const FRAGMENT_REGISTERS: u32 = 4;
 impl FragmentMap {
     /// Elements of a register.
     pub const fn packed(&self) -> u32 {
-        4 / self.input.bytes()
+        self.input.elements_in(4)
     }
 
     /// Elements of a thread.
@@ -180,15 +182,15 @@ impl IndexMap for FragmentMap {
     }
 
     fn codomain(&self) -> u32 {
-        ROWS * self.input.k()
+        ROWS * self.input.elements_in(STEP_BYTES)
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        self.place(point.row, point.column).map(|(m, k)| m * self.input.k() + k)
+        self.place(point.row, point.column).map(|(m, k)| m * self.input.elements_in(STEP_BYTES) + k)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let (p, k) = (self.packed(), self.input.k());
+        let (p, k) = (self.packed(), self.input.elements_in(STEP_BYTES));
         affine(self.domain(), &[(4, p), (8, k), (4, WARP_ROWS * k)], &[(p, 1), (2, 8 * k), (2, 4 * p)])
     }
 }

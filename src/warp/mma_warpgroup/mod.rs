@@ -13,10 +13,10 @@
 //! `warp::keep` ties the accumulators to their place.
 //!
 //! ```
-//! use falchion::threadblock::Along;
-//! use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, Swizzle, WgmmaAccumulator, WgmmaInput};
-//! let tile = |mn| OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, mn).expect("a tile");
-//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)), tile(256), WgmmaAccumulator::F32, 256).expect("a stage");
+//! use falchion::{numeric::ElementKind, threadblock::Along};
+//! use falchion::warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, SwizzleMode};
+//! let tile = |mn| OperandTile::new(ElementKind::Bf16, Along::K, SwizzleMode::Bytes128, mn).expect("a tile");
+//! let mma = MmaWarpgroup::new(OperandA::Shared(tile(128)), tile(256), ElementKind::F32, 256).expect("a stage");
 //! assert_eq!(mma.instruction().registers(), 128);
 //! assert_eq!(mma.header("Mma").matches("wgmma.mma_async").count(), 4);
 //! ```
@@ -31,13 +31,16 @@ mod registers;
 mod spell;
 mod tile;
 
-pub use descriptor::{CHUNK_BYTES, CORE_ROWS, MatrixDescriptor, Swizzle};
+pub use crate::smem::{CHUNK_BYTES, SwizzleMode};
+pub use descriptor::{CORE_ROWS, MatrixDescriptor};
 pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
-pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, WgmmaAccumulator, WgmmaInput};
+pub use instruction::{AOperand, INPUTS, Instruction, ROWS, STEP_BYTES, THREADS, adds_in, is_input, reads_along_mn};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
 pub use registers::FragmentLoad;
 pub use tile::{OperandTile, STAGE_BYTES, STEPS};
+
+use crate::numeric::ElementKind;
 
 /// Where A of a stage is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -45,7 +48,7 @@ pub enum OperandA {
     /// In a tile in shared memory.
     Shared(OperandTile),
     /// In registers, [`FRAGMENT_REGISTERS`] for each step.
-    Registers(WgmmaInput),
+    Registers(ElementKind),
 }
 
 /// What a warpgroup does with a stage: [`STEPS`] instructions, from 64 rows of A and N columns of B, 128 bytes of K of each.
@@ -59,7 +62,7 @@ pub struct MmaWarpgroup {
 impl MmaWarpgroup {
     /// The product of `n` columns; `None` where [`Instruction::new`] has none, and of a tile of fewer than 64 rows of A or `n` columns
     /// of B.
-    pub const fn new(a: OperandA, b: OperandTile, accumulator: WgmmaAccumulator, n: u32) -> Option<Self> {
+    pub const fn new(a: OperandA, b: OperandTile, accumulator: ElementKind, n: u32) -> Option<Self> {
         let (input, source, rows) = match a {
             OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along()), tile.mn()),
             OperandA::Registers(input) => (input, AOperand::Registers, ROWS),

@@ -15,48 +15,51 @@
 //! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
 
 use super::{
-    MatrixDescriptor, Swizzle, WgmmaInput,
-    descriptor::{CHUNK_BYTES, CORE_ROWS},
-    instruction::MOST_COLUMNS,
+    MatrixDescriptor,
+    descriptor::CORE_ROWS,
+    instruction::{MOST_COLUMNS, STEP_BYTES},
 };
-use crate::smem::Along;
+use crate::{
+    numeric::ElementKind,
+    smem::{Along, CHUNK_BYTES, SwizzleMode},
+};
 
 /// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` beyond the 256
 /// columns and the K of the largest instruction, and for a base offset: no source says how it enters, and nothing here needs one.
 ///
 /// ```
-/// use falchion::{threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, Swizzle, WgmmaInput, bytes_read}};
-/// let descriptor = MatrixDescriptor::new(0, 16, 1024, Swizzle::Bytes128).expect("a descriptor").encode();
-/// let at = |mn, k| bytes_read(descriptor, Along::K, WgmmaInput::Bf16, mn, k);
+/// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode, bytes_read}};
+/// let descriptor = MatrixDescriptor::new(0, 16, 1024, SwizzleMode::Bytes128).expect("a descriptor").encode();
+/// let at = |mn, k| bytes_read(descriptor, Along::K, ElementKind::Bf16, mn, k);
 /// assert_eq!((at(0, 8), at(1, 0), at(9, 0)), (Some(16), Some(128 + 16), Some(1024 + 128 + 16)));
 /// ```
-pub const fn bytes_read(descriptor: u64, along: Along, input: WgmmaInput, mn: u32, k: u32) -> Option<u32> {
+pub const fn bytes_read(descriptor: u64, along: Along, input: ElementKind, mn: u32, k: u32) -> Option<u32> {
     let d = MatrixDescriptor::decode(descriptor);
     let base_offset = descriptor >> 49 & 7;
-    if base_offset != 0 || mn >= MOST_COLUMNS || k >= input.k() {
+    if base_offset != 0 || mn >= MOST_COLUMNS || k >= input.elements_in(STEP_BYTES) {
         return None;
     }
     let (contiguous, row) = match along {
         Along::K => (k, mn),
         Along::Mn => (mn, k),
     };
-    let byte = contiguous * input.bytes();
+    let byte = contiguous * input.bytes_of(1);
     let (chunk, rest) = (byte / CHUNK_BYTES, byte % CHUNK_BYTES);
     let (group, row) = (row / CORE_ROWS, row % CORE_ROWS);
     let row_bytes = d.swizzle().row_bytes();
     let chunks = row_bytes / CHUNK_BYTES;
     let (groups, beside) = match (along, d.swizzle()) {
-        (Along::K, Swizzle::None) => (group * d.stride(), chunk * d.leading()),
+        (Along::K, SwizzleMode::None) => (group * d.stride(), chunk * d.leading()),
         (Along::K, _) => (group * d.stride(), chunk * CHUNK_BYTES),
-        (Along::Mn, Swizzle::None) => (group * d.leading(), chunk * d.stride()),
+        (Along::Mn, SwizzleMode::None) => (group * d.leading(), chunk * d.stride()),
         (Along::Mn, _) => (group * d.stride(), chunk % chunks * CHUNK_BYTES + chunk / chunks * d.leading()),
     };
     let linear = d.start() + row * row_bytes + groups + beside + rest;
     let moved = match d.swizzle() {
-        Swizzle::None => 0,
-        Swizzle::Bytes32 => 0b001,
-        Swizzle::Bytes64 => 0b011,
-        Swizzle::Bytes128 => 0b111,
+        SwizzleMode::None => 0,
+        SwizzleMode::Bytes32 => 0b001,
+        SwizzleMode::Bytes64 => 0b011,
+        SwizzleMode::Bytes128 => 0b111,
     };
     Some(linear ^ (linear >> 7 & moved) << 4)
 }

@@ -20,7 +20,7 @@
 
 use super::{
     FragmentMap, FragmentRows, OperandTile, STEPS,
-    instruction::{ROWS, THREADS},
+    instruction::{ROWS, STEP_BYTES, THREADS},
 };
 use crate::{
     arch::WARP,
@@ -32,8 +32,8 @@ use crate::{
 /// tile, for each instruction's 64 rows in turn: thread `t` of instruction `i` is row `128 i + t` of the domain.
 ///
 /// ```
-/// use falchion::{internals::index::{IndexMap, at, laws}, warp::mma_warpgroup::{FragmentLoad, FragmentRows, OperandTile, WgmmaInput}};
-/// let tile = OperandTile::of_fragments(WgmmaInput::E4m3, 128).expect("a tile");
+/// use falchion::{internals::index::{IndexMap, at, laws}, numeric::ElementKind, warp::mma_warpgroup::{FragmentLoad, FragmentRows, OperandTile}};
+/// let tile = OperandTile::of_fragments(ElementKind::E4m3, 128).expect("a tile");
 /// let load = FragmentLoad { tile, rows: FragmentRows::Paired };
 /// // Lane 9 holds rows 4 and 5; of the first step its first register has k 4 to 7 of row 4.
 /// assert_eq!(load.at(at(9, 0)), tile.byte_offset(4, 4));
@@ -52,7 +52,7 @@ impl FragmentLoad {
     /// The k of a step that row `row` of matrix `matrix` of an `ldmatrix` has; of 32 bits, that access `matrix` of a lane of
     /// `l mod 4 = row` takes.
     pub const fn depth(&self, matrix: u32, row: u32) -> u32 {
-        if self.tile.input().bytes() == 1 {
+        if self.tile.input().bits() == 8 {
             let quad = row / 2;
             matrix / 2 * 16 + 4 * quad + 2 * ((matrix % 2) ^ (quad / 2)) + row % 2
         } else {
@@ -64,8 +64,8 @@ impl FragmentLoad {
     /// 32 bits, that of access `access`. The 64 rows begin at `m`.
     pub const fn address(&self, thread: u32, m: u32, step: u32, access: u32) -> Option<u32> {
         let (warp, lane) = (thread / WARP, thread % WARP);
-        let k = step * self.tile.input().k();
-        if self.tile.input().bytes() == 1 {
+        let k = step * self.tile.input().elements_in(STEP_BYTES);
+        if self.tile.input().bits() == 8 {
             self.tile.byte_offset(m + 16 * warp, k + self.depth(lane / 8, lane % 8))
         } else {
             self.tile.byte_offset(m + 16 * warp + 2 * (lane / 4), k + self.depth(access, lane % 4))
@@ -83,7 +83,7 @@ impl FragmentLoad {
     /// rows; which k of the step).
     const fn origin(&self, lane: u32, register: u32, byte: u32) -> (u32, u32) {
         let (half, lower, quad) = (register / 2, register % 2, lane % 4);
-        if self.tile.input().bytes() == 1 {
+        if self.tile.input().bits() == 8 {
             // Bytes of a word: rows 2p, 2p + 1 of the first k, and of the second.
             let source = self.selector(lane, lower) >> (4 * byte) & 7;
             let (matrix, within) = (2 * half + source / 4, source % 4);
@@ -112,7 +112,7 @@ impl IndexMap for FragmentLoad {
         let (lane, warp) = (thread % WARP, thread / WARP);
         let (row, k) = self.origin(lane, register, part);
         let m = instruction * ROWS + 16 * warp + 2 * (lane / 4) + row;
-        self.tile.at(Coord { row: m, column: step * map.input.k() + k }).filter(|_| step < STEPS)
+        self.tile.at(Coord { row: m, column: step * map.input.elements_in(STEP_BYTES) + k }).filter(|_| step < STEPS)
     }
 
     /// The tile's layout after that of its elements by threads. Crossed rows are behind a swizzle of their own before that of the tile, and
@@ -121,7 +121,7 @@ impl IndexMap for FragmentLoad {
         let (m, map) = (self.tile.mn(), FragmentMap { input: self.tile.input() });
         let (p, (next, lower)) = (map.packed(), self.rows.strides());
         let threads = [(4, p * m), (8, next), (4, 16), (m / ROWS, ROWS)];
-        let held = [(p, m), (2, lower), (2, 4 * p * m), (STEPS, map.input.k() * m)];
+        let held = [(p, m), (2, lower), (2, 4 * p * m), (STEPS, map.input.elements_in(STEP_BYTES) * m)];
         let elements = affine(self.domain(), &threads, &held).filter(|_| !matches!(self.rows, FragmentRows::Crossed))?;
         self.tile.layout()?.compose_by(&elements.layout.into()).ok()
     }

@@ -4,11 +4,13 @@
 //! `HGMMA` in a row. `scale_d` is 0 where the accumulators' old values do not count; only the first instruction reads it.
 
 use super::{
-    FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS, WgmmaAccumulator,
-    descriptor::CHUNK_BYTES,
+    FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS,
     instruction::{ROWS, THREADS},
 };
-use crate::smem::Along;
+use crate::{
+    numeric::ElementKind,
+    smem::{Along, CHUNK_BYTES},
+};
 use core::fmt::Write;
 
 impl OperandTile {
@@ -18,7 +20,7 @@ impl OperandTile {
         // A tile at 0 from its first row on is what every other descriptor is made of.
         let descriptor = self.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
         let facts = [
-            ("kElementBytes", self.input().bytes()),
+            ("kElementBytes", self.input().bytes_of(1)),
             ("kMn", self.mn()),
             ("kK", self.k()),
             ("kBytes", self.bytes()),
@@ -35,6 +37,15 @@ impl OperandTile {
         }
         let _ = writeln!(text, "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};");
         text
+    }
+}
+
+/// The C++ type of a register of accumulators, and the constraint of an asm statement that writes it. Of f16 it holds two.
+const fn registers_of(accumulator: ElementKind) -> (&'static str, &'static str) {
+    match accumulator {
+        ElementKind::F16 => ("unsigned", "+r"),
+        ElementKind::I32 => ("int", "+r"),
+        _ => ("float", "+f"),
     }
 }
 
@@ -96,7 +107,7 @@ impl MmaWarpgroup {
             ("kRegisters", instruction.registers()),
             ("kFragmentRegisters", fragment),
         ];
-        let _ = writeln!(text, "  using Accumulator = {};", accumulator.register());
+        let _ = writeln!(text, "  using Accumulator = {};", registers_of(accumulator).0);
         for (fact, value) in facts {
             let _ = writeln!(text, "  static constexpr int {fact} = {value};");
         }
@@ -109,10 +120,7 @@ impl MmaWarpgroup {
     fn multiply(&self) -> String {
         let instruction = self.instruction();
         let (registers, mnemonic, immediates) = (instruction.registers(), instruction.mnemonic(), instruction.immediates());
-        let constraint = match instruction.accumulator() {
-            WgmmaAccumulator::F32 => "+f",
-            WgmmaAccumulator::F16 | WgmmaAccumulator::S32 => "+r",
-        };
+        let (_, constraint) = registers_of(instruction.accumulator());
         let (taken, parameter, given) = match self.a() {
             OperandA::Shared(_) => (1, "unsigned long long a", "\"l\"(a)".to_owned()),
             OperandA::Registers(_) => (

@@ -16,14 +16,15 @@
 //! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared Memory Matrix Layout".
 
 use super::{
-    MatrixDescriptor, Swizzle, WgmmaInput,
-    descriptor::{CHUNK_BYTES, CORE_ROWS, REACH_BYTES},
-    instruction::STEP_BYTES,
+    MatrixDescriptor,
+    descriptor::{CORE_ROWS, REACH_BYTES},
+    instruction::{STEP_BYTES, is_input, reads_along_mn},
 };
 use crate::{
     index::{Coord, IndexMap},
     layout::algebra::Composed,
-    smem::{Along, SmemTile},
+    numeric::ElementKind,
+    smem::{Along, CHUNK_BYTES, SmemTile, SwizzleMode},
 };
 
 /// Bytes of K that a stage holds: a row of the widest swizzle.
@@ -35,8 +36,8 @@ pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
 /// An operand's tile: the map (mn, k) to an offset in elements.
 ///
 /// ```
-/// use falchion::{internals::index::{IndexMap, at, laws}, threadblock::Along, warp::mma_warpgroup::{OperandTile, Swizzle, WgmmaInput}};
-/// let tile = OperandTile::new(WgmmaInput::Bf16, Along::K, Swizzle::Bytes128, 128).expect("a tile");
+/// use falchion::{internals::index::{IndexMap, at, laws}, numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{OperandTile, SwizzleMode}};
+/// let tile = OperandTile::new(ElementKind::Bf16, Along::K, SwizzleMode::Bytes128, 128).expect("a tile");
 /// assert_eq!((tile.k(), tile.bytes()), (64, 16384));
 /// assert_eq!(tile.at(at(1, 0)), Some(64 + 8));
 /// assert_eq!(laws::bijective(&tile), Ok(()));
@@ -45,34 +46,38 @@ pub const STEPS: u32 = STAGE_BYTES / STEP_BYTES;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OperandTile {
-    input: WgmmaInput,
+    input: ElementKind,
     along: Along,
-    swizzle: Swizzle,
+    swizzle: SwizzleMode,
     mn: u32,
 }
 
 impl OperandTile {
     /// The tile of `mn` rows of A, or columns of B, which descriptors reach: `None` of an 8- or 32-bit type along MN, and as of
     /// [`of_boxes`](Self::of_boxes).
-    pub const fn new(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
-        if along.is(Along::Mn) && !input.reads_along_mn() { None } else { Self::of_boxes(input, along, swizzle, mn) }
+    pub const fn new(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> Option<Self> {
+        if along.is(Along::Mn) && !reads_along_mn(input) { None } else { Self::of_boxes(input, along, swizzle, mn) }
     }
 
     /// A's tile of a stage where a warpgroup brings it to registers: boxes of 128 bytes of M, a row for each k. `None` where `m` is not a
     /// multiple of 128 bytes of elements, or above 2048.
-    pub const fn of_fragments(input: WgmmaInput, m: u32) -> Option<Self> {
-        Self::of_boxes(input, Along::Mn, Swizzle::Bytes128, m)
+    pub const fn of_fragments(input: ElementKind, m: u32) -> Option<Self> {
+        Self::of_boxes(input, Along::Mn, SwizzleMode::Bytes128, m)
     }
 
     /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None` where `mn` is no multiple of eight, or,
     /// along MN, of a row's elements, or above 2048, what a descriptor reaches.
-    const fn of_boxes(input: WgmmaInput, along: Along, swizzle: Swizzle, mn: u32) -> Option<Self> {
+    const fn of_boxes(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> Option<Self> {
         let tile = Self { input, along, swizzle, mn };
-        if mn > 0 && mn <= REACH_BYTES / STAGE_BYTES && mn.is_multiple_of(tile.multiple()) { Some(tile) } else { None }
+        if is_input(input) && mn > 0 && mn <= REACH_BYTES / STAGE_BYTES && mn.is_multiple_of(tile.multiple()) {
+            Some(tile)
+        } else {
+            None
+        }
     }
 
     /// The type of its elements.
-    pub const fn input(&self) -> WgmmaInput {
+    pub const fn input(&self) -> ElementKind {
         self.input
     }
 
@@ -82,7 +87,7 @@ impl OperandTile {
     }
 
     /// The swizzle.
-    pub const fn swizzle(&self) -> Swizzle {
+    pub const fn swizzle(&self) -> SwizzleMode {
         self.swizzle
     }
 
@@ -93,10 +98,10 @@ impl OperandTile {
 
     /// Extent along K: 128 bytes of elements.
     pub const fn k(&self) -> u32 {
-        STAGE_BYTES / self.input.bytes()
+        self.input.elements_in(STAGE_BYTES)
     }
 
-    /// Its size. A tile begins at a multiple of [`Swizzle::atom_bytes`].
+    /// Its size. A tile begins at a multiple of [`SwizzleMode::repeat_bytes`].
     pub const fn bytes(&self) -> u32 {
         self.mn * STAGE_BYTES
     }
@@ -122,14 +127,14 @@ impl OperandTile {
             k,
             padding: 0,
             bits: (bytes / CHUNK_BYTES).trailing_zeros(),
-            base: (CHUNK_BYTES / self.input.bytes()).trailing_zeros(),
+            base: (CHUNK_BYTES / self.input.bytes_of(1)).trailing_zeros(),
             shift: (STAGE_BYTES / bytes).trailing_zeros(),
         }
     }
 
     /// Elements of a row.
     const fn row(&self) -> u32 {
-        self.swizzle.row_bytes() / self.input.bytes()
+        self.swizzle.row_bytes() / self.input.bytes_of(1)
     }
 
     /// Where element (`mn`, `k`) of the tile lies, in elements.
@@ -140,29 +145,31 @@ impl OperandTile {
 
     /// Where element (`mn`, `k`) lies, in bytes; `None` beyond the tile.
     pub const fn byte_offset(&self, mn: u32, k: u32) -> Option<u32> {
-        if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes()) } else { None }
+        if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes_of(1)) } else { None }
     }
 
     /// How far into the tile an instruction starts, in bytes: the `step`th along K, of [`STEPS`].
     pub const fn step_bytes(&self, step: u32) -> Option<u32> {
-        self.byte_offset(0, step.saturating_mul(self.input.k()))
+        self.byte_offset(0, step.saturating_mul(self.input.elements_in(STEP_BYTES)))
     }
 
     /// The descriptor of the first instruction, for a tile at the shared address `start` and the rows or columns from `mn` on. `None` for
     /// a start or an `mn` within an atom, an `mn` beyond the tile, and a start beyond 2^18.
     pub const fn descriptor(&self, start: u32, mn: u32) -> Option<MatrixDescriptor> {
-        let atom = self.swizzle.atom_bytes();
+        let atom = self.swizzle.repeat_bytes();
         if !start.is_multiple_of(atom) || mn >= self.mn || !mn.is_multiple_of(self.multiple()) {
             return None;
         }
-        let boxed = self.tma_box().elements() * self.input.bytes();
+        let boxed = self.tma_box().elements() * self.input.bytes_of(1);
         let (leading, stride) = match (self.along, self.swizzle) {
-            (Along::K, Swizzle::None) | (Along::Mn, Swizzle::Bytes32 | Swizzle::Bytes64 | Swizzle::Bytes128) => (boxed, atom),
-            (Along::Mn, Swizzle::None) => (atom, boxed),
+            (Along::K, SwizzleMode::None) | (Along::Mn, SwizzleMode::Bytes32 | SwizzleMode::Bytes64 | SwizzleMode::Bytes128) => {
+                (boxed, atom)
+            }
+            (Along::Mn, SwizzleMode::None) => (atom, boxed),
             // What is not read is 1 in units of 16 bytes.
             (Along::K, _) => (CHUNK_BYTES, atom),
         };
-        let from = self.offset(mn, 0) * self.input.bytes();
+        let from = self.offset(mn, 0) * self.input.bytes_of(1);
         match MatrixDescriptor::new(start.saturating_add(from), leading, stride, self.swizzle) {
             Ok(descriptor) => Some(descriptor),
             Err(_) => None,

@@ -10,8 +10,8 @@ const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
 const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
 /// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a layout are made of meet in `Layout`,
-/// `Mode`, `Step` and `Swizzle`. The list may shrink, and not grow.
-const TWICE: [&str; 23] = [
+/// `Mode` and `Step`. The list may shrink, and not grow.
+const TWICE: [&str; 22] = [
     "Block",
     "Choice",
     "Composed",
@@ -33,7 +33,6 @@ const TWICE: [&str; 23] = [
     "Scalar",
     "Spelled",
     "Step",
-    "Swizzle",
     "Word",
 ];
 
