@@ -65,6 +65,108 @@ impl OperandKind {
     }
 }
 
+words! {
+    /// A vector of a call that an epilogue reads: one value a row of D, or one a column.
+    pub enum VectorKind {
+        /// One value a row, in the place of a bias.
+        BiasM = "bias_m",
+        /// The same, a column.
+        BiasN = "bias_n",
+    }
+}
+
+impl VectorKind {
+    /// Whose rows, or columns, have a value each: A's rows are D's.
+    pub const fn side(self) -> OperandKind {
+        match self {
+            Self::BiasM => OperandKind::A,
+            Self::BiasN => OperandKind::B,
+        }
+    }
+
+    /// The vector that stands for it where all matrices are transposed.
+    pub const fn exchange(self) -> Self {
+        match self {
+            Self::BiasM => Self::BiasN,
+            Self::BiasN => Self::BiasM,
+        }
+    }
+
+    /// Its number among [`ALL`](Self::ALL).
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What there is of each vector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vectors<T>([Option<T>; VectorKind::ALL.len()]);
+
+impl<T> Default for Vectors<T> {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl<T> Vectors<T> {
+    /// None of any.
+    pub const NONE: Self = Self([const { None }; VectorKind::ALL.len()]);
+
+    /// What `of` has of each.
+    pub fn by(of: impl FnMut(VectorKind) -> Option<T>) -> Self {
+        Self(VectorKind::ALL.map(of))
+    }
+
+    /// What there is of one.
+    pub const fn get(&self, kind: VectorKind) -> Option<&T> {
+        self.0[kind.index()].as_ref()
+    }
+
+    /// The place of one.
+    pub const fn slot(&mut self, kind: VectorKind) -> &mut Option<T> {
+        &mut self.0[kind.index()]
+    }
+
+    /// Those that are there.
+    pub fn iter(&self) -> impl Iterator<Item = (VectorKind, &T)> + Clone {
+        VectorKind::ALL.into_iter().zip(&self.0).filter_map(|(kind, vector)| Some((kind, vector.as_ref()?)))
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (VectorKind, &mut T)> {
+        VectorKind::ALL.into_iter().zip(&mut self.0).filter_map(|(kind, vector)| Some((kind, vector.as_mut()?)))
+    }
+
+    /// Something else of each that is there.
+    pub fn map<U>(self, mut f: impl FnMut(VectorKind, T) -> U) -> Vectors<U> {
+        let mut kinds = VectorKind::ALL.into_iter();
+        Vectors(self.0.map(|vector| Some(f(kinds.next()?, vector?))))
+    }
+
+    /// Something else of each that is there, where that succeeds.
+    ///
+    /// # Errors
+    /// The first of `f`.
+    pub fn try_map<U, E>(self, mut f: impl FnMut(VectorKind, T) -> Result<U, E>) -> Result<Vectors<U>, E> {
+        let mut vectors = Vectors::NONE;
+        for (kind, vector) in VectorKind::ALL.into_iter().zip(self.0) {
+            *vectors.slot(kind) = vector.map(|vector| f(kind, vector)).transpose()?;
+        }
+        Ok(vectors)
+    }
+
+    /// The same by reference.
+    pub fn as_ref(&self) -> Vectors<&T> {
+        Vectors(self.0.each_ref().map(Option::as_ref))
+    }
+
+    /// Those of the product whose matrices are all transposed.
+    #[must_use]
+    pub fn exchange(mut self) -> Self {
+        Self::by(|kind| self.slot(kind.exchange()).take())
+    }
+}
+
 /// Whose A and B a kernel has. A column-major C makes them change places, and so does an A that comes from registers: `Dᵀ = Bᵀ·Aᵀ` has
 /// the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -75,7 +75,7 @@ fn peer(parallelism: gemm::Parallelism, n: usize, a: &[f32], b: &[f32], d: &mut 
 fn call<'a>(desc: &GemmDesc, n: usize, a: &'a [f32], b: &'a [f32], d: &'a mut [f32]) -> HostCall<'a> {
     let problem = Problem::of(desc, (n, n, n), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
-    problem.with(Matrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d), vectors: [None, None] })
+    problem.with(Matrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d), vectors: Default::default() })
 }
 
 /// One product of the checked mode at 128 x 128 x 128.

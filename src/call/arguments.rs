@@ -4,7 +4,11 @@ use super::{
     Source,
     space::{Readable, Space, Writable},
 };
-use crate::{epilogue::SCALARS, numeric::Element};
+use crate::{
+    epilogue::SCALARS,
+    numeric::Element,
+    operand::{VectorKind, Vectors},
+};
 
 /// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless given.
 ///
@@ -27,7 +31,7 @@ pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
     pub(crate) batch_strides: [Option<usize>; 4],
-    pub(crate) vectors: [Option<S::Ref<'a, C::Storage>>; 2],
+    pub(crate) vectors: Vectors<S::Ref<'a, C::Storage>>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
@@ -43,6 +47,17 @@ macro_rules! setters {
     };
 }
 pub(crate) use setters;
+
+/// Setters of vectors of the epilogue.
+macro_rules! vectors {
+    ($($(#[$doc:meta])* $name:ident: $Kind:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $name(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
+            *self.vectors.slot(VectorKind::$Kind) = Some(vector.view());
+            self
+        })*
+    };
+}
 
 /// Setters of both distances of a matrix.
 macro_rules! strides {
@@ -68,7 +83,20 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         let (a, b, d) = (a.view(), b.view(), d.view());
         let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
         let (c, workspace) = (Source::None, None);
-        Self { extents: (m, n, k), a, b, c, d, leading, strides, batch: 1, batch_strides, vectors: [None; 2], scalars, workspace }
+        Self {
+            extents: (m, n, k),
+            a,
+            b,
+            c,
+            d,
+            leading,
+            strides,
+            batch: 1,
+            batch_strides,
+            vectors: Vectors::NONE,
+            scalars,
+            workspace,
+        }
     }
 
     /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch strides](Self::batch_stride_a) further on.
@@ -108,16 +136,11 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         self
     }
 
-    /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each product of a batch.
-    pub fn bias_m(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
-        self.vectors[0] = Some(vector.view());
-        self
-    }
-
-    /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in each product of a batch.
-    pub fn bias_n(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
-        self.vectors[1] = Some(vector.view());
-        self
+    vectors! {
+        /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each product of a batch.
+        bias_m: BiasM;
+        /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in each product of a batch.
+        bias_n: BiasN;
     }
 
     /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`.

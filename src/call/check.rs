@@ -49,9 +49,9 @@ impl<R: Memory, W: Memory> Call<R, W> {
             Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
             _ => {}
         }
-        for ((operand, vector), _) in Operand::VECTORS.into_iter().zip(&self.vectors).zip(reads.vectors).filter(|(_, read)| *read)
-        {
-            let vector = vector.as_ref().ok_or(Refusal::MissingOperand { operand })?;
+        for (kind, ()) in reads.vectors.iter() {
+            let operand = Operand::Vector(kind);
+            let vector = self.vectors.get(kind).ok_or(Refusal::MissingOperand { operand })?;
             let (length, needed) = (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
             if (length as u64) < needed {
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });
@@ -74,7 +74,7 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
             (self.d.memory.kind(), output),
             (c.map_or(output, |c| c.memory.kind()), output),
         ];
-        let vectors = self.vectors.iter().flatten().map(|vector| (vector.memory.kind(), output));
+        let vectors = self.vectors.iter().map(|(_, vector)| (vector.memory.kind(), output));
         check_types(pairs.into_iter().chain(vectors))
     }
 }

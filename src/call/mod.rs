@@ -27,7 +27,7 @@ use crate::{
     desc::{Class, GemmDesc},
     epilogue::SCALARS,
     layout::Order,
-    operand::{OperandKind, framed},
+    operand::{OperandKind, VectorKind, Vectors, framed},
     refusal::Refusal,
 };
 
@@ -101,8 +101,8 @@ pub struct Call<R, W = R> {
     pub c: Source<View<R>>,
     /// D, m x n.
     pub d: View<W>,
-    /// bias_m and bias_n, where they are given: as m x n matrices whose columns, or rows, are all alike, the same for each product of a batch.
-    pub vectors: [Option<View<R>>; 2],
+    /// Vectors, where they are given: as m x n matrices whose columns, or rows, are all alike, the same for each product of a batch.
+    pub vectors: Vectors<View<R>>,
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
     /// Bytes in which operands may be repacked.
@@ -123,8 +123,8 @@ pub struct Matrices<R, W = R> {
     pub c: Source<R>,
     /// D.
     pub d: W,
-    /// bias_m and bias_n.
-    pub vectors: [Option<R>; 2],
+    /// Vectors.
+    pub vectors: Vectors<R>,
 }
 
 impl Problem {
@@ -140,7 +140,7 @@ impl Problem {
         let d = View::packed(all, orders.c, (m, n), ldc);
         let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
-        let vectors = OperandKind::BOTH.map(|side| Some(View::vector(all, side)));
+        let vectors = Vectors::by(|kind| Some(View::vector(all, kind.side())));
         Self { m, n, k, batch: 1, a, b, c, d, vectors, scalars, workspace: None }
     }
 
@@ -164,6 +164,11 @@ impl Problem {
         self
     }
 
+    /// Where vectors begin; 0 of one that there is not.
+    pub(crate) fn vector_addresses(&self) -> [u64; VectorKind::ALL.len()] {
+        VectorKind::ALL.map(|kind| self.vectors.get(kind).map_or(0, |vector| vector.memory.address))
+    }
+
     /// What the epilogue reads as C, where it reads any.
     pub fn read_source(&self, class: &Class) -> Option<View<Elements>> {
         let c = match self.c {
@@ -183,8 +188,8 @@ impl Problem {
         };
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
-        let mut views = self.vectors.into_iter();
-        let vectors = matrices.vectors.map(|memory| Some(views.next()??.with(memory?)));
+        let mut memory = matrices.vectors;
+        let vectors = Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
         Call { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
     }
 }
@@ -202,7 +207,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),
             d: self.d.without_data(),
-            vectors: self.vectors.each_ref().map(|vector| vector.as_ref().map(View::without_data)),
+            vectors: self.vectors.as_ref().map(|_, vector| vector.without_data()),
             scalars: self.scalars,
             workspace: self.workspace.as_ref().map(bytes),
         }
@@ -213,9 +218,10 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// # Errors
     /// Those of [`check`](Self::check), told of the user's operands.
     pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
-        let mut call = self.framed(desc.frame);
-        let reads = desc.class.output.epilogue.reads(&call.scalars).vectors;
-        call.vectors.iter_mut().zip(reads).for_each(|(vector, read)| drop(vector.take_if(|_| !read)));
+        let mut given = self.framed(desc.frame);
+        let reads = desc.class.output.epilogue.reads(&given.scalars).vectors;
+        let vectors = Vectors::by(|kind| given.vectors.slot(kind).take().filter(|_| reads.get(kind).is_some()));
+        let call = Self { vectors, ..given };
         call.check(desc).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
     }
 }
@@ -223,7 +229,6 @@ impl<R: Memory, W: Memory> Call<R, W> {
 impl<R, W> Call<R, W> {
     /// The call of the same bytes with A and B in each other's place, and all matrices transposed: `Dᵀ = Bᵀ·Aᵀ`.
     fn exchange(self) -> Self {
-        let [m, n] = self.vectors.map(|vector| vector.map(View::transposed));
         Self {
             m: self.n,
             n: self.m,
@@ -231,7 +236,7 @@ impl<R, W> Call<R, W> {
             b: self.a.transposed(),
             c: self.c.map(View::transposed),
             d: self.d.transposed(),
-            vectors: [n, m],
+            vectors: self.vectors.map(|_, vector| vector.transposed()).exchange(),
             ..self
         }
     }

@@ -7,6 +7,7 @@ use crate::{
     desc::{Class, GemmMode},
     epilogue,
     index::{IndexMap, Map, fingerprint},
+    operand::VectorKind,
     threadblock::{SwizzleKind, TileOrder, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
@@ -135,8 +136,8 @@ mirrored! {
         stride_c: i64,
         /// Elements from one D of the batch to the next.
         stride_d: i64,
-        /// Addresses of bias_m and bias_n; 0 of one that is not read.
-        vectors: [u64; 2],
+        /// Addresses of vectors; 0 of one that is not read.
+        vectors: [u64; VectorKind::ALL.len()],
     }
 }
 

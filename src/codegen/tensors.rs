@@ -1,5 +1,7 @@
 //! Parameters with tensor maps. In C++ the maps' declaration comes before theirs.
 
+use crate::operand::VectorKind;
+
 mirrored! {
     /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for
     /// TMA. A field of parameters that `__grid_constant__` passes by value.
@@ -58,8 +60,8 @@ mirrored! {
         batch: u32,
         /// Of A, B and C, a bit each, the lowest A's: whether each product has a matrix of its own.
         own: u32,
-        /// Addresses of bias_m and bias_n; 0 of one that is not read.
-        vectors: [u64; 2],
+        /// Addresses of vectors; 0 of one that is not read.
+        vectors: [u64; VectorKind::ALL.len()],
         /// Makes the size a multiple of the maps' alignment.
         reserved: [u64; 7],
     }

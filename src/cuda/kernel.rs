@@ -141,24 +141,18 @@ impl CudaKernel {
         let context = stream.context().cu_ctx() as usize;
         let operand = |operand, view, extents, used| OperandMemory::of(operand, view, (extents, problem.batch), used);
         let d = operand(Operand::D, &call.d, (problem.m, problem.n), true);
-        let [bias_m, bias_n] = OperandKind::BOTH.map(|side| {
-            let vector = call.vectors[side.index()].as_ref()?;
-            Some(operand(Operand::VECTORS[side.index()], vector, (problem.m, problem.n), true))
-        });
+        let vectors =
+            call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (problem.m, problem.n), true));
         let a = operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator);
         let b = operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator);
-        let read = [Some(a), Some(b), bias_m, bias_n];
+        let read = || [&a, &b].into_iter().chain(vectors.iter().map(|(_, memory)| memory));
         let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n), reads.source));
-        check_memory(context, &d, &read, source.as_ref())?;
+        check_memory(context, &d, read(), source.as_ref())?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
-        let first = workspace::begin(
-            &routes,
-            call,
-            [&d].into_iter().chain(read.iter().flatten()).chain(&source).map(OperandMemory::extent),
-        )?;
+        let first = workspace::begin(&routes, call, [&d].into_iter().chain(read()).chain(&source).map(OperandMemory::extent))?;
         let routed = routes.problem(desc, &problem, first);
         let fitting = fitting((desc, self.0.plan.needs()), &routed).for_batch(problem.batch);
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };

@@ -44,17 +44,17 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
 
 /// Whether a call's operands are on the device of `context`, and D lies apart from what is read; the matrix that is combined with what is computed,
 /// `source`, may be D.
-pub(super) fn check_memory(
+pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
     context: usize,
-    d: &OperandMemory<'_, '_>,
-    read: &[Option<OperandMemory<'_, '_>>],
-    source: Option<&OperandMemory<'_, '_>>,
+    d: &'o OperandMemory<'c, 'a>,
+    read: impl Iterator<Item = &'o OperandMemory<'c, 'a>> + Clone,
+    source: Option<&'o OperandMemory<'c, 'a>>,
 ) -> Result<(), Refusal> {
-    let mut all = read.iter().flatten().chain([d]).chain(source);
+    let mut all = read.clone().chain([d]).chain(source);
     if let Some(OperandMemory { operand, .. }) = all.find(|memory| memory.view.memory.context != context) {
         return Err(Refusal::OtherDevice { operand: *operand });
     }
-    if let Some(OperandMemory { operand, .. }) = read.iter().flatten().find(|memory| memory.meets(d)) {
+    if let Some(OperandMemory { operand, .. }) = read.clone().find(|memory| memory.meets(d)) {
         return Err(Refusal::Overlap { operand: *operand });
     }
     match source.filter(|source| source.meets(d) && !source.is(d)) {
@@ -66,22 +66,28 @@ pub(super) fn check_memory(
 #[cfg(test)]
 mod tests {
     use super::{OperandMemory, check_memory};
-    use crate::{call::View, cuda::DeviceMatrix, layout::Order, numeric::ElementKind, operand::OperandKind, refusal::Operand};
+    use crate::{call::View, cuda::DeviceMatrix, layout::Order, numeric::ElementKind, operand::VectorKind, refusal::Operand};
 
     /// A vector's bytes are its elements', as many as D has rows or columns: D overlaps it exactly where they meet.
     #[test]
     fn a_vector_lies_apart_from_d() {
         let at = |address, context| DeviceMatrix::nowhere(ElementKind::F32, address, 1 << 20, context);
         let d = View::new(at(4096, 1), Order::Row, 6);
-        let checked = |side: OperandKind, address, context| {
-            let vector = View::vector(at(address, context), side);
+        let checked = |kind: VectorKind, address, context| {
+            let vector = View::vector(at(address, context), kind.side());
             let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3), true);
-            let found = check_memory(1, &of(Operand::D, &d), &[Some(of(Operand::VECTORS[side.index()], &vector))], None);
+            let found = check_memory(1, &of(Operand::D, &d), [&of(Operand::Vector(kind), &vector)].into_iter(), None);
             found.map_err(|refusal| refusal.to_string())
         };
         let overlaps = |name| Err(format!("D overlaps {name}, which is read while D is written; give D memory of its own"));
-        assert_eq!((checked(OperandKind::A, 4096 - 40, 1), checked(OperandKind::A, 4096 - 36, 1)), (Ok(()), overlaps("bias_m")));
-        assert_eq!((checked(OperandKind::B, 4096 - 24, 1), checked(OperandKind::B, 4096 - 20, 1)), (Ok(()), overlaps("bias_n")));
-        assert_eq!(checked(OperandKind::B, 1 << 20, 2), Err("bias_n lies on another device than D".to_owned()));
+        assert_eq!(
+            (checked(VectorKind::BiasM, 4096 - 40, 1), checked(VectorKind::BiasM, 4096 - 36, 1)),
+            (Ok(()), overlaps("bias_m"))
+        );
+        assert_eq!(
+            (checked(VectorKind::BiasN, 4096 - 24, 1), checked(VectorKind::BiasN, 4096 - 20, 1)),
+            (Ok(()), overlaps("bias_n"))
+        );
+        assert_eq!(checked(VectorKind::BiasN, 1 << 20, 2), Err("bias_n lies on another device than D".to_owned()));
     }
 }

@@ -102,7 +102,7 @@ fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransp
     let [of_a, of_d] = [((*rows, *columns), *batch), ((*columns, *rows), *batch)];
     let a = OperandMemory::of(Operand::A, a, of_a, problem.reads_a());
     let b = b.matrix().map(|b| OperandMemory::of(Operand::B, b, of_d, problem.reads_b()));
-    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), &[Some(a)], b.as_ref())
+    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), [&a].into_iter(), b.as_ref())
 }
 
 /// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing is allocated, and nothing waits. The

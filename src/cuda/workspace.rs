@@ -67,7 +67,7 @@ mod tests {
             b,
             c: Source::None,
             d,
-            vectors: [None, None],
+            vectors: Default::default(),
             scalars: [0.0; 8],
             workspace,
         };

@@ -8,7 +8,6 @@ use crate::{
     host::{Mode, run_on_host},
     layout::Orders,
     numeric::Element,
-    operand::OperandKind,
     pass::transpose::{Choice, Combine, TransposeCall},
     refusal::Refusal,
 };
@@ -89,8 +88,7 @@ impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B,
             b: matrix(1, S::length(&self.b), orders.b, (k, n)),
             c: self.c.as_ref().map(|c| matrix(2, S::length(c), orders.c, (m, n))),
             d: matrix(3, S::length_mut(&self.d), orders.c, (m, n)),
-            vectors: OperandKind::BOTH
-                .map(|side| Some(View::vector(Elements::of(S::length(self.vectors[side.index()].as_ref()?)), side))),
+            vectors: self.vectors.as_ref().map(|kind, vector| View::vector(Elements::of(S::length(vector)), kind.side())),
             scalars: self.scalars,
             workspace: None,
         }
@@ -102,7 +100,7 @@ impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B,
         'a: 'q,
     {
         let problem = self.problem(orders);
-        let vectors = self.vectors.map(|vector| vector.map(|vector| S::read::<C>(vector, queue)));
+        let vectors = self.vectors.map(|_, vector| S::read::<C>(vector, queue));
         let (a, b) = (S::read::<A>(self.a, queue), S::read::<B>(self.b, queue));
         let (c, d) = (self.c.map(|c| S::read::<C>(c, queue)), S::write::<C>(self.d, queue));
         let workspace = self.workspace.map(|bytes| S::write::<u8>(bytes, queue));

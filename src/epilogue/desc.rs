@@ -1,7 +1,7 @@
 //! An epilogue, as a value: its tree in postfix order.
 
 use super::function::NodeId;
-use crate::operand::{OperandKind, framed};
+use crate::operand::{VectorKind, framed};
 use crate::refusal::{Malformed, Refusal, Scalar};
 
 /// Nodes that a tree can have.
@@ -19,8 +19,8 @@ pub enum Op {
     Accumulator,
     /// The element of C.
     Source,
-    /// The element of a vector: of bias_m, one value a row of A, or of bias_n, one value a column of B.
-    Vector(OperandKind),
+    /// The element of a vector.
+    Vector(VectorKind),
     /// A scalar argument: 0 is alpha, 1 is beta.
     Scalar(u8),
     /// A whole number.
@@ -111,8 +111,8 @@ impl EpilogueDesc {
     pub(crate) const fn exchange(mut self) -> Self {
         let mut i = 0;
         while i < self.length as usize {
-            if let Op::Vector(side) = self.ops[i] {
-                self.ops[i] = Op::Vector(side.other());
+            if let Op::Vector(kind) = self.ops[i] {
+                self.ops[i] = Op::Vector(kind.exchange());
             }
             i += 1;
         }

@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, SCALARS},
     function::registered,
 };
-use crate::{numeric::Compute, operand::OperandKind, refusal::Refusal};
+use crate::{numeric::Compute, operand::Vectors, refusal::Refusal};
 
 /// What an epilogue reads, given its scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,8 +13,8 @@ pub struct Reads {
     pub accumulator: bool,
     /// C.
     pub source: bool,
-    /// bias_m and bias_n.
-    pub vectors: [bool; 2],
+    /// Vectors.
+    pub vectors: Vectors<()>,
 }
 
 impl EpilogueDesc {
@@ -29,7 +29,7 @@ impl EpilogueDesc {
             };
             self.ops().iter().enumerate().fold(0, push) & 1 == 1
         };
-        let vectors = OperandKind::BOTH.map(|side| reads(Op::Vector(side)));
+        let vectors = Vectors::by(|kind| reads(Op::Vector(kind)).then_some(()));
         Reads { accumulator: reads(Op::Accumulator), source: reads(Op::Source), vectors }
     }
 
@@ -46,6 +46,25 @@ impl EpilogueDesc {
             }
         }
         Ok(())
+    }
+}
+
+/// What an epilogue reads beside accumulators.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Beside<T> {
+    /// Of C.
+    pub source: Option<T>,
+    /// Of vectors.
+    pub vectors: Vectors<T>,
+}
+
+impl<T> Beside<T> {
+    /// Nothing.
+    pub const NONE: Self = Self { source: None, vectors: Vectors::NONE };
+
+    /// Something else of each.
+    pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> Beside<U> {
+        Beside { source: self.source.as_ref().map(&f), vectors: self.vectors.as_ref().map(|_, vector| f(vector)) }
     }
 }
 
@@ -67,8 +86,11 @@ impl<E: Compute> Rows<E> {
     }
 
     /// A row that was read; zeros where none was.
-    fn push_read(&mut self, row: &[E], length: usize) {
-        if row.is_empty() { self.push(core::iter::repeat_n(E::default(), length)) } else { self.push(row.iter().copied()) }
+    fn push_read(&mut self, row: Option<&[E]>, length: usize) {
+        match row {
+            Some(row) => self.push(row.iter().copied()),
+            None => self.push(core::iter::repeat_n(E::default(), length)),
+        }
     }
 
     fn map(&mut self, f: impl Fn(E) -> E) {
@@ -82,14 +104,14 @@ impl<E: Compute> Rows<E> {
     }
 }
 
-/// The epilogue of a row of accumulators and the same row of C, of bias_m and of bias_n: zeros where it is empty.
+/// The epilogue of a row of accumulators, and the same row of what else it reads.
 ///
 /// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
 pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
     accumulators: &[E],
-    operands: [&[E]; 3],
+    beside: Beside<&[E]>,
     rows: &'r mut Rows<E>,
 ) -> &'r [E] {
     let length = accumulators.len();
@@ -98,8 +120,8 @@ pub fn evaluate<'r, E: Compute>(
         match *op {
             Op::Nop => {}
             Op::Accumulator => rows.push(accumulators.iter().copied()),
-            Op::Source => rows.push_read(operands[0], length),
-            Op::Vector(side) => rows.push_read(operands[1 + side.index()], length),
+            Op::Source => rows.push_read(beside.source, length),
+            Op::Vector(kind) => rows.push_read(beside.vectors.get(kind).copied(), length),
             Op::Scalar(slot) => rows.push(core::iter::repeat_n(E::from_scalar(scalars[slot as usize % SCALARS]), length)),
             Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length)),
             Op::Add => rows.zip(E::plus),

@@ -35,6 +35,8 @@ mod tree;
 #[doc(hidden)]
 pub use desc::{CAPACITY, SCALARS};
 pub use desc::{EpilogueDesc, Op};
+#[doc(hidden)]
+pub use evaluate::Beside;
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
 pub use function::{Function, NodeId, UserFunction, register, registered};

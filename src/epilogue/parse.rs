@@ -13,7 +13,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
 };
-use crate::operand::OperandKind;
+use crate::operand::VectorKind;
 use core::{fmt, str::FromStr};
 
 /// Where an epilogue stopped being one, and why.
@@ -146,9 +146,10 @@ impl Reader<'_> {
         let leaf = match name.as_str() {
             "acc" => Some(Op::Accumulator),
             "source" => Some(Op::Source),
-            "bias_m" => Some(Op::Vector(OperandKind::A)),
-            "bias_n" => Some(Op::Vector(OperandKind::B)),
-            _ => scalar_slot(&name).map(Op::Scalar),
+            name => {
+                let vector = VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
+                vector.map(Op::Vector).or_else(|| scalar_slot(name).map(Op::Scalar))
+            }
         };
         if let Some(op) = leaf {
             return Ok(EpilogueDesc::leaf(op));
@@ -165,7 +166,8 @@ impl Reader<'_> {
         if function.is_none() && user.is_none() {
             self.at = start;
             return Err(self.fault(&format!(
-                "`{name}` is not known; names are acc, source, bias_m, bias_n, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply"
+                "`{name}` is not known; names are acc, source, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply",
+                VectorKind::ALL.map(VectorKind::name).join(", ")
             )));
         }
         self.need('(')?;

@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_name},
     function::registered,
 };
-use crate::{operand::OperandKind, refusal::Operand};
+use crate::operand::OperandKind;
 use core::fmt;
 
 /// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum wherever it is not first.
@@ -56,8 +56,13 @@ pub(crate) fn expression(desc: &EpilogueDesc) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Source => "source".to_owned(),
-        Op::Vector(OperandKind::A) => "element<Compute, C>(params.vectors[0], row, params.m)".to_owned(),
-        Op::Vector(OperandKind::B) => "element<Compute, C>(params.vectors[1], column, params.n)".to_owned(),
+        Op::Vector(kind) => {
+            let (at, length) = match kind.side() {
+                OperandKind::A => ("row", "m"),
+                OperandKind::B => ("column", "n"),
+            };
+            format!("element<Compute, C>(params.vectors[{}], {at}, params.{length})", kind.index())
+        }
         Op::Scalar(slot) => format!("scalar[{slot}]"),
         Op::Constant(x) => format!("Compute({x})"),
         _ => String::new(),
@@ -99,7 +104,7 @@ impl fmt::Display for EpilogueDesc {
         let leaf = |op| match op {
             Op::Accumulator => "acc".to_owned(),
             Op::Source => "source".to_owned(),
-            Op::Vector(side) => Operand::VECTORS[side.index()].name().to_owned(),
+            Op::Vector(kind) => kind.name().to_owned(),
             Op::Scalar(slot) => scalar_name(slot).to_owned(),
             Op::Constant(x) => x.to_string(),
             _ => "nop".to_owned(),

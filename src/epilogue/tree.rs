@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op},
     function::{Function, NodeId, register},
 };
-use crate::operand::OperandKind;
+use crate::operand::VectorKind;
 use core::marker::PhantomData;
 
 /// A node of an epilogue's tree, and with it the tree below.
@@ -37,9 +37,9 @@ leaves! {
     /// The element of C.
     Source = Op::Source;
     /// The element of `bias_m`, a vector of one value a row of D.
-    BiasM = Op::Vector(OperandKind::A);
+    BiasM = Op::Vector(VectorKind::BiasM);
     /// The element of `bias_n`, a vector of one value a column of D.
-    BiasN = Op::Vector(OperandKind::B);
+    BiasN = Op::Vector(VectorKind::BiasN);
     /// The scalar alpha.
     Alpha = Op::Scalar(0);
     /// The scalar beta.

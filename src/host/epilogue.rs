@@ -5,7 +5,7 @@ use super::{
     operands::{Operands, unknown},
 };
 use crate::{
-    epilogue::{EpilogueDesc, Rows, SCALARS, evaluate},
+    epilogue::{Beside, EpilogueDesc, Rows, SCALARS, evaluate},
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
 };
@@ -23,7 +23,7 @@ pub(super) struct Epilogue<'a, E> {
 #[derive(Default)]
 pub(super) struct Buffers<E> {
     pub accumulators: Vec<E>,
-    operands: [Vec<E>; 3],
+    beside: Beside<Vec<E>>,
     rows: Rows<E>,
 }
 
@@ -49,36 +49,36 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         (self.accumulators.row)(bytes, &mut buffers.accumulators[at..]);
     }
 
-    /// The row of C, and those of bias_m and bias_n; no bytes stand for zeros.
-    pub fn read(&self, buffers: &mut Buffers<E>, operands: [&[u8]; 3], count: usize) {
-        for (row, bytes) in buffers.operands.iter_mut().zip(operands) {
-            row.clear();
-            row.resize(if bytes.is_empty() { 0 } else { count }, E::default());
-            (self.source.row)(bytes, row);
-        }
+    /// The same row of what else is read.
+    pub fn read(&self, buffers: &mut Buffers<E>, beside: &Beside<&[u8]>, count: usize) {
+        buffers.beside = beside.map(|bytes| {
+            let mut row = vec![E::default(); count];
+            (self.source.row)(bytes, &mut row);
+            row
+        });
     }
 
     /// The first `count` of the row, to D; they are forgotten.
     pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
-        let Buffers { accumulators, operands, rows } = buffers;
-        let operands = operands.each_ref().map(Vec::as_slice);
-        let results = evaluate(self.desc, self.scalars, &accumulators[..count.min(accumulators.len())], operands, rows);
+        let Buffers { accumulators, beside, rows } = buffers;
+        let (accumulators_read, beside) = (&accumulators[..count.min(accumulators.len())], beside.map(Vec::as_slice));
+        let results = evaluate(self.desc, self.scalars, accumulators_read, beside, rows);
         (self.narrowing)(results, d);
         accumulators.clear();
     }
 }
 
-/// Elements of D, as bytes, of some accumulators and as many elements of C, of bias_m and of bias_n; of none, with zeros.
+/// Elements of D, as bytes, of some accumulators and as many elements of what else is read.
 ///
 /// # Errors
 /// Those of [`Epilogue::of`].
-pub(super) fn finished(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {
-    fn computed<E: Computed>(of: &Operands<'_>, accumulators: &Accumulators, read: &[Vec<u8>; 3]) -> Result<Vec<u8>, Error> {
+pub(super) fn finished(of: &Operands<'_>, accumulators: &Accumulators, read: &Beside<Vec<u8>>) -> Result<Vec<u8>, Error> {
+    fn computed<E: Computed>(of: &Operands<'_>, accumulators: &Accumulators, read: &Beside<Vec<u8>>) -> Result<Vec<u8>, Error> {
         let (epilogue, mut buffers) = (Epilogue::<E>::of(of, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
         let mut d = vec![0; of.class.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);
-        epilogue.read(&mut buffers, read.each_ref().map(Vec::as_slice), count);
+        epilogue.read(&mut buffers, &read.map(Vec::as_slice), count);
         epilogue.write(&mut buffers, count, &mut d);
         Ok(d)
     }

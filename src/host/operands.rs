@@ -5,7 +5,7 @@ use crate::{
     desc::Class,
     error::Error,
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
-    operand::OperandKind,
+    operand::{OperandKind, Vectors},
     shape::Mnk,
     threadblock::tile_iterator::TileIterator,
 };
@@ -30,8 +30,8 @@ pub(super) struct Operands<'a> {
     pub problem: Problem,
     /// Their bytes.
     pub bytes: [&'a [u8]; 2],
-    /// bias_m and bias_n, where the epilogue reads them.
-    pub vectors: [Option<View<&'a [u8]>>; 2],
+    /// Vectors that the epilogue reads.
+    pub vectors: Vectors<View<&'a [u8]>>,
     /// K-tiles that are multiplied: none when the epilogue reads no accumulator.
     pub tiles: u32,
 }
@@ -77,7 +77,7 @@ impl<'a> Product<'a> {
         let tiles = if reads.accumulator { tiling.blocks.tiles() } else { 0 };
         let source = if reads.source { call.c.map(|c| c.memory.bytes()) } else { Source::None };
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
-        let vectors = call.vectors.map(|vector| vector.map(|view| view.with(view.memory.bytes())));
+        let vectors = call.vectors.map(|_, view| view.with(view.memory.bytes()));
         let operands = Operands { class, tiling, problem, bytes, vectors, tiles };
         Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
@@ -106,9 +106,10 @@ impl<'a> Operands<'a> {
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
     }
 
-    /// Appends the elements of the vectors beside some columns of a row of D; nothing of a vector that is not read.
-    pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut [Vec<u8>]) {
-        for (view, elements) in self.vectors.iter().zip(vectors).filter_map(|(view, elements)| Some((view.as_ref()?, elements))) {
+    /// Appends the elements of the vectors beside some columns of a row of D.
+    pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut Vectors<Vec<u8>>) {
+        for (kind, view) in self.vectors.iter() {
+            let elements = vectors.slot(kind).get_or_insert_default();
             columns.clone().for_each(|column| elements.extend_from_slice(self.element(view, 0, row, column)));
         }
     }

@@ -7,8 +7,10 @@ use super::{
 };
 use crate::{
     call::Source,
+    epilogue::Beside,
     error::Error,
     numeric::{ComputeKind, Computed, ElementKind},
+    operand::Vectors,
 };
 
 /// Columns that are evaluated at once, at least where there are so many: their rows stay in the first-level cache.
@@ -108,9 +110,9 @@ impl<E: Computed> Span<'_, E> {
             Source::InPlace => d.get(range(column)),
             Source::Matrix(c) => c.get(range(row * self.ldc + column)),
         };
-        let mut vectors = <[Vec<u8>; 2]>::default();
+        let mut vectors = Vectors::NONE;
         self.operands.beside(row, column..column + count, &mut vectors);
-        self.epilogue.read(buffers, [c.unwrap_or_default(), &vectors[0], &vectors[1]], count);
+        self.epilogue.read(buffers, &Beside { source: c, vectors: vectors.as_ref().map(|_, vector| vector.as_slice()) }, count);
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
             None => buffers.accumulators.clear(),

@@ -169,7 +169,6 @@ macro_rules! named {
         }
     };
 }
-pub(super) use named;
 
 named! {
     /// What a tile or a block is to be a whole number of.

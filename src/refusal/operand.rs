@@ -1,28 +1,46 @@
 //! The memory that a refusal is about.
 
-use super::field::named;
-use crate::operand::OperandKind;
-use crate::words::words;
+use crate::{
+    operand::{OperandKind, VectorKind},
+    words::words,
+};
 
-named! {
-    /// A matrix of a call, or other memory of one.
-    Operand {
-        A "A";
-        B "B";
-        C "C";
-        D "D";
-        BiasM "bias_m";
-        BiasN "bias_n";
-        Workspace "the workspace";
-        Source "the source";
-        Copy "the copy";
-        Tensor "the tensor";
-        Tile "the tile";
-        Buffers "the buffers of a set";
-    }
+/// A matrix of a call, or other memory of one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the words beside each name say what it is")]
+pub enum Operand {
+    A,
+    B,
+    C,
+    D,
+    Vector(VectorKind),
+    Workspace,
+    Source,
+    Copy,
+    Tensor,
+    Tile,
+    Buffers,
 }
 
 impl Operand {
+    /// What sentences call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+            Self::D => "D",
+            Self::Vector(kind) => kind.name(),
+            Self::Workspace => "the workspace",
+            Self::Source => "the source",
+            Self::Copy => "the copy",
+            Self::Tensor => "the tensor",
+            Self::Tile => "the tile",
+            Self::Buffers => "the buffers of a set",
+        }
+    }
+
     /// The operand of a product.
     pub const fn of(kind: OperandKind) -> Self {
         match kind {
@@ -31,16 +49,12 @@ impl Operand {
         }
     }
 
-    /// The vectors of an epilogue: of a value a row of A, and of one a column of B.
-    pub const VECTORS: [Self; 2] = [Self::BiasM, Self::BiasN];
-
     /// The same memory of the problem with A and B in each other's place.
     pub(super) const fn exchange(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
-            Self::BiasM => Self::BiasN,
-            Self::BiasN => Self::BiasM,
+            Self::Vector(kind) => Self::Vector(kind.exchange()),
             other => other,
         }
     }

@@ -3,8 +3,7 @@
 use crate::{args::GemmArgs, failure::Failure, npy::NpyFile};
 use falchion::{
     epilogue::{EpilogueDesc, Op},
-    internals::operand::OperandKind,
-    refusal::Operand,
+    internals::operand::{OperandKind, VectorKind, Vectors},
 };
 use std::path::Path;
 
@@ -17,8 +16,8 @@ pub struct Files {
     pub b: Option<NpyFile>,
     /// Of C.
     pub c: Option<NpyFile>,
-    /// Of bias_m and of bias_n.
-    pub vectors: [Option<NpyFile>; 2],
+    /// Of vectors.
+    pub vectors: Vectors<NpyFile>,
 }
 
 impl Files {
@@ -26,20 +25,18 @@ impl Files {
     pub fn open(args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<Self, Failure> {
         let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
         let (a, b, c) = (open(args.a_file.as_deref())?, open(args.b_file.as_deref())?, open(args.c_file.as_deref())?);
-        let mut vectors = [None, None];
+        let mut vectors = Vectors::NONE;
         for given in &args.vectors {
             let refuse = |because: String| Failure::refused(format!("--vector {given}: {because}"));
-            let named = |name: &str| OperandKind::BOTH.into_iter().find(|side| Operand::VECTORS[side.index()].name() == name);
-            let (side, path) = given
-                .split_once('=')
-                .and_then(|(name, path)| Some((named(name)?, path)))
-                .ok_or_else(|| refuse("it is NAME=FILE, where the name is bias_m or bias_n".to_owned()))?;
-            let name = Operand::VECTORS[side.index()];
-            if !epilogue.ops().contains(&Op::Vector(side)) {
-                return Err(refuse(format!("the epilogue, {epilogue}, has no {}", name.name())));
+            let named = |name: &str| VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
+            let names = || format!("it is NAME=FILE, where the name is {}", VectorKind::ALL.map(VectorKind::name).join(" or "));
+            let (kind, path) =
+                given.split_once('=').and_then(|(name, path)| Some((named(name)?, path))).ok_or_else(|| refuse(names()))?;
+            if !epilogue.ops().contains(&Op::Vector(kind)) {
+                return Err(refuse(format!("the epilogue, {epilogue}, has no {kind}")));
             }
-            if vectors[side.index()].replace(NpyFile::open_vector(Path::new(path))?).is_some() {
-                return Err(refuse(format!("{} is given twice", name.name())));
+            if vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
+                return Err(refuse(format!("{kind} is given twice")));
             }
         }
         Ok(Self { a, b, c, vectors })
@@ -47,7 +44,7 @@ impl Files {
 
     /// Whether there is no file.
     pub fn none(&self) -> bool {
-        [&self.a, &self.b, &self.c].into_iter().chain(&self.vectors).all(Option::is_none)
+        [&self.a, &self.b, &self.c].into_iter().all(Option::is_none) && self.vectors.iter().next().is_none()
     }
 
     /// m, n and k: from the flags, else from the files, which have to agree.
@@ -77,10 +74,10 @@ impl Files {
                 )));
             }
         }
-        for ((operand, file), length) in Operand::VECTORS.into_iter().zip(&self.vectors).zip([m, n]) {
-            if let Some(file) = file.as_ref().filter(|file| file.extents().1 != length) {
-                let (name, held, operand) = (file.name(), file.extents().1, operand.name());
-                return Err(Failure::refused(format!("{name} holds {held} elements, and {operand} has {length}")));
+        for (kind, file) in self.vectors.iter() {
+            let (held, length) = (file.extents().1, if kind.side() == OperandKind::A { m } else { n });
+            if held != length {
+                return Err(Failure::refused(format!("{} holds {held} elements, and {kind} has {length}", file.name())));
             }
         }
         Ok((m, n, k))

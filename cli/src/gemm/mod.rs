@@ -88,14 +88,13 @@ pub fn on(device: bool) -> &'static str {
 
 /// Operands from files, and from the seed where there is no file.
 fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64) -> Result<(), Failure> {
-    let Files { a, b, c, vectors } = files;
+    let Files { a, b, c, mut vectors } = files;
     let [from, source] = product.distributions(desc);
     let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
     if let Source::Matrix(matrix) = &mut product.c {
         matrices.push((c, matrix, source));
     }
-    let given = vectors.into_iter().zip(&mut product.vectors);
-    matrices.extend(given.filter_map(|(file, vector)| Some((file, vector.as_mut()?, source))));
+    matrices.extend(product.vectors.iter_mut().map(|(kind, vector)| (vectors.slot(kind).take(), vector, source)));
     for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {
             Some(file) => file.read_into(matrix)?,

@@ -226,7 +226,7 @@ pub(crate) fn problem_of(suite: &SuiteProblem) -> Problem {
         d: matrix(c, suite.ldc(), m, n),
         scalars,
         batch: 1,
-        vectors: [None; 2],
+        vectors: Default::default(),
         workspace: None,
     }
 }
@@ -275,7 +275,7 @@ impl Ours<'_> {
         self.launch(0)?;
         let computed = downloaded(self.stream, self.types.c, &self.results[0], c.length())?;
         let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), computed.whole()?);
-        let claim = Claim { desc, problem: self.problem, a, b, c, d, vectors: [None; 2] };
+        let claim = Claim { desc, problem: self.problem, a, b, c, d, vectors: Default::default() };
         let verdict = sampled(&claim, VERIFIED_ROWS, 1)?;
         if !verdict.is_right() {
             return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
@@ -329,6 +329,6 @@ pub(crate) fn enqueue(
     let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
     let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
-    let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: [None, None] };
+    let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() };
     kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) })
 }

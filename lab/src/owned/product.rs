@@ -10,7 +10,7 @@ use falchion::{
     internals::{
         call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
-        operand::OperandKind,
+        operand::{OperandKind, Vectors},
     },
     layout::Order,
     refusal::{Operand, Refusal},
@@ -28,8 +28,8 @@ pub struct HostProduct {
     pub c: Source<HostMatrix>,
     /// D, m x n.
     pub d: HostMatrix,
-    /// bias_m and bias_n, as rows, where the epilogue reads them.
-    pub vectors: [Option<HostMatrix>; 2],
+    /// Vectors that the epilogue reads, as rows.
+    pub vectors: Vectors<HostMatrix>,
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
     /// m, n and k of a product.
@@ -69,7 +69,7 @@ impl HostProduct {
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             d: matrix(types.c, d, (m, n), orders.c)?,
-            vectors: [vectors[0].map(|_| row(m)).transpose()?, vectors[1].map(|_| row(n)).transpose()?],
+            vectors: vectors.try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
             scalars,
             extents: (m, n, k),
             batch,
@@ -81,8 +81,8 @@ impl HostProduct {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let view = |matrix: &HostMatrix, extents| matrix.view().one_behind_another(extents);
         let (a, b, d) = (view(&self.a, (m, k)), view(&self.b, (k, n)), view(&self.d, (m, n)));
-        let vector = |side: OperandKind| Some(View::vector(self.vectors[side.index()].as_ref()?.view().memory, side));
-        let (c, vectors) = (self.c.as_ref().map(|c| view(c, (m, n))), OperandKind::BOTH.map(vector));
+        let vectors = self.vectors.as_ref().map(|kind, vector| View::vector(vector.view().memory, kind.side()));
+        let c = self.c.as_ref().map(|c| view(c, (m, n)));
         Problem { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
     }
 
@@ -92,7 +92,7 @@ impl HostProduct {
     /// Those of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
-        let vectors = sliced(&self.vectors)?;
+        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
         Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()?, vectors })
     }
 
@@ -125,7 +125,7 @@ impl HostProduct {
         };
         let problem = self.problem();
         let (one, [a, b, d]) = (Problem { batch: 1, ..problem }, [self.a.slice()?, self.b.slice()?, self.d.slice()?]);
-        let vectors = sliced(&self.vectors)?;
+        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
         let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
         let of_product = |number: usize| {
             let a = of_product(a, problem.a, number);
@@ -153,12 +153,6 @@ fn of_product<'a>(all: HostSlice<'a>, view: View<Elements>, number: usize) -> Ho
 /// The extents of the one matrix that those of a batch are.
 fn of_batch((rows, columns): (usize, usize), order: Order, batch: usize) -> (usize, usize) {
     if order.is_row() { (rows.saturating_mul(batch), columns) } else { (rows, columns.saturating_mul(batch)) }
-}
-
-/// The elements of vectors, where there are any.
-fn sliced(vectors: &[Option<HostMatrix>; 2]) -> Result<[Option<HostSlice<'_>>; 2], Error> {
-    let [m, n] = vectors.each_ref().map(|vector| vector.as_ref().map(HostMatrix::slice).transpose());
-    Ok([m?, n?])
 }
 
 /// Products of a GEMM, at most, every element of which is verified: some seconds of work.

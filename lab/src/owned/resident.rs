@@ -51,8 +51,7 @@ pub struct Resident {
     /// C of a product, B of a transpose.
     c: Source<Copied>,
     d: Copied,
-    /// bias_m and bias_n.
-    vectors: [Option<Copied>; 2],
+    vectors: Vectors<Copied>,
     /// As large as the last run took.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -63,11 +62,11 @@ impl Resident {
     /// # Errors
     /// [`Error::Driver`] when the device has no room.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
-        let HostMatrices { a, b, c, d, vectors: [m, n] } = matrices;
+        let HostMatrices { a, b, c, d, vectors } = matrices;
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
-        let vectors = [m.as_ref().map(copied).transpose()?, n.as_ref().map(copied).transpose()?];
+        let vectors = vectors.as_ref().try_map(|_, vector| copied(vector))?;
         Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, workspace: None })
     }
 
@@ -81,7 +80,7 @@ impl Resident {
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
-        let vectors = vectors.each_ref().map(|vector| vector.as_ref().map(|vector| vector.read(stream)));
+        let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
         let needed = kernel.routes(&call.problem()).workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
@@ -101,7 +100,7 @@ impl Resident {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
         let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
-        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, vectors: [None, None], workspace: None })
+        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, vectors: Vectors::NONE, workspace: None })
     }
 
     /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.

@@ -54,8 +54,8 @@ impl<'d> Evaluation<'d> {
         self.desc.reads(&self.scalars).source
     }
 
-    /// What D has to be before it is stored, from an accumulator and the elements of C, of bias_m and of bias_n.
-    pub fn of(&self, accumulator: Estimate, beside: [f64; 3]) -> Estimate {
+    /// What D has to be before it is stored, from an accumulator and what is read beside it.
+    pub fn of(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
             let mut pop = || stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None });
@@ -63,8 +63,8 @@ impl<'d> Evaluation<'d> {
             let estimate = match *op {
                 Op::Nop => continue,
                 Op::Accumulator => self.widened(accumulator),
-                Op::Source => self.widened(Estimate::exactly(beside[0])),
-                Op::Vector(side) => self.widened(Estimate::exactly(beside[1 + side.index()])),
+                Op::Source => self.widened(Estimate::exactly(beside.source.unwrap_or(f64::NAN))),
+                Op::Vector(kind) => self.widened(Estimate::exactly(beside.vectors.get(kind).copied().unwrap_or(f64::NAN))),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
                     scalar = Some(given);

@@ -72,8 +72,8 @@ pub struct Claim<'a> {
     pub c: Option<HostSlice<'a>>,
     /// The result.
     pub d: HostSlice<'a>,
-    /// bias_m and bias_n, where the epilogue reads them.
-    pub vectors: [Option<HostSlice<'a>>; 2],
+    /// Vectors that the epilogue reads.
+    pub vectors: Vectors<HostSlice<'a>>,
 }
 
 /// Checks every element of D.
@@ -164,18 +164,20 @@ impl Job<'_> {
         let places = |[down, across]: [usize; 2]| {
             rows.iter().flat_map(move |&row| columns.iter().map(move |&column| row * down + column * across))
         };
-        let (mut got, mut read) = (Vec::with_capacity(sums.len()), <[Vec<f64>; 3]>::default());
+        let mut got = Vec::with_capacity(sums.len());
         number::read(call.d.memory, places(call.d.strides), &mut got)?;
         let source = call.c.matrix().copied().filter(|_| self.evaluation.reads_source());
-        for (view, elements) in [source].into_iter().chain(call.vectors).zip(&mut read) {
-            view.map_or(Ok(()), |view| number::read(view.memory, places(view.strides), elements))?;
-        }
+        let numbers = |view: View<HostSlice<'_>>| {
+            let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
+            number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
+        };
+        let read = Beside { source: source.map(numbers).transpose()?, vectors: call.vectors.try_map(|_, view| numbers(view))? };
         let arithmetic = Arithmetic::of(call.a.memory.kind());
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);
-            let beside = read.each_ref().map(|elements| elements.get(at).copied().unwrap_or(f64::NAN));
-            let wanted: Estimate = self.evaluation.of(accumulator, beside);
+            let beside = read.map(|elements| elements[at]);
+            let wanted: Estimate = self.evaluation.of(accumulator, &beside);
             verdict.compare((rows[at / columns.len()], columns[at % columns.len()]), got[at], wanted, self.kind);
         }
         Ok(verdict)

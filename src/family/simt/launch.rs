@@ -39,7 +39,7 @@ impl SimtDesc {
             stride_b: problem.batch_stride(&problem.b) as i64,
             stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
             stride_d: problem.batch_stride(&problem.d) as i64,
-            vectors: problem.vectors.map(|vector| vector.map_or(0, |vector| vector.memory.address)),
+            vectors: problem.vector_addresses(),
         };
         let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
         Ok(Launch::new(grid, &params))

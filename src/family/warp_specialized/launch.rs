@@ -71,7 +71,7 @@ pub(super) fn launch(
             .iter()
             .rev()
             .fold(0, |bits, view| bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))),
-        vectors: problem.vectors.map(|vector| vector.map_or(0, |vector| vector.memory.address)),
+        vectors: problem.vector_addresses(),
         reserved: [0; 7],
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;

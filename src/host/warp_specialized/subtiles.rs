@@ -3,6 +3,7 @@
 use super::numbers::{NOTHING, Numbers};
 use crate::{
     call::{Source, View},
+    epilogue::Beside,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
     index::{IndexMap, at, points},
@@ -53,7 +54,7 @@ impl Numbers<'_> {
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
         let down = first.0 / ROWS;
-        let (mut places, mut numbers, mut shifts, mut read) = (Vec::new(), Vec::new(), Vec::new(), <[Vec<u8>; 3]>::default());
+        let (mut places, mut numbers, mut shifts, mut read) = (Vec::new(), Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
         let all = (0..program.components.repeats.n)
             .flat_map(|across| (0..LANES).flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i))));
         for (across, lane, i) in all {
@@ -70,13 +71,13 @@ impl Numbers<'_> {
             numbers.push(number as usize);
             let of_d = ((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
             shifts.extend(self.scales.shift(place.unit.product as usize, of_d.0, of_d.1));
-            self.matrices.beside(of_d.0, of_d.1..of_d.1 + 1, &mut read[1..]);
+            self.matrices.beside(of_d.0, of_d.1..of_d.1 + 1, &mut read.vectors);
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
                 let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
-                read[0].extend_from_slice(self.element(buffer, byte, place)?);
+                read.source.get_or_insert_default().extend_from_slice(self.element(buffer, byte, place)?);
             } else {
-                read[0].extend_from_slice(self.source_at(place.unit.product, of_d.0, of_d.1));
+                read.source.get_or_insert_default().extend_from_slice(self.source_at(place.unit.product, of_d.0, of_d.1));
             }
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             places.push(byte);

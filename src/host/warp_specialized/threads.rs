@@ -3,6 +3,7 @@
 use super::numbers::Numbers;
 use crate::{
     arch::WARP,
+    epilogue::Beside,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, operands::unknown},
     index::at,
@@ -75,7 +76,7 @@ impl Numbers<'_> {
     ) -> Result<(), Error> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
         let Unit { product, row: tile_row, column: tile_column, .. } = self.unit(warp.block, tile)?;
-        let (mut places, mut numbers, mut read) = (Vec::new(), Vec::new(), <[Vec<u8>; 3]>::default());
+        let (mut places, mut numbers, mut read) = (Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
@@ -88,8 +89,8 @@ impl Numbers<'_> {
                     continue;
                 }
                 numbers.push(lane * each as usize + i as usize);
-                read[0].extend_from_slice(self.source_at(product, row, column));
-                self.matrices.beside(row, column..column + 1, &mut read[1..]);
+                read.source.get_or_insert_default().extend_from_slice(self.source_at(product, row, column));
+                self.matrices.beside(row, column..column + 1, &mut read.vectors);
                 places.push((row, column));
             }
         }

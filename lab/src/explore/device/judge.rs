@@ -72,7 +72,7 @@ impl Judge {
             return Ok(Some(format!("it does not write all of D: not element {place} from D's first")));
         }
         let (a, b) = (known.a.whole()?, known.b.whole()?);
-        let claim = Claim { desc, problem, a, b, c: None, d: computed.slice(d)?, vectors: [None; 2] };
+        let claim = Claim { desc, problem, a, b, c: None, d: computed.slice(d)?, vectors: Default::default() };
         let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
         let operands = if known.fill == Fill::Integers { "whole numbers" } else { "random numbers" };
@@ -114,7 +114,7 @@ mod tests {
                     b: known.b.whole()?,
                     c: Source::None,
                     d: right.slice_mut(GUARD..GUARD + 40 * 24)?,
-                    vectors: [None, None],
+                    vectors: Default::default(),
                 };
                 run_on_host(&desc, Mode::Fast, judge.problem().with(matrices))?;
                 assert_eq!(judge.wrong(&desc, known, &right)?, None, "{a} {b} {c}");

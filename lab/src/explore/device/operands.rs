@@ -68,7 +68,7 @@ impl<'s> OnDevice<'s> {
             b: DeviceMatrix::read_bytes(types.b, b, stream),
             c: Source::None,
             d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
-            vectors: [None, None],
+            vectors: Default::default(),
         };
         let workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
         kernel.run(stream, CudaCall { workspace, ..self.judge.problem().with(matrices) })?;
