@@ -85,7 +85,7 @@ pub struct GemmArgs {
     /// C's and D's leading dimension, in elements.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
-    /// Products of one shape, their matrices one behind another, drawn from the seed.
+    /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or one for all of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
     /// What operands without a file are drawn from.

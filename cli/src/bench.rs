@@ -91,12 +91,12 @@ pub fn commit() -> String {
 
 /// One line of text.
 fn said(line: &Line, at: usize, of: usize) -> String {
-    let p = &line.problem;
+    let problem = &line.problem;
     if let Some(refused) = &line.refused {
-        return format!("{at}/{of}: {} x {} x {}, {} {} {}: refused: {refused}", p.m, p.n, p.k, p.a, p.b, p.c);
+        return format!("{at}/{of}: {problem}: refused: {refused}");
     }
     let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3} of the peer"));
-    format!("{at}/{of}: {} x {} x {}, {} {} {}: {:.1} TFLOP/s, {ratio}", p.m, p.n, p.k, p.a, p.b, p.c, line.ours_tflops)
+    format!("{at}/{of}: {problem}: {:.1} TFLOP/s, {ratio}", line.ours_tflops)
 }
 
 /// The lines so far, and the page made from them.

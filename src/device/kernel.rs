@@ -47,7 +47,7 @@ impl Executor for Cuda {
     }
 
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        CudaKernel::for_run(stream, desc)?.run(stream, call)
+        CudaKernel::for_run(stream, &desc.for_batch(call.batch))?.run(stream, call)
     }
 
     fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {
@@ -73,6 +73,9 @@ impl Executor for Cuda {
     }
 }
 
+/// What a batch of so many products of (m, n, k) runs with on a machine.
+type Chosen = fn((usize, usize, usize), usize, &Machine) -> GemmDesc;
+
 /// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] makes. `Clone + Send + Sync`; clones share the kernels.
 ///
 /// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen; every call takes
@@ -80,7 +83,7 @@ impl Executor for Cuda {
 pub struct Kernel<G> {
     /// The description of the types first.
     kernels: Arc<[CudaKernel]>,
-    chosen: fn((usize, usize, usize), usize, &Machine) -> GemmDesc,
+    chosen: Chosen,
     machine: Machine,
     orders: Orders,
     _gemm: PhantomData<fn() -> G>,
@@ -122,17 +125,30 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that runs neither wait for one nor are
-    /// refused under capture, whatever their extents. Not those of narrower accesses or of batches, nor a transpose of an operand in another order than its type's.
+    /// refused under capture, whatever their extents. Not those of narrower accesses, nor a transpose of an operand in another order than its type's;
+    /// those of batches are [`prepare_batched`](Self::prepare_batched)'s.
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        Self::prepared(context, 1, Self::desc_for)
+    }
+
+    /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        Self::prepared(context, 2, |extents, batch, machine| Self::desc_for(extents, batch, machine).for_batch(2))
+    }
+
+    fn prepared(context: &Arc<CudaContext>, products: usize, chosen: Chosen) -> Result<Kernel<Self>, Error> {
         let machine = machine_of(context)?;
-        let mut kernels = vec![CudaKernel::prepare(context, &Self::DESC)?];
+        let mut kernels = vec![CudaKernel::prepare(context, &Self::DESC.for_batch(products))?];
         for desc in Self::completions()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
-            kernels.push(CudaKernel::prepare(context, desc)?);
+            kernels.push(CudaKernel::prepare(context, &desc.for_batch(products))?);
         }
-        Ok(Kernel { kernels: kernels.into(), chosen: Self::desc_for, machine, orders: Self::ORDERS, _gemm: PhantomData })
+        Ok(Kernel { kernels: kernels.into(), chosen, machine, orders: Self::ORDERS, _gemm: PhantomData })
     }
 }
 

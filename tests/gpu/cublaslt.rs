@@ -1,6 +1,7 @@
 //! cuBLASLt as a peer, on a device: all layouts give the product, and a session measures it.
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use falchion::internals::call::{Elements, View};
 use falchion_lab::bench::{EventTimer, Launch, Session, Settings, SuiteProblem, peer, protocol, suite};
 use falchion_lab::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
 use std::sync::Arc;
@@ -8,10 +9,6 @@ use std::sync::Arc;
 /// Small integers, different in every place: products of them are exact in f32.
 fn integers(count: usize, salt: usize) -> Vec<f32> {
     (0..count).map(|i| ((i * 7 + salt) % 13) as f32 - 6.0).collect()
-}
-
-fn address(row_major: bool, ld: usize, i: usize, j: usize) -> usize {
-    if row_major { i * ld + j } else { j * ld + i }
 }
 
 fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
@@ -28,6 +25,7 @@ fn plan(lt: &Lt, problem: &SuiteProblem) -> LtPlan {
     lt.plan(&peer::lt_problem(problem).unwrap()).unwrap()
 }
 
+/// One product, a batch, and a batch that shares A or B, in every layout.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn every_layout_gives_the_product() {
@@ -35,32 +33,35 @@ fn every_layout_gives_the_product() {
     let lt = Lt::open(&context).unwrap();
     let (m, n, k) = (65, 34, 97);
     let workspace: CudaSlice<u8> = stream.alloc_zeros(peer::WORKSPACE_BYTES).unwrap();
-    for bits in 0..8 {
-        let row = |bit: usize| bits >> bit & 1 == 1;
-        let name = |bit| if row(bit) { "row" } else { "col" };
+    let batches = ["", r#","batch":3"#, r#","batch":3,"broadcast":"a""#, r#","batch":3,"broadcast":"b""#];
+    for (bits, batch) in (0..8).flat_map(|bits| batches.map(|batch| (bits, batch))) {
+        let name = |bit: usize| if bits >> bit & 1 == 1 { "row" } else { "col" };
         let p = problem(&format!(
-            r#"{{"m":{m},"n":{n},"k":{k},"a":"f32:{}","b":"f32:{}","c":"f32:{}","lda":100,"ldb":101,"ldc":102,"alpha":2,"beta":-1}}"#,
+            r#"{{"m":{m},"n":{n},"k":{k},"a":"f32:{}","b":"f32:{}","c":"f32:{}","lda":100,"ldb":101,"ldc":102,"alpha":2,"beta":-1{batch}}}"#,
             name(0),
             name(1),
             name(2)
         ));
-        let plan = plan(&lt, &p);
-        let (a, b, c) = (integers(100 * 100, 1), integers(101 * 101, 5), integers(102 * 102, 9));
+        let (plan, call) = (plan(&lt, &p), p.problem());
+        let [a, b, c] = [(call.a, 1), (call.b, 5), (call.d, 9)].map(|(view, salt)| integers(view.memory.length, salt));
         let (da, db, dc) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap(), stream.clone_htod(&c).unwrap());
-        let dd = stream.clone_htod(&c).unwrap();
-        let sets = [LtSet { a: Region::of(&da), b: Region::of(&db), c: Region::of(&dc), d: Region::of(&dd) }];
+        let mut dd = stream.clone_htod(&c).unwrap();
         let algorithms = lt.algorithms(&plan, peer::WORKSPACE_BYTES, peer::REQUESTED).unwrap();
         assert!(!algorithms.is_empty(), "{p:?}");
         for algorithm in algorithms {
+            // Each algorithm writes all of it.
+            stream.memcpy_htod(&c, &mut dd).unwrap();
+            let sets = [LtSet { a: Region::of(&da), b: Region::of(&db), c: Region::of(&dc), d: Region::of(&dd) }];
             let launch = LtLaunch::new(&lt, &plan, algorithm, &sets, Some(Region::of(&workspace)), &stream).unwrap();
             launch.enqueue(0).unwrap();
             stream.synchronize().unwrap();
             let d = stream.clone_dtoh(&dd).unwrap();
             stream.synchronize().unwrap();
-            for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let at = address(row(2), 102, i, j);
-                let sum: f32 = (0..k).map(|q| a[address(row(0), 100, i, q)] * b[address(row(1), 101, q, j)]).sum();
-                assert_eq!(d[at], 2.0 * sum - c[at], "{} at ({i}, {j}) of {p:?}", launch.name());
+            for (number, i, j) in (0..p.products()).flat_map(|x| (0..m).flat_map(move |i| (0..n).map(move |j| (x, i, j)))) {
+                let place = |view: View<Elements>, i, j| view.offset(i, j) + number * view.batch_stride;
+                let at = place(call.d, i, j);
+                let sum: f32 = (0..k).map(|q| a[place(call.a, i, q)] * b[place(call.b, q, j)]).sum();
+                assert_eq!(d[at], 2.0 * sum - c[at], "{} at ({i}, {j}) of product {number} of {p:?}", launch.name());
             }
         }
     }

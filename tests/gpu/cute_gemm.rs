@@ -49,7 +49,7 @@ impl OnDevice {
             b: HostSlice::new::<E>(&b),
             c: Source::None,
             d: HostSliceMut::new::<E>(&mut d),
-            vectors: [None, None],
+            vectors: Default::default(),
         };
         let mut resident = Resident::new(&self.0, &matrices)?;
         resident.run_cute_gemm(kernel, [GUARD; 3])?;
@@ -88,7 +88,7 @@ fn verified<E: Element<Storage: PartialEq>>(device: &OnDevice, gemm: &CuteGemm, 
     let poisoned = d.of::<E>().expect("C");
     let kernel = device.prepare(gemm, E::KIND);
     let c = device.run::<E>(&kernel, elements_a, elements_b, poisoned, outside).expect("it runs");
-    let claim = Claim { desc: &desc, problem: &problem, a, b, c: None, d: HostSlice::new::<E>(&c), vectors: [None, None] };
+    let claim = Claim { desc: &desc, problem: &problem, a, b, c: None, d: HostSlice::new::<E>(&c), vectors: Default::default() };
     let verdict = verify::check(&claim).expect("a claim");
     println!("{gemm:?} {fill:?}: {verdict}");
     assert_eq!(verdict.elements_checked, c.len());

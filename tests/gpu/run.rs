@@ -8,6 +8,7 @@ use std::{
 };
 
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;
 
 fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
@@ -54,7 +55,7 @@ impl Problem {
         problem
     }
 
-    fn arguments(&mut self) -> Arguments<'_, falchion::cuda::Cuda, f32, f32, f32> {
+    fn arguments(&mut self) -> OnDevice<'_> {
         Arguments::new(self.extents, &self.a, &self.b, &mut self.d)
     }
 
@@ -131,6 +132,67 @@ fn prepare_makes_every_kernel_that_run_may_take() {
         drop(stream.end_capture(flags).unwrap());
         assert!(by_kernel.is_ok() && by_type.is_ok(), "{extents:?}: {by_kernel:?} {by_type:?}");
     }
+}
+
+/// The same of batches and `prepare_batched`, whose kernel takes a single product, too.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
+    let (context, _) = device();
+    let machine = falchion::cuda::machine_of(&context).unwrap();
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let batches = [(64, (512, 512, 512)), (2, (4096, 2112, 7168)), (256, (128, 128, 128)), (1, (4096, 4096, 4096))];
+    let chosen = |&(batch, extents): &(usize, _)| Hopper::desc_for(extents, batch, &machine);
+    let distinct: std::collections::HashSet<_> = batches.iter().map(chosen).collect();
+    assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");
+    let kernel = Hopper::new().prepare_batched(&context).unwrap();
+    assert_eq!(*kernel.desc(), Hopper::DESC.for_batch(2));
+    // SAFETY: the slices are used on one stream.
+    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
+    unsafe {
+        context.disable_event_tracking();
+    }
+    let stream = context.new_stream().unwrap();
+    for (batch, extents @ (m, n, k)) in batches {
+        let (a, b) = (stream.alloc_zeros(batch * m * k).unwrap(), stream.alloc_zeros(batch * k * n).unwrap());
+        let mut d = stream.alloc_zeros::<f32>(batch * m * n).unwrap();
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+        let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d).batch(batch));
+        // One product is another kernel's, of `prepare`.
+        let by_type = if batch == 1 { Ok(()) } else { Hopper::new().run(Arguments::new(extents, &a, &b, &mut d).batch(batch)) };
+        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        drop(stream.end_capture(flags).unwrap());
+        assert!(by_kernel.is_ok() && by_type.is_ok(), "{batch} of {extents:?}: {by_kernel:?} {by_type:?}");
+    }
+}
+
+/// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made does, and replays.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_batch_is_prepared_before_a_capture() {
+    let (context, stream) = device();
+    let (batch, m, n, k) = (3, 128, 64, 32);
+    // A batch of products with one B is one product with all rows of A.
+    let mut problem = Problem::untracked(&context, &stream, (batch * m, n, k));
+    // A configuration that no other test prepares.
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().threadblock::<GemmShape<64, 64, 8>>().stages::<6>();
+    let plain = gemm.prepare(&context).unwrap();
+    let mut captured = |run: &dyn Fn(OnDevice<'_>) -> Result<(), Error>| {
+        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+        let Problem { a, b, d, .. } = &mut problem;
+        let answer = run(Arguments::new((m, n, k), &*a, &*b, d).batch(batch).batch_stride_b(0));
+        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+        (answer, stream.end_capture(flags))
+    };
+    let (refused, _) = captured(&|arguments| plain.run(arguments));
+    assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
+    let kernel = gemm.prepare_batched(&context).unwrap();
+    let (first, _) = captured(&|arguments| gemm.run(arguments));
+    let (second, graph) = captured(&|arguments| kernel.run(arguments));
+    assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+    graph.unwrap().expect("something was captured").launch().unwrap();
+    stream.synchronize().unwrap();
+    assert!(problem.is_right(&stream));
 }
 
 #[test]

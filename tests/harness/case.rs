@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     internals::{
         call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
-        operand::OperandKind,
+        operand::Vectors,
     },
     layout::Order,
 };
@@ -33,7 +33,7 @@ pub struct Buffers {
     pub c: HostBuffer,
     pub d: HostBuffer,
     /// bias_m and bias_n, poison behind their ends.
-    pub vectors: [Option<HostBuffer>; 2],
+    pub vectors: Vectors<HostBuffer>,
 }
 
 impl Buffers {
@@ -46,15 +46,12 @@ impl Buffers {
         let buffer = |which: usize, kind, view: &View<Elements>| {
             HostBuffer::poisoned(kind, first[which] + view.memory.length + behind[which])
         };
-        let vector = |which: usize| {
-            problem.vectors[which].map(|view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND)).transpose()
-        };
         let mut buffers = Self {
             a: buffer(0, types.a, &problem.a)?,
             b: buffer(1, types.b, &problem.b)?,
             c: buffer(2, types.c, &c)?,
             d: buffer(3, types.c, &problem.d)?,
-            vectors: [vector(0)?, vector(1)?],
+            vectors: problem.vectors.try_map(|_, view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND))?,
         };
         let lay = |buffer: &mut HostBuffer, which: usize, view: &View<Elements>, extents, from: Distribution| {
             let range = first[which]..first[which] + view.memory.length;
@@ -66,11 +63,11 @@ impl Buffers {
             lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;
             lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
         }
-        for (side, buffer) in OperandKind::BOTH.into_iter().zip(&mut buffers.vectors) {
-            let Some(buffer) = buffer.as_mut().filter(|_| reads.vectors[side.index()] || !poisoned) else { continue };
-            let row = View::packed(Elements::ALL, Order::Row, (1, problem.mn(side)), None);
-            let elements = buffer.slice_mut(0..problem.mn(side))?;
-            fill.source().fill(seed.wrapping_add(4 + side.index() as u64), elements, &row, (1, problem.mn(side)))?;
+        for (kind, buffer) in buffers.vectors.iter_mut().filter(|(kind, _)| reads.vectors.get(*kind).is_some() || !poisoned) {
+            let length = problem.mn(kind.side());
+            let row = View::packed(Elements::ALL, Order::Row, (1, length), None);
+            let seed = seed.wrapping_add(4 + kind.index() as u64);
+            fill.source().fill(seed, buffer.slice_mut(0..length)?, &row, (1, length))?;
         }
         if reads.source || !poisoned {
             lay(&mut buffers.c, 2, &c, (problem.m, problem.n), fill.source())?;
@@ -111,9 +108,8 @@ impl Buffers {
 const BEHIND: usize = 7;
 
 /// The vectors' buffers, poison and all.
-pub fn sliced(vectors: &[Option<HostBuffer>; 2]) -> Result<[Option<HostSlice<'_>>; 2], Error> {
-    let [m, n] = vectors.each_ref().map(|vector| vector.as_ref().map(HostBuffer::whole).transpose());
-    Ok([m?, n?])
+pub fn sliced(vectors: &Vectors<HostBuffer>) -> Result<Vectors<HostSlice<'_>>, Error> {
+    vectors.as_ref().try_map(|_, vector| vector.whole())
 }
 
 /// What the cases of a suite came to.

@@ -6,7 +6,7 @@ use falchion::{
     desc::GemmDesc,
     internals::{
         call::{Elements, Problem, Source, View},
-        operand::{Axis, OperandKind},
+        operand::{Axis, Vectors},
     },
     layout::Order,
     numeric::ComputeKind,
@@ -78,7 +78,7 @@ pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: [None; 2], scalars, workspace: None }
+    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
 }
 
 /// A problem for a description. D is column-major where the description is of exchanged operands.
@@ -124,7 +124,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut problem =
-        Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, vectors: [None; 2], scalars, workspace: None };
+        Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, vectors: Default::default(), scalars, workspace: None };
     let reads = d.class.output.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,
@@ -133,11 +133,11 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     };
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
     let reads = d.class.output.epilogue.framed(d.frame).reads(&scalars).vectors;
-    problem.vectors = OperandKind::BOTH.map(|side| {
-        let length = problem.mn(side) + random_vectors.below(3);
+    problem.vectors = Vectors::by(|kind| {
+        let length = problem.mn(kind.side()) + random_vectors.below(3);
         // One that is not read need not be there.
-        let given = random_vectors.once_in(2) || reads[side.index()];
-        given.then(|| View::vector(Elements::of(length), side))
+        let given = random_vectors.once_in(2) || reads.get(kind).is_some();
+        given.then(|| View::vector(Elements::of(length), kind.side()))
     });
     Guarded { problem, first, behind, poisoned: random.once_in(2) }
 }

@@ -116,7 +116,7 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
             sprinkle(&mut buffers.c, guarded.first[2], c, &mut random);
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
-        for vector in buffers.vectors.iter_mut().flatten() {
+        for (_, vector) in buffers.vectors.iter_mut() {
             let view = View::packed(Elements::of(vector.length()), Order::Row, (1, vector.length()), None);
             sprinkle(vector, 0, &view, &mut Random::new(seeds.1 ^ 7));
         }

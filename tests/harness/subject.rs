@@ -86,7 +86,8 @@ fn guarded(d: &GemmDesc) -> Guarded {
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
-    let problem = Problem { m, n, k, batch: 1, a, b, c: Source::Matrix(c), d: c, vectors: [None; 2], scalars, workspace: None };
+    let problem =
+        Problem { m, n, k, batch: 1, a, b, c: Source::Matrix(c), d: c, vectors: Default::default(), scalars, workspace: None };
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 
@@ -101,7 +102,7 @@ fn matrices<'a>(guarded: &Guarded, buffers: &'a Buffers, d: &'a mut HostBuffer) 
     let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
     let length = guarded.problem.d.memory.length;
     let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
-    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it"), vectors: [None, None] }
+    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it"), vectors: Default::default() }
 }
 
 impl Subject {

@@ -55,7 +55,7 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
         b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
         c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
         d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
-        vectors: [None, None],
+        vectors: Default::default(),
     };
     run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
     d

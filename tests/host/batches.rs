@@ -7,7 +7,7 @@ use falchion::{
     internals::{
         call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
-        operand::OperandKind,
+        operand::{OperandKind, VectorKind, Vectors},
         plan::HostProgram,
     },
     layout::Order,
@@ -61,12 +61,12 @@ fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, 
         let (c, d) = (view(orders.c, (m, n), batch, of_c), view(orders.c, (m, n), batch, of_d));
         let mut scalars = [0.0; 8];
         scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
-        let vectors =
-            [(OperandKind::A, m), (OperandKind::B, n)].map(|(side, length)| Some(View::vector(Elements::of(length), side)));
+        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
+        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
         let problem = Problem { m, n, k, batch, a, b, c: source, d, vectors, scalars, workspace: None };
         let (x, y) = (elements::<A>(1, a.memory.length), elements::<B>(2, b.memory.length));
-        let (of_m, of_n) = (elements::<C>(5, m), elements::<C>(6, n));
+        let of_vectors = Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
         let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
         for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
@@ -76,7 +76,7 @@ fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, 
                     b: HostSlice::new::<B>(&y[from(b)..]),
                     c: problem.c.map(|_| HostSlice::new::<C>(&z[from(c)..])),
                     d: HostSliceMut::new::<C>(&mut d[number * problem.d.batch_stride..]),
-                    vectors: [&of_m, &of_n].map(|vector| Some(HostSlice::new::<C>(vector))),
+                    vectors: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
                 };
                 let call: HostCall<'_> = problem.with(matrices);
                 run_on_host(desc, mode, call).unwrap_or_else(|error| panic!("{error}\n{problem:?}"));
@@ -129,11 +129,11 @@ fn mutated_products_of_a_batch_are_found() {
         scalars[0] = 1.0;
         let (a, b) = (view(orders.a, (m, k), batch, Apart::Packed), view(orders.b, (k, n), batch, Apart::One));
         let d = view(orders.c, (m, n), batch, Apart::Padded);
-        let problem = Problem { m, n, k, batch, a, b, c: Source::None, d, vectors: [None; 2], scalars, workspace: None };
+        let problem = Problem { m, n, k, batch, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None };
         let (x, y, mut z) =
             (elements::<A>(1, a.memory.length), elements::<A>(2, b.memory.length), vec![f32::NAN; d.memory.length]);
         let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));
-        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(&mut z), vectors: [None; 2] };
+        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(&mut z), vectors: Default::default() };
         run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
     for (desc, run) in [(Simt::DESC, run::<f32> as fn(&_, &_) -> _), (Hopper::DESC, run::<Bf16>)] {

@@ -123,7 +123,7 @@ fn results_lie_within_the_bound() {
                     b: of(&b),
                     c: None,
                     d: of(&d),
-                    vectors: [None, None],
+                    vectors: Default::default(),
                 })
                 .expect("slices");
                 assert!(verdict.is_right(), "{emulation:?} {data:?} {k}: {verdict:?}");

@@ -88,8 +88,19 @@ where
         let scalars = if case % 2 == 0 { [1.0, 0.0] } else { [0.75, -2.0] };
         let mut all = [0.0; 8];
         all[..2].copy_from_slice(&scalars);
-        let problem =
-            Problem { m, n, k, batch: 1, a, b, c: Source::InPlace, d: c, vectors: [None; 2], scalars: all, workspace: None };
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch: 1,
+            a,
+            b,
+            c: Source::InPlace,
+            d: c,
+            vectors: Default::default(),
+            scalars: all,
+            workspace: None,
+        };
         let run = |mode| {
             let mut d = c_elements.clone();
             let matrices = HostMatrices {
@@ -97,7 +108,7 @@ where
                 b: HostSlice::new::<B>(&b_elements),
                 c: Source::InPlace,
                 d: HostSliceMut::new::<C>(&mut d),
-                vectors: [None, None],
+                vectors: Default::default(),
             };
             run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
             d
@@ -193,7 +204,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
         b: HostSlice::new::<f32>(&b),
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
-        vectors: [None, None],
+        vectors: Default::default(),
     };
     run_on_host(program, mode, problem.with(matrices)).map(|()| d)
 }

@@ -51,7 +51,7 @@ impl RandomCase {
             scalars,
             batch: 1,
             workspace: None,
-            vectors: [None, None],
+            vectors: Default::default(),
         };
         let buffer = |kind, length| HostBuffer::poisoned(kind, length);
         let (mut a, mut b, d) = (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
@@ -84,7 +84,7 @@ impl RandomCase {
     fn verdict(&self) -> Result<Verdict, Error> {
         let (a, b, d): (HostSlice<'_>, _, _) =
             (self.a.slice(0..M * self.problem.k)?, self.b.slice(0..N * self.problem.k)?, self.d.slice(0..M * N)?);
-        check(&Claim { desc: &self.desc, problem: &self.problem, a, b, c: None, d, vectors: [None, None] })
+        check(&Claim { desc: &self.desc, problem: &self.problem, a, b, c: None, d, vectors: Default::default() })
     }
 }
 
@@ -152,7 +152,7 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
         case.compute(|_, _| claimed)?;
         let a = HostSlice::new::<numeric::Tf32>(&raw);
         let (b, d) = (case.b.slice(0..N)?, case.d.slice(0..M * N)?);
-        check(&Claim { desc: &case.desc, problem: &case.problem, a, b, c: None, d, vectors: [None, None] })
+        check(&Claim { desc: &case.desc, problem: &case.problem, a, b, c: None, d, vectors: Default::default() })
     };
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));

@@ -72,14 +72,14 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
         scalars,
         batch: 1,
         workspace: None,
-        vectors: [None, None],
+        vectors: Default::default(),
     };
     let matrices = HostMatrices {
         a: HostSlice::new::<Bf16>(&a),
         b: HostSlice::new::<Bf16>(&b),
         c: c.map_or(Source::InPlace, |c| Source::Matrix(HostSlice::new::<f32>(c))),
         d: HostSliceMut::new::<f32>(d),
-        vectors: [None, None],
+        vectors: Default::default(),
     };
     run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -87,7 +87,7 @@ impl Case {
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
         let matrices =
-            HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before"), vectors: [None, None] };
+            HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before"), vectors: Default::default() };
         run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {
@@ -103,7 +103,7 @@ impl Case {
 
     fn claim<'a>(&'a self, buffers: &'a Buffers, d: &'a HostBuffer) -> Claim<'a> {
         let [a, b, d] = [&buffers.a, &buffers.b, d].map(all);
-        Claim { desc: &self.desc, problem: &self.guarded.problem, a, b, c: None, d, vectors: [None, None] }
+        Claim { desc: &self.desc, problem: &self.guarded.problem, a, b, c: None, d, vectors: Default::default() }
     }
 
     fn judge(&self, buffers: &Buffers, d: &HostBuffer) -> Verdict {

@@ -10,7 +10,7 @@ use falchion::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         family::default_gemm_configuration::default_gemm_configurations,
         host::Mode,
-        operand::OperandKind,
+        operand::{VectorKind, Vectors},
     },
     layout::{ColMajor, Layout, Order, RowMajor},
     prelude::{Bf16, Sm90, TensorOp},
@@ -60,7 +60,9 @@ fn a_description_tells_the_users_vectors() {
     assert_eq!(user, <Relu<Add<Scaled<Alpha, Acc>, BiasN>> as Node>::DESC);
     assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
     let pins = Pins { epilogue: Some(user), ..Pins::NONE };
-    let sides = |d: &GemmDesc| OperandKind::BOTH.map(|side| d.class.output.epilogue.ops().contains(&Op::Vector(side)));
+    let sides = |d: &GemmDesc| {
+        [VectorKind::BiasM, VectorKind::BiasN].map(|kind| d.class.output.epilogue.ops().contains(&Op::Vector(kind)))
+    };
     type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
     let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
     assert_eq!((sides(&rows), sides(&columns)), ([false, true], [true, false]));
@@ -122,7 +124,7 @@ fn a_vector_that_is_not_read_need_not_be_there() {
     plain.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&[f32::NAN])).expect("the epilogue has no vectors");
     assert_eq!(d, [12.0; M * N]);
     let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    assert_eq!((reads.accumulator, reads.source, reads.vectors), (false, false, [true; 2]));
+    assert_eq!((reads.accumulator, reads.source, reads.vectors.iter().count()), (false, false, 2));
     gemm.run(Arguments::new((M, N, 2), &[], &[], &mut d).alpha(0.0).in_place(2.0).bias_m(&of_m).bias_n(&of_n))
         .expect("A is not read");
     assert_eq!((d[0], d[1], d[M * N - 1]), (0.0, 200.0, 2000.0));
@@ -140,7 +142,10 @@ fn a_vector_has_the_elements_of_c() {
         b: HostSlice::new::<f32>(&b),
         c: Source::None,
         d: HostSliceMut::new::<f32>(&mut d),
-        vectors: [Some(HostSlice::new::<f32>(&of_m)), Some(HostSlice::new::<f64>(&[1.0; N]))],
+        vectors: Vectors::by(|kind| match kind {
+            VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
+            VectorKind::BiasN => Some(HostSlice::new::<f64>(&[1.0; N])),
+        }),
     };
     let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));
     assert!(matches!(refused, Err(Error::Refused(Refusal::ElementType { .. }))), "{refused:?}");

@@ -15,7 +15,7 @@ use falchion::{
     internals::{
         call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
         host::Mode,
-        operand::OperandKind,
+        operand::VectorKind,
     },
     layout::{ColMajor, Order, RowMajor},
 };
@@ -24,7 +24,7 @@ use proptest::prelude::*;
 /// Random trees of at most 12 nodes: a leaf, or a node of smaller trees.
 fn tree() -> impl Strategy<Value = EpilogueDesc> {
     let scalar = || (0u8..8).prop_map(Op::Scalar);
-    let vector = any::<bool>().prop_map(|side| Op::Vector(OperandKind::BOTH[usize::from(side)]));
+    let vector = prop::sample::select(&VectorKind::ALL[..]).prop_map(Op::Vector);
     let leaf = prop_oneof![Just(Op::Accumulator), Just(Op::Source), vector, scalar(), any::<i32>().prop_map(Op::Constant)];
     let leaf = leaf.prop_map(EpilogueDesc::leaf);
     let trees = leaf.prop_recursive(5, 12, 2, move |inner| {
@@ -232,11 +232,12 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
         d: matrix,
         scalars: [1.0; 8],
         workspace: None,
-        vectors: [None, None],
+        vectors: Default::default(),
     };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
-    let matrices = HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d), vectors: [None, None] };
+    let matrices =
+        HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
     run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }

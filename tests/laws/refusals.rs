@@ -260,7 +260,7 @@ fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
             b: HostSlice::new::<f32>(&b),
             c: Source::None,
             d: HostSliceMut::new::<f32>(&mut d),
-            vectors: [None, None],
+            vectors: Default::default(),
         };
         match run_on_host(&default_f32(ArchKind::Sm70, ROWS), Mode::Fast, problem.with(matrices)) {
             Err(Error::Refused(refusal)) => refusal.to_string(),

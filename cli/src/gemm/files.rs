@@ -3,7 +3,10 @@
 use crate::{args::GemmArgs, failure::Failure, npy::NpyFile};
 use falchion::{
     epilogue::{EpilogueDesc, Op},
-    internals::operand::{OperandKind, VectorKind, Vectors},
+    internals::{
+        call::{Elements, Problem, View},
+        operand::{OperandKind, VectorKind, Vectors},
+    },
 };
 use std::path::Path;
 
@@ -23,7 +26,7 @@ pub struct Files {
 impl Files {
     /// Opens what was given; vectors, where the epilogue has them.
     pub fn open(args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<Self, Failure> {
-        let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
+        let open = |path: Option<&Path>| path.map(|path| NpyFile::open_batch(path, args.batch)).transpose();
         let (a, b, c) = (open(args.a_file.as_deref())?, open(args.b_file.as_deref())?, open(args.c_file.as_deref())?);
         let mut vectors = Vectors::NONE;
         for given in &args.vectors {
@@ -45,6 +48,14 @@ impl Files {
     /// Whether there is no file.
     pub fn none(&self) -> bool {
         [&self.a, &self.b, &self.c].into_iter().all(Option::is_none) && self.vectors.iter().next().is_none()
+    }
+
+    /// The same problem, a matrix that is alone in its file being that of all products.
+    pub fn shared(&self, problem: Problem) -> Problem {
+        let one = |file: &Option<NpyFile>| file.as_ref().is_some_and(|file| file.batch() == 1);
+        let of = |view: View<Elements>, file| if one(file) { view.batched(0) } else { view };
+        let (a, b, c) = (of(problem.a, &self.a), of(problem.b, &self.b), problem.c.map(|c| of(c, &self.c)));
+        Problem { a, b, c, ..problem }
     }
 
     /// m, n and k: from the flags, else from the files, which have to agree.

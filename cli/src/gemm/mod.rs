@@ -41,14 +41,10 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
         return explain::alone(&resolved, &desc, json);
     }
-    if args.batch != 1 && !(files.none() && args.out.is_none()) {
-        return Err(Failure::refused(
-            "--batch draws its operands and keeps its results: files hold one matrix; leave the files or --batch",
-        ));
-    }
     let extents = files.extents(args)?;
     let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
-    let problem = Problem { batch: args.batch, ..Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars) };
+    let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
+    let problem = files.shared(Problem { batch: args.batch, ..problem });
     let mut product = HostProduct::poisoned(&desc, &problem)?;
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 

@@ -189,11 +189,16 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Magic, version and header of a matrix of little-endian numbers.
-pub fn spell(number: Number, order: Order, (rows, columns): (usize, usize)) -> Vec<u8> {
+/// Extents as text, this between them.
+pub fn listed<N: ToString>(shape: &[N], between: &str) -> String {
+    shape.iter().map(N::to_string).collect::<Vec<_>>().join(between)
+}
+
+/// Magic, version and header of an array of little-endian numbers.
+pub fn spell(number: Number, order: Order, shape: &[usize]) -> Vec<u8> {
     let (mark, fortran) = (if number.bytes() == 1 { '|' } else { '<' }, if order.is_row() { "False" } else { "True" });
-    let code = number.code();
-    let mut text = format!("{{'descr': '{mark}{code}', 'fortran_order': {fortran}, 'shape': ({rows}, {columns}), }}");
+    let (code, shape) = (number.code(), listed(shape, ", "));
+    let mut text = format!("{{'descr': '{mark}{code}', 'fortran_order': {fortran}, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;
     let padded = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
     text = format!("{text:<width$}\n", width = padded - 1);
@@ -216,12 +221,14 @@ mod tests {
     fn what_is_spelled_reads_back() {
         for (number, _, _) in Number::ALL {
             for order in [Order::Row, Order::Col] {
-                let bytes = spell(number, order, (3, 1234));
-                assert_eq!(bytes.len() % ALIGNMENT, 0);
-                assert_eq!(bytes.last(), Some(&b'\n'));
-                let claimed = length(&bytes[8..10], bytes.len() as u64).unwrap();
-                assert_eq!(claimed, bytes.len() - 10);
-                assert_eq!(parse(&bytes[10..]), Ok(Header { number, big_endian: false, order, shape: vec![3, 1234] }));
+                for shape in [vec![3, 1234], vec![5, 3, 1234]] {
+                    let bytes = spell(number, order, &shape.iter().map(|&extent| extent as usize).collect::<Vec<_>>());
+                    assert_eq!(bytes.len() % ALIGNMENT, 0);
+                    assert_eq!(bytes.last(), Some(&b'\n'));
+                    let claimed = length(&bytes[8..10], bytes.len() as u64).unwrap();
+                    assert_eq!(claimed, bytes.len() - 10);
+                    assert_eq!(parse(&bytes[10..]), Ok(Header { number, big_endian: false, order, shape }));
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Matrices in .npy files.
+//! Matrices in .npy files: of two extents, and batches of them of three.
 //!
 //! A file is believed only as far as its length goes: nothing is allocated because a header says so.
 
@@ -10,7 +10,7 @@ use falchion::{
     numeric::{ElementKind, F16, Narrow},
 };
 use falchion_lab::owned::HostMatrix;
-use header::{Header, MAGIC, Number};
+use header::{Header, MAGIC, Number, listed};
 use std::{
     fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Write},
@@ -22,6 +22,7 @@ use tempfile::NamedTempFile;
 pub struct NpyFile {
     path: PathBuf,
     header: Header,
+    batch: usize,
     rows: usize,
     columns: usize,
     data: BufReader<File>,
@@ -30,21 +31,32 @@ pub struct NpyFile {
 impl NpyFile {
     /// Opens a file of a matrix.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        Self::of_shape(path, "a matrix of two extents", |shape| match *shape {
-            [rows, columns] => Some((rows, columns)),
-            _ => None,
+        Self::of_shape(path, |shape| match *shape {
+            [rows, columns] => Ok([1, rows, columns]),
+            _ => Err("a matrix of two extents was wanted".to_owned()),
+        })
+    }
+
+    /// Opens a file of `batch` matrices, or of one for all.
+    pub fn open_batch(path: &Path, batch: usize) -> Result<Self, Failure> {
+        Self::of_shape(path, |shape| match *shape {
+            [rows, columns] => Ok([1, rows, columns]),
+            [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
+            [matrices, ..] if shape.len() == 3 => Err(format!("--batch is {batch}; try --batch {matrices}")),
+            _ => Err("a matrix of two extents was wanted, or an array of three for a batch".to_owned()),
         })
     }
 
     /// Opens a file of a vector, as a matrix of one row; a matrix of one row or column is one.
     pub fn open_vector(path: &Path) -> Result<Self, Failure> {
-        Self::of_shape(path, "a vector", |shape| match *shape {
-            [length] | [1, length] | [length, 1] => Some((1, length)),
-            _ => None,
+        Self::of_shape(path, |shape| match *shape {
+            [length] | [1, length] | [length, 1] => Ok([1, 1, length]),
+            _ => Err("a vector was wanted".to_owned()),
         })
     }
 
-    fn of_shape(path: &Path, wanted: &str, extents: fn(&[u64]) -> Option<(u64, u64)>) -> Result<Self, Failure> {
+    /// Opens a file that holds matrices by its shape: how many, rows and columns; or else what was wanted.
+    fn of_shape(path: &Path, extents: impl Fn(&[u64]) -> Result<[u64; 3], String>) -> Result<Self, Failure> {
         let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
         let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
         let facts = fs::metadata(path).map_err(system)?;
@@ -73,21 +85,27 @@ impl NpyFile {
         let length = header::length(&claimed, left).map_err(refuse)?;
         let (text, left) = bytes(length, "is cut short in its header")?;
         let header = header::parse(&text).map_err(refuse)?;
-        let Some((rows, columns)) = extents(&header.shape) else {
-            let shape: Vec<_> = header.shape.iter().map(u64::to_string).collect();
-            return Err(refuse(format!("holds an array of shape ({}), and {wanted} was wanted", shape.join(", "))));
-        };
-        let needed = u128::from(rows).checked_mul(u128::from(columns)).and_then(|n| n.checked_mul(header.number.bytes() as u128));
+        let refuse_shape = |wanted| refuse(format!("holds an array of shape ({}), and {wanted}", listed(&header.shape, ", ")));
+        let [batch, rows, columns] = extents(&header.shape).map_err(refuse_shape)?;
+        let mut factors = [batch, rows, columns].into_iter().map(u128::from);
+        let needed = factors.try_fold(header.number.bytes() as u128, u128::checked_mul);
         if needed.is_none_or(|needed| needed > u128::from(left)) {
             let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
             return Err(refuse(format!(
-                "is cut short: {rows} x {columns} elements of {} bytes take {needed} bytes, and {left} are there",
+                "is cut short: {} elements of {} bytes take {needed} bytes, and {left} are there",
+                listed(&header.shape, " x "),
                 header.number.bytes()
             )));
         }
         let extent =
             |extent: u64| usize::try_from(extent).map_err(|_| refuse(format!("has an extent of {extent}, which is too large")));
-        Ok(Self { path: path.to_owned(), rows: extent(rows)?, columns: extent(columns)?, header, data })
+        let (batch, rows, columns) = (extent(batch)?, extent(rows)?, extent(columns)?);
+        Ok(Self { path: path.to_owned(), batch, rows, columns, header, data })
+    }
+
+    /// How many matrices there are.
+    pub fn batch(&self) -> usize {
+        self.batch
     }
 
     /// Rows and columns.
@@ -100,19 +118,23 @@ impl NpyFile {
         self.path.display().to_string()
     }
 
-    /// Reads the matrix into memory of whatever layout and type, rounding to nearest even.
+    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to nearest even.
     ///
     /// Numbers beyond an integer type's range are refused.
     pub fn read_into(mut self, matrix: &mut HostMatrix) -> Result<(), Failure> {
         let (kind, number, order) = (matrix.kind(), self.header.number, self.header.order);
         let (name, big_endian, data) = (self.path.display().to_string(), self.header.big_endian, &mut self.data);
+        let (batch, of_matrix, mut at) = (self.batch, self.rows.saturating_mul(self.columns), 0);
         matrix.try_fill(order, |row, column| {
             let x =
                 next(data, number, big_endian).map_err(|error| Failure::refused(format!("{name} cannot be read: {error}")))?;
             if kind.takes(x) {
+                at += 1;
                 return Ok(x);
             }
-            Err(Failure::refused(format!("{name} holds {x} in row {row}, column {column}, which is beyond {kind}")))
+            let number = if order.is_row() { at / of_matrix } else { at % batch };
+            let of = if batch == 1 { String::new() } else { format!(" of matrix {number}") };
+            Err(Failure::refused(format!("{name} holds {x} in row {row}, column {column}{of}, which is beyond {kind}")))
         })
     }
 }
@@ -168,7 +190,7 @@ impl NpyTarget {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Writes the matrix in the order in which it lies.
+    /// Writes the matrix in the order in which it lies; a batch of other than one as an array of three extents.
     pub fn write(self, matrix: &HostMatrix) -> Result<(), Failure> {
         let Self { path, file } = self;
         let mut to = BufWriter::with_capacity(1 << 18, file);
@@ -195,7 +217,9 @@ fn spell(to: &mut impl Write, matrix: &HostMatrix, path: &Path) -> Result<(), Fa
         ElementKind::F32 | ElementKind::Tf32 | ElementKind::Bf16 | ElementKind::E4m3 | ElementKind::E5m2 => Number::F32,
     };
     let order: Order = matrix.order();
-    to.write_all(&header::spell(number, order, matrix.extents())).map_err(|error| unwritable(path, error))?;
+    let (batch, (rows, columns)) = (matrix.batch(), matrix.extents());
+    let shape = if batch == 1 { vec![rows, columns] } else { vec![batch, rows, columns] };
+    to.write_all(&header::spell(number, order, &shape)).map_err(|error| unwritable(path, error))?;
     matrix.try_each(order, |x| {
         let written = match number {
             Number::F64 => to.write_all(&x.to_le_bytes()),

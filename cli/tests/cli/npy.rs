@@ -1,6 +1,6 @@
 //! Operands and results in .npy files.
 
-use crate::common::{Matrix, done, folder, load, npy, object, path, refused, save};
+use crate::common::{Matrix, done, folder, load, load_batch, npy, object, path, refused, save, save_batch};
 
 /// |got - want| is within k roundings of each product, and a few of the end.
 fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
@@ -127,6 +127,75 @@ fn types_without_a_word_in_numpy_are_written_as_f32() {
         done(&["transpose", "--on", "host", "--type", name, "--a-file", &out_name, "--out", &a_file, "--verify"]);
         let again = load(&path(&folder, "a.npy").0, 2, 3).2;
         assert_eq!((0..6).map(|at| again.at(at / 3, at % 3)).collect::<Vec<_>>(), want, "{name}");
+    }
+}
+
+/// Files of three extents hold a batch, in either order under either layout; a file of two holds the matrix of all products.
+#[test]
+fn files_of_a_batch_are_read_and_written() {
+    let folder = folder();
+    let batch = |rows, columns, seed| [0u64, 1, 2].map(|number| Matrix::random(rows, columns, seed + number));
+    let (a, b, c) = (batch(19, 7, 1), batch(7, 12, 10), batch(19, 12, 20));
+    let (out, out_name) = path(&folder, "d.npy");
+    for layouts in 0..8 {
+        let bit = |bit: usize| layouts >> bit & 1 == 1;
+        let [a_type, b_type, c_type] = [0, 1, 2].map(|at| format!("f32:{}", if bit(at) { "row" } else { "col" }));
+        for fortran in [false, true] {
+            // Some of the operands are one for all.
+            let file = |name: &str, batch: &[Matrix], shared: bool| {
+                let at = path(&folder, name).0;
+                if shared { save(&at, &batch[0], "<f4", fortran) } else { save_batch(&at, batch, fortran) }
+            };
+            let shared = [bit(0) && fortran, !bit(0) || fortran, bit(1) != bit(2)];
+            let [a_file, b_file, c_file] = [("a.npy", &a, shared[0]), ("b.npy", &b, shared[1]), ("c.npy", &c, shared[2])]
+                .map(|(name, x, one)| file(name, x, one));
+            let mut args = vec![
+                "gemm", "--on", "host", "--json", "--verify", "--batch", "3", "--a", &a_type, "--b", &b_type, "--c", &c_type,
+                "--a-file", &a_file, "--b-file", &b_file, "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5", "--beta",
+                "-0.5",
+            ];
+            args.extend(fortran.then_some("--checked"));
+            let said = object(&args);
+            assert_eq!((said["verified"].as_bool(), said["elements_checked"].as_u64()), (Some(true), Some(3 * 19 * 12)));
+            let (in_fortran, d) = load_batch(&out, 3, 19, 12);
+            assert_eq!(in_fortran, !bit(2));
+            for (number, d) in d.iter().enumerate() {
+                let of = |batch: &'_ [Matrix; 3], shared: bool| batch[if shared { 0 } else { number }].clone();
+                let want = of(&a, shared[0]).product(&of(&b, shared[1]), 1.5, -0.5, &of(&c, shared[2]));
+                close(d, &want, 2f64.powi(-24), 7);
+            }
+        }
+    }
+    // What was written is read, and one product has two extents.
+    let b_file = save(&path(&folder, "b.npy").0, &b[0], "<f4", false);
+    done(&["gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out", &out_name, "--verify"]);
+    assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
+    done(&["gemm", "--on", "host", "--batch", "1", "--m", "5", "--b-file", &b_file, "--out", &out_name, "--verify"]);
+    load(&out, 5, 12);
+}
+
+#[test]
+fn what_is_no_batch_is_refused() {
+    let folder = folder();
+    let of = |descr: &str, shape: &str| {
+        npy(&path(&folder, "a.npy").0, &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), &[200; 64])
+    };
+    for (batch, descr, shape, says) in [
+        ("3", "<f4", "(5, 2, 1)", "holds an array of shape (5, 2, 1), and --batch is 3; try --batch 5"),
+        ("1", "<f4", "(2, 2, 4)", "holds an array of shape (2, 2, 4), and --batch is 1; try --batch 2"),
+        (
+            "2",
+            "<f4",
+            "(2, 1, 2, 2)",
+            "of shape (2, 1, 2, 2), and a matrix of two extents was wanted, or an array of three for a batch",
+        ),
+        ("4", "<f4", "(4, 2, 3)", "is cut short: 4 x 2 x 3 elements of 4 bytes take 96 bytes, and 64 are there"),
+        ("2", "|u1", "(2, 2, 3)", "holds 200 in row 0, column 0 of matrix 0, which is beyond i8"),
+        ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, and A, m x k, has 7 x 3"),
+    ] {
+        let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
+        let sentence = refused(&["gemm", "--batch", batch, "--m", m, "--n", "1", "--a", "i8:row", "--a-file", &file]);
+        assert!(sentence.starts_with(&file) && sentence.ends_with(says), "{sentence}");
     }
 }
 

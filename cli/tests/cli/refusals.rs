@@ -47,10 +47,6 @@ fn usage() {
 fn what_does_not_exist_yet() {
     says(&[
         ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 is unsupported; try sm90"),
-        (
-            "gemm --m 1 --n 1 --k 1 --batch 2 --out d.npy",
-            "--batch draws its operands and keeps its results: files hold one matrix",
-        ),
         ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "the problem has 18446744073709551615 tiles"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         (

@@ -62,7 +62,7 @@ impl Steps {
 
     /// All of them in the order of [`Purpose`], A before B, C and D.
     pub fn in_order(mut self) -> Vec<SharedStep> {
-        self.0.sort_by_key(|step| (step.purpose, step.operand.map(|operand| operand as u8)));
+        self.0.sort_by_key(|step| (step.purpose, step.operand.map(Operand::name)));
         self.0
     }
 }

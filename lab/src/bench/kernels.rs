@@ -45,8 +45,9 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
-    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, batch: 1, knobs };
-    Ok(request.resolve(arch)?.desc)
+    let batch = problem.products();
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, batch, knobs };
+    Ok(request.resolve(arch)?.desc.for_batch(batch))
 }
 
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.
@@ -67,11 +68,11 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error
     let (mut descs, mut refused) = (Vec::new(), Vec::new());
     for (at, problem) in (1..).zip(problems) {
         match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {
+            Ok(desc) if descs.contains(&desc) => {}
             Ok(desc) => descs.push(desc),
             Err(sentence) => refused.push((at, sentence)),
         }
     }
-    descs.dedup();
     for desc in &descs {
         for unit in [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit)) {
             compile(Cache::global(), &unit, sm)?;

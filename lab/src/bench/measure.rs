@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
-    verify::{Claim, Distribution, Fill, HostBuffer, bound::Accumulation, sampled},
+    verify::{Claim, Distribution, Fill, HostBuffer, bound::Accumulation, of_batch, sampled},
 };
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
@@ -19,12 +19,10 @@ use falchion::{
     arch::ArchKind,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
     desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind},
-    epilogue::SCALARS,
     internals::{
         call::{Elements, Problem, Routes, Source, View},
         sys::driver::driver,
     },
-    layout::Order,
     numeric::{Combined, ElementKind},
     refusal::{Operand, Refusal},
 };
@@ -72,9 +70,6 @@ impl Bench {
     /// # Errors
     /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
     pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
-        if problem.batch.unwrap_or(1) != 1 {
-            return Err(measurement("batches are not supported yet"));
-        }
         let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
         let kernel = match &run.kernel {
             Some(kernel) => kernel.clone(),
@@ -84,7 +79,7 @@ impl Bench {
             },
         };
         let desc = *kernel.desc();
-        let numbers = problem_of(problem);
+        let numbers = problem.problem();
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
         let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
         // Whole numbers first: their sums are known, whatever the bound on others says.
@@ -201,42 +196,12 @@ pub(super) fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
     Ok(Combined { a, b, accumulator, c })
 }
 
-fn orders(problem: &SuiteProblem) -> [Order; 3] {
-    [problem.a.order, problem.b.order, problem.c.order]
-}
-
-/// A problem without its data; C is what D holds before.
-pub(crate) fn problem_of(suite: &SuiteProblem) -> Problem {
-    let [a, b, c] = orders(suite);
-    let matrix = |order: Order, leading: usize, rows: usize, columns: usize| {
-        let lines = order.packed(columns, rows);
-        View::new(Elements::of(lines.saturating_mul(leading)), order, leading)
-    };
-    let (m, n, k) = (suite.m, suite.n, suite.k);
-    let mut scalars = [0.0; SCALARS];
-    scalars[0] = suite.alpha.unwrap_or(1.0);
-    scalars[1] = suite.beta.unwrap_or(0.0);
-    Problem {
-        m,
-        n,
-        k,
-        a: matrix(a, suite.lda(), m, k),
-        b: matrix(b, suite.ldb(), k, n),
-        c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
-        d: matrix(c, suite.ldc(), m, n),
-        scalars,
-        batch: 1,
-        vectors: Default::default(),
-        workspace: None,
-    }
-}
-
-/// A, B, and what D holds before.
+/// A, B, and what D holds before, of each product.
 pub(crate) fn operands(problem: &Problem, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
     let filled =
         |kind: ElementKind, view: &View<Elements>, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
             let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
-            from.fill(seed, buffer.whole_mut()?, view, extents)?;
+            from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, problem.batch))?;
             Ok(buffer)
         };
     let Problem { m, n, k, .. } = *problem;
@@ -265,7 +230,7 @@ impl Ours<'_> {
         self.verify(desc, a, b, c)
     }
 
-    /// Runs once, and computes some rows again: the largest error over its bound.
+    /// Runs once, and computes some rows of each product again: the largest error over its bound.
     fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
         if self.problem.scalars[1] == 0.0 {
             // What is not written stays what it was: poison.

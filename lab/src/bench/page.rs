@@ -1,37 +1,58 @@
 //! The page made from the lines of one suite.
 
-use super::{data::Data, record::Line, statistics::geometric_mean};
+use super::{
+    data::Data,
+    record::Line,
+    statistics::geometric_mean,
+    suite::{Broadcast, Operand, SuiteProblem},
+};
 use falchion::refusal::Route;
 use std::fmt::Write;
 
 /// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
-    let columns = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |
-|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
-    if lines.iter().all(|line| line.problem.data.is_none()) {
-        return laid_out(title, command, &(summary(lines) + &refusals(lines)), columns, lines.iter().map(row));
+    let any = |of: fn(&SuiteProblem) -> bool| lines.iter().any(|line| of(&line.problem));
+    let (batches, data) = (any(|problem| problem.batch.is_some()), any(|problem| problem.data.is_some()));
+    let (mut head, mut rule, mut said) = (HEAD.to_owned(), RULE.to_owned(), summary(lines));
+    if batches {
+        head.insert_str(0, "| batch ");
+        rule.insert_str(0, "|--:");
     }
-    // Errors are of all elements, as shares of |A||B|; the page says so.
-    let (head, rule) = columns.split_once('\n').unwrap_or((columns, ""));
-    let columns = format!("{head} data | error | SGEMM's error | refused |\n{rule}---|--:|--:|---|");
-    let said = summary(lines)
-        + "\nErrors are the largest |D - AB| / (|A||B|) of all elements, in units of 2^-24, against DGEMM; SGEMM's is cuBLAS's on the same operands.\n";
-    laid_out(title, command, &said, &columns, lines.iter().map(with_errors))
+    if data {
+        head += " data | error | SGEMM's error | refused |";
+        rule += "---|--:|--:|---|";
+        // Errors are of all elements, as shares of |A||B|; the page says so.
+        said += "\nErrors are the largest |D - AB| / (|A||B|) of all elements, in units of 2^-24, against DGEMM; SGEMM's is cuBLAS's on the same operands.\n";
+    } else {
+        said += &refusals(lines);
+    }
+    let rows = lines.iter().map(|line| {
+        let batch = batches.then(|| line.problem.products().to_string());
+        let errors = data.then(|| errors(line)).into_iter().flatten();
+        batch.into_iter().chain(row(line)).chain(errors).collect::<Vec<_>>()
+    });
+    laid_out(title, command, &said, &format!("{head}\n{rule}"), rows)
 }
 
+/// The columns of every page.
+const HEAD: &str =
+    "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |";
+/// Their alignments.
+const RULE: &str = "|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
+
 /// A page: what made it, what it comes to, and a table whose head and rule are `columns`.
-pub(super) fn laid_out<const N: usize>(
+pub(super) fn laid_out(
     title: &str,
     command: &str,
     summary: &str,
     columns: &str,
-    rows: impl Iterator<Item = [String; N]>,
+    rows: impl Iterator<Item = impl AsRef<[String]>>,
 ) -> String {
     let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{summary}\n{columns}\n");
     for row in rows {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+        let _ = writeln!(text, "| {} |", row.as_ref().join(" | "));
     }
     text
 }
@@ -54,7 +75,7 @@ fn summary(lines: &[Line]) -> String {
     match (geometric_mean(&ratios), compared.iter().min_by(|left, right| left.0.total_cmp(&right.0))) {
         (Some(mean), Some((ratio, worst))) => said.push(format!(
             "**Geometric mean of the ratio {mean:.3}, worst {ratio:.3}** ({}), over {} of {}.",
-            shape(worst),
+            worst.problem,
             count(compared.len(), "problem"),
             lines.len()
         )),
@@ -83,20 +104,23 @@ fn summary(lines: &[Line]) -> String {
 /// A line for each problem that ours refuses, with its sentence.
 fn refusals(lines: &[Line]) -> String {
     let refused = lines.iter().filter_map(|line| Some((line, line.refused.as_ref()?)));
-    let said: String = refused.map(|(line, sentence)| format!("- {} is refused: {sentence}\n", shape(line))).collect();
+    let said: String = refused.map(|(line, sentence)| format!("- {} is refused: {sentence}\n", line.problem)).collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 fn row(line: &Line) -> [String; 15] {
     let p = &line.problem;
-    let padded = |operand: String, ld: Option<usize>| ld.map_or(operand.clone(), |ld| format!("{operand} ld {ld}"));
+    let matrix = |operand: Operand, ld: Option<usize>, shared: bool| {
+        let ld = ld.map_or(String::new(), |ld| format!(" ld {ld}"));
+        format!("{operand}{ld}{}", if shared { " shared" } else { "" })
+    };
     [
         p.m.to_string(),
         p.n.to_string(),
         p.k.to_string(),
-        padded(p.a.to_string(), p.lda),
-        padded(p.b.to_string(), p.ldb),
-        padded(p.c.to_string(), p.ldc),
+        matrix(p.a, p.lda, p.broadcast == Some(Broadcast::A)),
+        matrix(p.b, p.ldb, p.broadcast == Some(Broadcast::B)),
+        matrix(p.c, p.ldc, false),
         line.op.clone(),
         // A pipe would end the cell.
         [line.family.as_str(), line.config.as_str(), passes(line)].join(" ").trim().replace('|', "\\|"),
@@ -110,23 +134,16 @@ fn row(line: &Line) -> [String; 15] {
     ]
 }
 
-/// The same, with what the operands are drawn from and what came of it.
-fn with_errors(line: &Line) -> [String; 19] {
+/// What the operands are drawn from, and what came of it.
+fn errors(line: &Line) -> [String; 4] {
     let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
     let data = line.problem.data.map_or("random", Data::name).to_owned();
-    let more = [data, units(line.error), units(line.sgemm_error), line.refused.clone().unwrap_or_default()];
-    let mut cells = row(line).into_iter().chain(more);
-    core::array::from_fn(|_| cells.next().unwrap_or_default())
+    [data, units(line.error), units(line.sgemm_error), line.refused.clone().unwrap_or_default()]
 }
 
 /// How A and B reached the kernel, where one of them took a pass.
 fn passes(line: &Line) -> &str {
     if line.route == Route::Direct.name() { "" } else { &line.route }
-}
-
-fn shape(line: &Line) -> String {
-    let p = &line.problem;
-    format!("{}x{}x{}, {} {} {}", p.m, p.n, p.k, p.a, p.b, p.c)
 }
 
 fn count(number: usize, what: &str) -> String {
@@ -189,6 +206,24 @@ mod tests {
         assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [20; 3]);
+    }
+
+    /// A suite with batches has a column for them, in which other problems have 1, and says what is shared.
+    #[test]
+    fn batches_have_a_column_where_there_are_any() {
+        let mut of_batch = line(2500.0, Some(2000.0));
+        (of_batch.problem.batch, of_batch.problem.broadcast) = (Some(64), Some(super::Broadcast::B));
+        let text = page("X", "c", &[of_batch, line(2500.0, Some(5000.0))]);
+        for part in [
+            "worst 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 2.",
+            "\n| batch | m | n | k |",
+            "\n| 64 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col shared | f32:row |",
+            "\n| 1 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col | f32:row |",
+        ] {
+            assert!(text.contains(part), "{part}\nis not in\n{text}");
+        }
+        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
+        assert_eq!(columns, [17; 4]);
     }
 
     #[test]

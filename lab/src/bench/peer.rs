@@ -4,7 +4,11 @@ use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
 use crate::sys::cublaslt::{self, LtLaunch, LtOperand, LtProblem};
 use cudarc::cublaslt::sys::cublasComputeType_t::{self, *};
-use falchion::{Error, layout::Order, numeric::ElementKind};
+use falchion::{
+    Error,
+    internals::call::{Elements, View},
+    numeric::ElementKind,
+};
 
 /// The peer's name in a record.
 pub const NAME: &str = "cublaslt";
@@ -37,29 +41,27 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
         return None;
     }
     let (compute, scale) = arithmetic(a, c, problem.acc.as_deref())?;
-    let operand = |x: &Operand, ld: usize, rows: usize, columns: usize| {
-        let lines = if x.order == Order::Row { rows } else { columns };
-        Some(LtOperand {
-            element: x.element,
-            order: x.order,
-            ld: ld as u64,
-            batch_stride: (ld as u64).checked_mul(lines as u64)?,
-        })
+    let operand = |x: Operand, view: View<Elements>| LtOperand {
+        element: x.element,
+        order: x.order,
+        ld: view.leading(x.order) as u64,
+        batch_stride: view.batch_stride as u64,
     };
-    let d = operand(&problem.c, problem.ldc(), problem.m, problem.n)?;
+    let call = problem.problem();
+    let d = operand(problem.c, call.d);
     Some(LtProblem {
         m: problem.m as u64,
         n: problem.n as u64,
         k: problem.k as u64,
-        a: operand(&problem.a, problem.lda(), problem.m, problem.k)?,
-        b: operand(&problem.b, problem.ldb(), problem.k, problem.n)?,
+        a: operand(problem.a, call.a),
+        b: operand(problem.b, call.b),
         c: d,
         d,
-        batch: u32::try_from(problem.batch.unwrap_or(1)).ok()?,
+        batch: u32::try_from(call.batch).ok()?,
         compute,
         scale,
-        alpha: problem.alpha.unwrap_or(1.0),
-        beta: problem.beta.unwrap_or(0.0),
+        alpha: call.scalars[0],
+        beta: call.scalars[1],
         fast_accumulation: fp8(a) && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
     })
 }
@@ -124,5 +126,10 @@ mod tests {
         let p = typed("bf16", "bf16", "bf16", r#","lda":16,"batch":2,"alpha":2.0"#).unwrap();
         assert_eq!((p.a.ld, p.a.batch_stride, p.b.ld, p.b.batch_stride, p.d.ld, p.d.batch_stride), (16, 48, 7, 35, 5, 15));
         assert_eq!((p.batch, p.alpha, p.beta), (2, 2.0, 0.0));
+        for (operand, strides) in [("a", [0, 35]), ("b", [21, 0])] {
+            let p = typed("bf16", "bf16", "bf16", &format!(r#","batch":2,"broadcast":"{operand}","beta":-1.0"#)).unwrap();
+            assert_eq!(([p.a.batch_stride, p.b.batch_stride], p.d.batch_stride), (strides, 15));
+            assert_eq!((p.c, p.beta), (p.d, -1.0));
+        }
     }
 }

@@ -9,11 +9,13 @@
 use super::data::Data;
 use falchion::{
     Error,
+    epilogue::SCALARS,
+    internals::call::{Elements, Problem, Source, View},
     layout::MatrixType,
     numeric::{ElementKind, EmulationKind},
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 /// An operand as a suite spells it: `bf16:row`.
 pub type Operand = MatrixType;
@@ -26,6 +28,16 @@ pub enum Accumulate {
     Fast,
     /// Promoted to f32 every 128 products.
     Slow,
+}
+
+/// An operand that all products of a batch share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Broadcast {
+    /// A.
+    A,
+    /// B.
+    B,
 }
 
 /// One problem: D = epilogue(alpha * A*B, beta * C), A of m x k, B of k x n, C and D of m x n.
@@ -67,9 +79,12 @@ pub struct SuiteProblem {
     /// Scales C; 0 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// Independent products of this shape, one after another in memory; 1 when absent.
+    /// Independent products of this shape, their matrices one behind another; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
+    /// The operand that they share, with a stride of 0; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broadcast: Option<Broadcast>,
     /// An epilogue expression; the plain linear combination when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
@@ -109,6 +124,7 @@ impl SuiteProblem {
             alpha: None,
             beta: None,
             batch: None,
+            broadcast: None,
             epilogue: None,
             accumulate: None,
             seed: None,
@@ -118,10 +134,43 @@ impl SuiteProblem {
         }
     }
 
+    /// How many products there are: those of the batch, or 1.
+    #[must_use]
+    pub fn products(&self) -> usize {
+        self.batch.unwrap_or(1)
+    }
+
     /// Products and sums: `2 m n k` for each of the batch.
     #[must_use]
     pub fn operations(&self) -> f64 {
-        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
+        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.products() as f64
+    }
+
+    /// The call without its data; C is what D holds before.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        let (m, n, k, batch) = (self.m, self.n, self.k, self.products());
+        let matrix = |operand: Operand, leading, extents, shared: bool| {
+            let view = View::packed((), operand.order, extents, leading);
+            let view = if shared { view.batched(0) } else { view };
+            view.with(Elements::of(usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX)))
+        };
+        let mut scalars = [0.0; SCALARS];
+        scalars[0] = self.alpha.unwrap_or(1.0);
+        scalars[1] = self.beta.unwrap_or(0.0);
+        Problem {
+            m,
+            n,
+            k,
+            batch,
+            a: matrix(self.a, self.lda, (m, k), self.broadcast == Some(Broadcast::A)),
+            b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
+            c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
+            d: matrix(self.c, self.ldc, (m, n), false),
+            scalars,
+            vectors: Default::default(),
+            workspace: None,
+        }
     }
 
     /// A's leading dimension, given or by default.
@@ -144,7 +193,7 @@ impl SuiteProblem {
 
     /// What is wrong with the numbers, as a sentence.
     fn check(&self) -> Result<(), String> {
-        for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.batch.unwrap_or(1))] {
+        for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())] {
             if extent == 0 {
                 return Err(format!("`{name}` is 0; nothing would be measured"));
             }
@@ -162,11 +211,24 @@ impl SuiteProblem {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
         }
         let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
-        if self.data.is_some() && !(all_f32 && self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none()) {
-            return Err("`data` is for plain products of f32: no alpha, beta or epilogue".to_owned());
+        let plain = self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none() && self.batch.is_none();
+        if self.data.is_some() && !(all_f32 && plain) {
+            return Err("`data` is for plain products of f32: no alpha, beta, epilogue or batch".to_owned());
+        }
+        if self.broadcast.is_some() && self.batch.is_none() {
+            return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
         accumulator.map(drop).map_err(|because| format!("`acc` {because}"))
+    }
+}
+
+/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it.
+impl fmt::Display for SuiteProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { m, n, k, a, b, c, .. } = self;
+        self.batch.map_or(Ok(()), |batch| write!(f, "{batch} of "))?;
+        write!(f, "{m}x{n}x{k}, {a} {b} {c}")
     }
 }
 

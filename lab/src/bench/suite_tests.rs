@@ -22,11 +22,12 @@ fn a_plain_line_takes_the_defaults() {
 fn every_optional_field_is_read() {
     let line = concat!(
         r#"{"m":64,"n":32,"k":16,"a":"e4m3:row","b":"e4m3:col","c":"bf16:col","op":"tensorop","acc":"f32","lda":20,"ldb":21,"#,
-        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"epilogue":"relu(acc)","accumulate":"slow","seed":7,"knobs":{"stages":"3"}}"#
+        r#""ldc":70,"alpha":0.5,"beta":-1.0,"batch":3,"broadcast":"b","epilogue":"relu(acc)","accumulate":"slow","seed":7,"knobs":{"stages":"3"}}"#
     );
     let p = parse("s", line).unwrap().remove(0);
     assert_eq!((p.lda(), p.ldb(), p.ldc()), (20, 21, 70));
     assert_eq!((p.alpha, p.beta, p.batch, p.seed), (Some(0.5), Some(-1.0), Some(3), Some(7)));
+    assert_eq!((p.broadcast, p.products(), p.operations()), (Some(Broadcast::B), 3, 3.0 * 65536.0));
     assert_eq!(p.accumulate, Some(Accumulate::Slow));
     assert_eq!(p.knobs.get("stages").map(String::as_str), Some("3"));
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
@@ -49,6 +50,8 @@ fn errors_are_sentences_with_the_line_number() {
         (r#""k":16"#, r#""k":16,"op":"avx""#, "`op` is `avx`; it is `simt` or `tensorop`"),
         (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc` names the type `f8`"),
         (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
+        (r#""k":16"#, r#""k":16,"batch":2,"broadcast":"c""#, "unknown variant `c`, expected `a` or `b`"),
+        (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` is for the products of a batch, and there is no `batch`"),
     ] {
         let text = second(&PLAIN.replacen(from, to, 1));
         assert!(text.starts_with("suite odd, line 2: ") && text.contains(says), "{text}");
@@ -92,6 +95,27 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
     }
 }
 
+/// Batches on the CUDA cores and on tensor cores, some with tiles as small as their matrices: each runs in one launch, packed or with one B for all, and
+/// the peer is asked for as many products.
+#[test]
+fn the_suite_of_batches() {
+    use crate::bench::peer::lt_problem;
+    use falchion::desc::GemmMode;
+    let problems = parse("batch", include_str!("../../../benches/suites/batch.jsonl")).unwrap();
+    let mut kinds = std::collections::HashSet::new();
+    for problem in &problems {
+        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        assert_eq!((desc.check(), desc.class.mode), (Ok(()), GemmMode::Batched), "{problem:?}");
+        let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
+        assert_eq!(desc.routes(&call).expect("a route").workspace_bytes(), 0, "{problem}");
+        let of_b = if problem.broadcast.is_some() { 0 } else { problem.n * problem.k };
+        assert_eq!((call.a.batch_stride, call.b.batch_stride), (problem.m * problem.k, of_b));
+        assert_eq!((asked.batch as usize, asked.b.batch_stride as usize), (problem.products(), of_b));
+        kinds.insert((problem.m, problem.a.element, problem.b.order, problem.broadcast.is_some(), problem.knobs.is_empty()));
+    }
+    assert_eq!((problems.len(), kinds.len()), (21, 21));
+}
+
 /// f32 on tensor cores: both sizes, three modes, three kinds of data, and SGEMM's shape of the peer's problem for each.
 #[test]
 fn the_suite_of_f32_on_tensor_cores() {
@@ -113,9 +137,11 @@ fn the_suite_of_f32_on_tensor_cores() {
 fn data_is_of_plain_products_of_f32() {
     let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
     assert_eq!(serde_json::to_string(&parse("s", plain).unwrap()[0]).unwrap(), plain);
-    for (from, to) in [("f32:col", "bf16:col"), (r#""k":4"#, r#""k":4,"alpha":2.0"#), (r#""k":4"#, r#""k":4,"epilogue":"acc""#)] {
-        let says = sentence(&plain.replace(from, to));
-        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta or epilogue"), "{says}");
+    let more = |field: &str| plain.replace(r#""k":4"#, &format!(r#""k":4,{field}"#));
+    for line in [plain.replace("f32:col", "bf16:col"), more(r#""alpha":2.0"#), more(r#""epilogue":"acc""#), more(r#""batch":2"#)]
+    {
+        let says = sentence(&line);
+        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta, epilogue or batch"), "{says}");
     }
     assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
 }

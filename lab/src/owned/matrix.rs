@@ -4,6 +4,7 @@ use crate::resources::available_bytes;
 use crate::verify::{
     Distribution, HostBuffer,
     number::{Number, with_element},
+    of_batch,
 };
 use falchion::{
     Error,
@@ -13,11 +14,12 @@ use falchion::{
     refusal::Refusal,
 };
 
-/// A `rows` x `columns` matrix with its memory.
+/// A `rows` x `columns` matrix with its memory, or a batch of them, one behind another.
 #[derive(Clone, Debug)]
 pub struct HostMatrix {
     buffer: HostBuffer,
     order: Order,
+    batch: usize,
     rows: usize,
     columns: usize,
     leading: usize,
@@ -28,16 +30,35 @@ impl HostMatrix {
     ///
     /// # Errors
     /// [`Refusal::OutOfMemory`] when there is no room.
-    pub fn poisoned(kind: ElementKind, (rows, columns): (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
-        let count = View::new((), order, leading).elements((rows, columns), 1);
+    pub fn poisoned(kind: ElementKind, extents: (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
+        Self::batch_of(1, kind, extents, order, leading)
+    }
+
+    /// The same of so many matrices.
+    ///
+    /// # Errors
+    /// Those of [`poisoned`](Self::poisoned).
+    pub fn batch_of(
+        batch: usize,
+        kind: ElementKind,
+        (rows, columns): (usize, usize),
+        order: Order,
+        leading: usize,
+    ) -> Result<Self, Error> {
+        let count = View::packed((), order, (rows, columns), Some(leading)).elements((rows, columns), batch);
         let length = usize::try_from(count)
             .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
-        Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, rows, columns, leading })
+        Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, batch, rows, columns, leading })
     }
 
     /// The type of the elements.
     pub fn kind(&self) -> ElementKind {
         self.buffer.kind()
+    }
+
+    /// How many matrices there are.
+    pub fn batch(&self) -> usize {
+        self.batch
     }
 
     /// Rows and columns.
@@ -50,9 +71,10 @@ impl HostMatrix {
         self.order
     }
 
-    /// Where its elements lie, and how many there are.
+    /// Where its elements lie, and how many there are. One matrix is the same for all products of a batch.
     pub fn view(&self) -> View<Elements> {
-        View::new(Elements::of(self.buffer.length()), self.order, self.leading)
+        let one = View::new(Elements::of(self.buffer.length()), self.order, self.leading);
+        if self.batch == 1 { one } else { one.one_behind_another(self.extents()) }
     }
 
     /// The elements, to be read.
@@ -76,24 +98,29 @@ impl HostMatrix {
     /// # Errors
     /// Those of [`Distribution::fill`].
     pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
-        let (view, extents) = (self.view(), self.extents());
+        let view = self.view();
+        let extents = of_batch(&view, self.extents(), self.batch);
         from.fill(seed, self.slice_mut()?, &view, extents)
     }
 
-    /// Every row and column with the element's place, line by line of `order`, which need not be the matrix's.
+    /// Every row and column with the element's place: the indices (matrix, row, column) as numpy goes through them in C order, which is
+    /// [`Order::Row`], or in Fortran order. It need not be the matrix's.
     fn places(&self, order: Order) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
-        let Self { order: own, rows, columns, leading, .. } = *self;
-        let (lines, length) = (order.packed(columns, rows), order.packed(rows, columns));
-        (0..lines).flat_map(move |line| {
-            (0..length).map(move |along| {
-                let (row, column) = if order.is_row() { (line, along) } else { (along, line) };
-                (row, column, own.offset(row, column, leading))
+        let (by_row, view) = (order.is_row(), self.view());
+        let Self { batch, rows, columns, .. } = *self;
+        let (outer, inner) = if by_row { (batch, columns) } else { (columns, batch) };
+        (0..outer).flat_map(move |first| {
+            (0..rows).flat_map(move |row| {
+                (0..inner).map(move |last| {
+                    let (number, column) = if by_row { (first, last) } else { (last, first) };
+                    (row, column, view.offset(row, column) + number * view.batch_stride)
+                })
             })
         })
     }
 
-    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called line by line of
-    /// `order`, which need not be the matrix's.
+    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called in
+    /// C order or in Fortran order, which need not be the matrix's.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.
@@ -121,7 +148,7 @@ impl HostMatrix {
         with_element!(kind, E => set(&mut writer::<E>(slice)?))
     }
 
-    /// Every element, line by line of `order`, which need not be the matrix's.
+    /// Every element, in C order or in Fortran order, which need not be the matrix's.
     ///
     /// # Errors
     /// The first that `visit` returns.
@@ -201,6 +228,25 @@ mod tests {
         assert!(got[5].is_nan());
         let got = read(&filled(ElementKind::I8, Order::Row, &[0.5, 1.5, -2.5, 300.0, -300.0, f64::NAN]), Order::Row);
         assert_eq!(got, [0.0, 2.0, -2.0, 127.0, -128.0, 0.0]);
+    }
+
+    /// The indices (matrix, row, column) of 2 matrices of 2 x 3, the last or the first running through consecutive numbers.
+    #[test]
+    fn a_batch_is_filled_in_c_order_and_in_fortran_order() {
+        for own in [Order::Row, Order::Col] {
+            let mut batch = HostMatrix::batch_of(2, ElementKind::I32, (2, 3), own, 4).unwrap();
+            let mut next = 0.0;
+            let mut count = |_, _| {
+                next += 1.0;
+                Ok::<_, Error>(next)
+            };
+            batch.try_fill(Order::Row, &mut count).unwrap();
+            assert_eq!(read(&batch, Order::Row), (1..=12).map(f64::from).collect::<Vec<_>>());
+            assert_eq!(read(&batch, Order::Col), [1., 7., 4., 10., 2., 8., 5., 11., 3., 9., 6., 12.]);
+            let [first, second] = [0, 1].map(|number| own.offset(1, 2, 4) + number * own.packed(3, 2) * 4);
+            let elements = batch.slice().unwrap().of::<i32>().unwrap();
+            assert_eq!((elements[first], elements[second], elements.len()), (6, 12, second + 1));
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Elements, HostMatrices, HostSlice, Problem, Source, View},
+        call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
         operand::{OperandKind, Vectors},
     },
@@ -16,8 +16,8 @@ use falchion::{
     refusal::{Operand, Refusal},
 };
 
-/// Operands, results and scalars of one product, or of a batch, in the user's layouts. Matrices of a batch are one: rows of row-major ones lie below
-/// each other, columns of column-major ones side by side.
+/// Operands, results and scalars of one product, or of a batch, in the user's layouts. Matrices of a batch are one behind another; an operand may be
+/// one matrix that all products share.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
     /// A, m x k.
@@ -39,14 +39,17 @@ pub struct HostProduct {
 }
 
 impl HostProduct {
-    /// The matrices of a problem, all poison, those of a batch packed. What memory there was is not looked at; everything else about the
-    /// problem is checked before any memory is asked for.
+    /// The matrices of a problem, all poison, those of a batch packed, but where its stride is 0. What memory there was is not looked at; everything
+    /// else about the problem is checked before any memory is asked for.
     ///
     /// # Errors
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
-        let all = |view: View<Elements>, extents| view.with(Elements::ALL).one_behind_another(extents);
+        let all = |view: View<Elements>, extents| {
+            let all = view.with(Elements::ALL);
+            if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
+        };
         let (a, b, d) = (all(problem.a, (m, k)), all(problem.b, (k, n)), all(problem.d, (m, n)));
         let c = problem.c.map(|c| all(c, (m, n)));
         let vectors = Problem { a, b, c, d, ..*problem }.seen_by(desc)?.framed(desc.frame).vectors;
@@ -61,7 +64,7 @@ impl HostProduct {
         room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))))?;
         let orders = desc.orders();
         let matrix = |kind, view: View<Elements>, extents, order: Order| {
-            HostMatrix::poisoned(kind, of_batch(extents, order, batch), order, view.leading(order))
+            HostMatrix::batch_of(if view.batch_stride == 0 { 1 } else { batch }, kind, extents, order, view.leading(order))
         };
         let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
         Ok(Self {
@@ -79,10 +82,9 @@ impl HostProduct {
     /// The problem without its data.
     pub fn problem(&self) -> Problem {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
-        let view = |matrix: &HostMatrix, extents| matrix.view().one_behind_another(extents);
-        let (a, b, d) = (view(&self.a, (m, k)), view(&self.b, (k, n)), view(&self.d, (m, n)));
+        let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let vectors = self.vectors.as_ref().map(|kind, vector| View::vector(vector.view().memory, kind.side()));
-        let c = self.c.as_ref().map(|c| view(c, (m, n)));
+        let c = self.c.as_ref().map(HostMatrix::view);
         Problem { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
     }
 
@@ -123,36 +125,11 @@ impl HostProduct {
             Source::None => None,
             Source::Matrix(matrix) => Some(matrix.slice()?),
         };
-        let problem = self.problem();
-        let (one, [a, b, d]) = (Problem { batch: 1, ..problem }, [self.a.slice()?, self.b.slice()?, self.d.slice()?]);
-        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
+        let (problem, vectors) = (self.problem(), self.vectors.as_ref().try_map(|_, vector| vector.slice())?);
+        let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()?, vectors };
         let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
-        let of_product = |number: usize| {
-            let a = of_product(a, problem.a, number);
-            let b = of_product(b, problem.b, number);
-            let c = c.map(|c| of_product(c, problem.source().with(Elements::ALL), number));
-            let claim = Claim { desc, problem: &one, a, b, c, d: of_product(d, problem.d, number), vectors };
-            if multiplied <= ALL_ROWS {
-                verify::check(&claim)
-            } else {
-                verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0)
-            }
-        };
-        // Of a batch of empty matrices there may be any number.
-        let products = if problem.m == 0 || problem.n == 0 { 0 } else { problem.batch };
-        (0..products).try_fold(Verdict::default(), |verdict, number| Ok(verdict.and(of_product(number)?)))
+        if multiplied <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0) }
     }
-}
-
-/// The elements from a product's matrix of a batch on.
-fn of_product<'a>(all: HostSlice<'a>, view: View<Elements>, number: usize) -> HostSlice<'a> {
-    let first = number.saturating_mul(view.batch_stride).min(all.length());
-    all.get(first..all.length()).unwrap_or(all)
-}
-
-/// The extents of the one matrix that those of a batch are.
-fn of_batch((rows, columns): (usize, usize), order: Order, batch: usize) -> (usize, usize) {
-    if order.is_row() { (rows.saturating_mul(batch), columns) } else { (rows, columns.saturating_mul(batch)) }
 }
 
 /// Products of a GEMM, at most, every element of which is verified: some seconds of work.
@@ -196,6 +173,45 @@ mod tests {
                 assert_eq!(got, 2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z, "{a} {b} {c} {i} {j}");
             }
         }
+    }
+
+    /// A batch in which all products share B and C is right, and one element that is not, of the last product, is found.
+    #[test]
+    fn products_that_share_an_operand_are_verified() {
+        for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
+            let desc = described(a, b, c);
+            let one = Problem::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let shared = |view: View<Elements>| view.batched(0);
+            let problem = Problem { batch: 4, b: shared(one.b), c: one.c.map(shared), ..one };
+            let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
+            let source = product.c.as_ref().matrix().map(|c| c.batch());
+            assert_eq!((product.a.batch(), product.b.batch(), source, product.d.batch()), (4, 1, Some(1), 4));
+            let [from, of_c] = product.distributions(&desc);
+            product.a.draw(from, 1).unwrap();
+            product.b.draw(from, 2).unwrap();
+            let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
+            source.draw(of_c, 3).unwrap();
+            product.run(&desc, Mode::Fast).unwrap();
+            let verdict = product.verify(&desc).unwrap();
+            assert!(verdict.is_right() && verdict.elements_checked == 4 * 35, "{verdict}");
+            let mut places = 0..4 * 35;
+            let mut was = Vec::new();
+            product
+                .d
+                .try_each(Order::Row, |x| {
+                    was.push(x);
+                    Ok::<_, Error>(())
+                })
+                .unwrap();
+            let changed = |at: usize| if at == 4 * 35 - 1 { was[at] + 64.0 } else { was[at] };
+            product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
+            let verdict = product.verify(&desc).unwrap();
+            assert_eq!((verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))), (1, Some((4, 6))));
+        }
+        let desc = described("f32:row", "f32:col", "f32:col");
+        let one = Problem::of(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
+        let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one }).unwrap_err();
+        assert!(matches!(error, Error::Refused(Refusal::BatchOverlaps { .. })), "{error}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use falchion::{
     cuda::{CudaKernel, CudaMatrices, DeviceMatrix, transpose},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
+        operand::Vectors,
         pass::transpose::{Choice, Combine, HostTransposeCall, TransposeProblem},
         sys::driver::driver,
     },

@@ -14,7 +14,7 @@
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
-    epilogue::{EpilogueDesc, Op, SCALARS, registered},
+    epilogue::{Beside, EpilogueDesc, Op, SCALARS, registered},
     numeric::{ComputeKind, ElementKind},
 };
 
@@ -177,13 +177,22 @@ impl<'d> Evaluation<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::epilogue::{Apply, Function, Node};
+    use falchion::{
+        epilogue::{Apply, Function, Node},
+        internals::operand::{VectorKind, Vectors},
+    };
+
+    /// An element of C, and of the first vector 7, of the next 0.25, and so on.
+    fn beside<T: From<f32>>(source: T) -> Beside<T> {
+        let of_vector = |kind: VectorKind| T::from([7.0, 0.25][kind.index() % 2]);
+        Beside { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
+    }
 
     const SCALES: [f64; SCALARS] = [2.0, -0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0];
 
     fn of(text: &str, compute: ComputeKind, accumulator: Estimate, source: f64) -> Estimate {
         let desc: EpilogueDesc = text.parse().expect("it is an expression");
-        Evaluation::new(&desc, SCALES, compute).of(accumulator, [source, 7.0, 0.25])
+        Evaluation::new(&desc, SCALES, compute).of(accumulator, &beside(source))
     }
 
     #[test]
@@ -235,8 +244,13 @@ mod tests {
                 let scalars = SCALES;
                 let (mut rows, wanted) =
                     (falchion::internals::Rows::default(), of(text, ComputeKind::F32, Estimate { value, error }, source));
-                let got =
-                    falchion::internals::evaluate(&desc, &scalars, &[held], [&[source as f32], &[7.0], &[0.25]], &mut rows)[0];
+                let got = falchion::internals::evaluate(
+                    &desc,
+                    &scalars,
+                    &[held],
+                    beside(source as f32).map(std::slice::from_ref),
+                    &mut rows,
+                )[0];
                 assert!(
                     (f64::from(got) - wanted.value).abs() <= wanted.error,
                     "{text} of {held} and {source}: {got}, {wanted:?}"
@@ -258,7 +272,8 @@ mod tests {
         }
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
-        let of = |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, [0.0; 3]);
+        let of =
+            |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, &beside(0.0));
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");

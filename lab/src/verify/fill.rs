@@ -163,6 +163,14 @@ pub(crate) fn order_of<M>(view: &View<M>, (_, columns): (usize, usize)) -> Order
     if view.strides[1] == 1 && view.strides[0] >= columns { Order::Row } else { Order::Col }
 }
 
+/// The extents of the one matrix that a batch is, whose matrices are one behind another: rows of row-major ones lie below each other, columns of
+/// column-major ones side by side. One that all products share, with a stride of 0, is itself.
+pub(crate) fn of_batch<M>(view: &View<M>, (rows, columns): (usize, usize), batch: usize) -> (usize, usize) {
+    let matrices = if view.batch_stride == 0 { 1 } else { batch };
+    let by_row = order_of(view, (rows, columns)).is_row();
+    if by_row { (rows.saturating_mul(matrices), columns) } else { (rows, columns.saturating_mul(matrices)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@
 //! let desc = gemm.desc();
 //! let problem = Problem::of(&desc, (2, 4, 3), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
 //! let (a, b) = (HostSlice::new::<f32>(&a), HostSlice::new::<f32>(&b));
-//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: [None; 2] };
+//! let claim = |d| Claim { desc: &desc, problem: &problem, a, b, c: None, d, vectors: Default::default() };
 //! assert!(verify::check(&claim(HostSlice::new::<f32>(&d)))?.is_right());
 //!
 //! let mut wrong = d.clone();
@@ -42,8 +42,8 @@ mod verdict;
 
 pub use buffer::HostBuffer;
 pub use epilogue::USER_ULPS;
-pub(crate) use fill::order_of;
 pub use fill::{Distribution, Fill, draw};
+pub(crate) use fill::{of_batch, order_of};
 pub use number::poison;
 pub use verdict::{Element, Verdict};
 
@@ -52,7 +52,11 @@ use falchion::{
     Error,
     arch::OpKind,
     desc::GemmDesc,
-    internals::call::{Call, HostSlice, Matrices, Problem, Source},
+    epilogue::Beside,
+    internals::{
+        call::{Call, HostSlice, Matrices, Problem, Source, View},
+        operand::Vectors,
+    },
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
@@ -62,7 +66,7 @@ use reference::{Arithmetic, Operand};
 pub struct Claim<'a> {
     /// What computed it: says in what was accumulated, in which chains, and the epilogue.
     pub desc: &'a GemmDesc,
-    /// Extents, where elements lie, and scalars. The lengths are those of the slices.
+    /// Extents, where elements lie, products of a batch, and scalars. The lengths are those of the slices.
     pub problem: &'a Problem,
     /// A.
     pub a: HostSlice<'a>,
@@ -76,7 +80,7 @@ pub struct Claim<'a> {
     pub vectors: Vectors<HostSlice<'a>>,
 }
 
-/// Checks every element of D.
+/// Checks every element of D, of each product of a batch.
 ///
 /// # Errors
 /// [`Error::Refused`] when the slices do not hold what the shapes say.
@@ -85,7 +89,7 @@ pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
 }
 
 /// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D, the first and the last among
-/// them. Every tile that is at least `m / rows` high is looked at in each of its columns.
+/// them. Every tile that is at least `m / rows` high is looked at in each of its columns. Of a batch they are the same of each product.
 ///
 /// # Errors
 /// Those of [`check`].
@@ -111,11 +115,20 @@ fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
     rows
 }
 
-impl Claim<'_> {
-    /// Checks some rows, in order.
+impl<'a> Claim<'a> {
+    /// Checks some rows, in order, of each product.
     fn rows(&self, rows: &[usize]) -> Result<Verdict, Error> {
+        let Problem { m, n, batch, .. } = *self.problem;
+        // Of a batch of empty matrices there may be any number.
+        let products = if m == 0 || n == 0 { batch.min(1) } else { batch };
+        let verdict = |number| self.rows_of(number, rows);
+        (0..products).into_par_iter().map(verdict).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
+    }
+
+    /// The same of one product.
+    fn rows_of(&self, number: usize, rows: &[usize]) -> Result<Verdict, Error> {
         let desc = self.desc.for_scalars(&self.problem.scalars);
-        let call = self.call().seen_by(&desc)?.framed(desc.frame);
+        let call = self.call(number).seen_by(&desc)?.framed(desc.frame);
         let epilogue = desc.class.output.epilogue.framed(desc.frame);
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
@@ -132,15 +145,20 @@ impl Claim<'_> {
         tasks.into_par_iter().map(|(rows, columns)| job.compare(rows, columns)).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
-    /// The call whose result D is said to be: what D held before is a matrix of its own.
-    fn call(&self) -> Call<HostSlice<'_>> {
-        let Self { a, b, d, problem, vectors, .. } = *self;
-        let c = match (problem.c, self.c) {
-            (Source::Matrix(_), Some(c)) => Source::Matrix(problem.source().with(c)),
-            (Source::InPlace, Some(c)) => Source::Matrix(problem.d.with(c)),
-            _ => Source::None,
+    /// The call of one product whose result D is said to be: what D held before is a matrix of its own.
+    fn call(&self, number: usize) -> Call<HostSlice<'_>> {
+        let Self { a, b, c, d, problem, vectors, .. } = *self;
+        let from = |all: HostSlice<'a>, stride: usize| {
+            let first = number.saturating_mul(stride).min(all.length());
+            all.get(first..all.length()).unwrap_or(all)
         };
-        Call { c, ..problem.with(Matrices { a, b, c: Source::None, d, vectors }) }
+        let (source, [of_a, of_b, of_d]) = (problem.source(), [problem.a, problem.b, problem.d].map(|view| view.batch_stride));
+        let c = match (problem.c, c) {
+            (Source::None, _) | (_, None) => Source::None,
+            (_, Some(c)) => Source::Matrix(source.with(from(c, source.batch_stride))),
+        };
+        let matrices = Matrices { a: from(a, of_a), b: from(b, of_b), c: Source::None, d: from(d, of_d), vectors };
+        Call { c, batch: 1, ..problem.with(matrices) }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     operand::OperandKind,
     refusal::{Field, Refusal, Word},
     threadblock::MainloopKind,
-        warp::mma_warpgroup::reads_along_mn,
+    warp::mma_warpgroup::reads_along_mn,
 };
 
 impl GemmDesc {

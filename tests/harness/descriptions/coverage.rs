@@ -5,7 +5,7 @@ use falchion::{
     arch::ArchKind,
     desc::{COMBINATIONS, GemmDesc},
     epilogue::Op,
-    internals::operand::OperandKind,
+    internals::operand::VectorKind,
     threadblock::{SmemLayout, SwizzleKind},
     warp::{InterleaveKind, UnrollKind},
 };
@@ -57,9 +57,9 @@ impl Coverage {
 
     /// Vectors that no epilogue of a suite has, where A and B change places and where they do not.
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
-        let all = OperandKind::BOTH.into_iter().flat_map(|side| [false, true].map(|exchanged| (side, exchanged)));
-        let has = |d: &GemmDesc, (side, exchanged): (OperandKind, bool)| {
-            d.frame.is_exchanged() == exchanged && d.class.output.epilogue.ops().contains(&Op::Vector(side))
+        let all = VectorKind::ALL.into_iter().flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
+        let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
+            d.frame.is_exchanged() == exchanged && d.class.output.epilogue.ops().contains(&Op::Vector(kind))
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one))).map(|one| format!("{one:?}")).collect()
     }

@@ -123,19 +123,60 @@ pub fn save(path: &Path, matrix: &Matrix, descr: &str, fortran: bool) -> String 
     npy(path, &header, &data)
 }
 
+/// A .npy file of f32 of a batch of matrices, of shape (matrix, row, column), as numpy writes it.
+pub fn save_batch(path: &Path, batch: &[Matrix], fortran: bool) -> String {
+    let (fortran_order, places) = (if fortran { "True" } else { "False" }, places_of_batch(batch, fortran));
+    let (rows, columns, count) = (batch[0].rows, batch[0].columns, batch.len());
+    let header = format!("{{'descr': '<f4', 'fortran_order': {fortran_order}, 'shape': ({count}, {rows}, {columns}), }}");
+    let data: Vec<u8> = places.into_iter().flat_map(|(number, i, j)| (batch[number].at(i, j) as f32).to_le_bytes()).collect();
+    npy(path, &header, &data)
+}
+
+/// The indices (matrix, row, column) of a batch in C order or in Fortran order.
+fn places_of_batch(batch: &[Matrix], fortran: bool) -> Vec<(usize, usize, usize)> {
+    let places = batch[0].places(fortran).into_iter();
+    if fortran {
+        places.flat_map(|(i, j)| (0..batch.len()).map(move |number| (number, i, j))).collect()
+    } else {
+        let places: Vec<_> = places.collect();
+        (0..batch.len()).flat_map(|number| places.iter().map(move |&(i, j)| (number, i, j))).collect()
+    }
+}
+
+/// Reads a .npy file of a batch back: whether it is in Fortran order, and the matrices.
+pub fn load_batch(path: &Path, count: usize, rows: usize, columns: usize) -> (bool, Vec<Matrix>) {
+    let (_, fortran, numbers) = numbers(path, &[count, rows, columns]);
+    let mut batch = vec![Matrix { rows, columns, values: vec![f64::NAN; rows * columns] }; count];
+    for ((number, i, j), x) in places_of_batch(&batch, fortran).into_iter().zip(numbers) {
+        batch[number].values[i * columns + j] = x;
+    }
+    (fortran, batch)
+}
+
 /// Reads a .npy file back: its header's `descr` and `fortran_order`, and the matrix.
 pub fn load(path: &Path, rows: usize, columns: usize) -> (String, bool, Matrix) {
+    let (descr, fortran, numbers) = numbers(path, &[rows, columns]);
+    let mut matrix = Matrix { rows, columns, values: vec![f64::NAN; rows * columns] };
+    for (place, x) in matrix.places(fortran).into_iter().zip(numbers) {
+        matrix.values[place.0 * columns + place.1] = x;
+    }
+    (descr, fortran, matrix)
+}
+
+/// A .npy file's `descr` and `fortran_order`, and its numbers as they lie.
+fn numbers(path: &Path, shape: &[usize]) -> (String, bool, Vec<f64>) {
     let bytes = fs::read(path).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let (header, data) = (std::str::from_utf8(&bytes[10..10 + length]).unwrap(), &bytes[10 + length..]);
     assert_eq!(header.as_bytes().last(), Some(&b'\n'));
     assert_eq!((10 + length) % 64, 0);
-    assert!(header.contains(&format!("'shape': ({rows}, {columns})")), "{header}");
+    let spelled = format!("{shape:?}").replace('[', "(").replace(']', ")");
+    assert!(header.contains(&format!("'shape': {spelled}")), "{header}");
     let descr = header.split('\'').nth(3).unwrap().to_owned();
     let fortran = header.contains("'fortran_order': True");
     let size: usize = descr[2..].parse().unwrap();
-    assert_eq!(data.len(), rows * columns * size);
+    assert_eq!(data.len(), shape.iter().product::<usize>() * size);
     let number = |b: &[u8]| match descr.as_str() {
         "<f8" => f64::from_le_bytes(b.try_into().unwrap()),
         "<f4" => f32::from_le_bytes(b.try_into().unwrap()).into(),
@@ -145,11 +186,8 @@ pub fn load(path: &Path, rows: usize, columns: usize) -> (String, bool, Matrix) 
         "<i4" => i32::from_le_bytes(b.try_into().unwrap()).into(),
         other => panic!("{other}"),
     };
-    let mut matrix = Matrix { rows, columns, values: vec![f64::NAN; rows * columns] };
-    for (place, bytes) in matrix.places(fortran).into_iter().zip(data.chunks_exact(size)) {
-        matrix.values[place.0 * columns + place.1] = number(bytes);
-    }
-    (descr, fortran, matrix)
+    let numbers = data.chunks_exact(size).map(number).collect();
+    (descr, fortran, numbers)
 }
 
 /// A path in a folder, as text.

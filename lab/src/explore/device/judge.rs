@@ -3,7 +3,7 @@
 use crate::{
     bench::{
         SuiteProblem,
-        measure::{VERIFIED_ROWS, operands, problem_of},
+        measure::{VERIFIED_ROWS, operands},
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
@@ -30,7 +30,7 @@ pub(super) struct Judge {
 
 impl Judge {
     pub fn new(base: &GemmDesc, suite: &SuiteProblem) -> Result<Self, Error> {
-        let (problem, types) = (problem_of(suite), base.user_types());
+        let (problem, types) = (suite.problem(), base.user_types());
         let of = |fill: Fill| operands(&problem, types, fill, suite.seed.unwrap_or(1)).map(|[a, b, _]| Known { fill, a, b });
         let poison = HostBuffer::poisoned(types.c, problem.d.memory.length.saturating_add(2 * GUARD))?;
         Ok(Self { problem, poison, known: [of(Fill::Integers)?, of(Fill::Random)?] })

@@ -10,7 +10,6 @@ use super::{
 use crate::{
     bench::{
         Launch, Session, SuiteProblem,
-        measure::problem_of,
         peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     },
     sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
@@ -73,7 +72,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
     }
-    let problem = problem_of(&problem(desc, size)).seen_by(desc)?;
+    let problem = problem(desc, size).problem().seen_by(desc)?;
     let fitting = fitting((desc, desc.plan()?.needs()), &problem);
     let names = OperandKind::BOTH.map(|operand| Operand::of(operand.framed(desc.frame)));
     let [a, b] = OperandKind::BOTH.map(|operand| {

@@ -307,7 +307,7 @@ mod tests {
             (CUBLAS_COMPUTE_32I, ElementKind::I8, 1),
         ] {
             let x = |order| LtOperand { element, order, ld: 16, batch_stride: 256 };
-            let (a, b, c, d) = (x(Order::Row), x(Order::Col), x(Order::Col), x(Order::Row));
+            let (a, b, c, d) = (x(Order::Row), LtOperand { batch_stride: 0, ..x(Order::Col) }, x(Order::Col), x(Order::Row));
             let scale = scale(compute);
             let (alpha, beta, fast_accumulation) = (1.0, 0.0, element == ElementKind::E4m3);
             let problem = LtProblem { m: 16, n: 16, k: 16, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation };

@@ -87,11 +87,26 @@ fn row_major_tn_is_column_major_tn_exchanged() {
     assert!(!problem.column_major().exchanged && problem.column_major().first.transposed);
 }
 
+/// Matrices of a batch are as far apart in the library's form, the operands in each other's place or not; one that all products share has a stride of 0.
+#[test]
+fn strides_of_a_batch_stay_with_their_operands() {
+    for d in [Row, Col] {
+        let apart = |order, batch_stride| LtOperand { batch_stride, ..operand(order, 8, 8) };
+        let (a, b, c, d) = (apart(Row, 100), apart(Col, 0), apart(d, 200), apart(d, 300));
+        let (compute, scale) = (cublasComputeType_t::CUBLAS_COMPUTE_64F, ElementKind::F64);
+        let (m, n, k, batch, alpha, beta, fast_accumulation) = (8, 8, 8, 5, 1.0, 0.0, false);
+        let form = LtProblem { m, n, k, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation }.column_major();
+        let strides = [form.first, form.second, form.c, form.d].map(|x| x.batch_stride);
+        assert_eq!(strides, if form.exchanged { [0, 100, 200, 300] } else { [100, 0, 200, 300] });
+    }
+}
+
 #[test]
 fn spans_count_leading_dimensions_and_batches() {
     let x = LtOperand { element: ElementKind::Bf16, order: Row, ld: 10, batch_stride: 100 };
     assert_eq!(x.span_bytes(3, 4, 1), Some(2 * (20 + 4)));
     assert_eq!(x.span_bytes(3, 4, 2), Some(2 * (20 + 4 + 100)));
+    assert_eq!(LtOperand { batch_stride: 0, ..x }.span_bytes(3, 4, 9), x.span_bytes(3, 4, 1));
     assert_eq!(x.span_bytes(0, 4, 1), Some(0));
     assert_eq!(LtOperand { ld: u64::MAX, ..x }.span_bytes(u64::MAX, 4, 1), None);
 }
