@@ -45,6 +45,7 @@ pub mod desc;
 pub mod device;
 pub mod epilogue;
 mod error;
+mod facts;
 mod family;
 mod host;
 mod index;

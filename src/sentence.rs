@@ -64,6 +64,16 @@ impl Sentence {
     }
 }
 
+/// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
+macro_rules! say {
+    ($s:expr $(,)?) => { $s };
+    ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };
+    ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
+    ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { say!($s.number($n as u64) $(, $($rest)*)?) };
+    ($s:expr, $words:literal $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
+}
+pub(crate) use say;
+
 impl Default for Sentence {
     fn default() -> Self {
         Self::new()

@@ -179,6 +179,13 @@ impl SmemTile {
         }
     }
 
+    /// What the kernels' twin is made of.
+    pub(crate) const fn facts(&self) -> [(&'static str, u32); 6] {
+        let Self { mn, k, bits, base, shift, .. } = *self;
+        let swizzle = [("kSwizzleBits", bits), ("kSwizzleBase", base), ("kSwizzleShift", shift)];
+        [("kTileMn", mn), ("kTileK", k), ("kPitch", self.pitch()), swizzle[0], swizzle[1], swizzle[2]]
+    }
+
     /// Elements from one row to the next.
     pub const fn pitch(&self) -> u32 {
         self.row().saturating_add(self.padding)

@@ -2,6 +2,7 @@
 
 use super::fingerprint_assertion;
 use crate::{
+    facts::facts,
     index::{Coord, IndexMap, Tabled, affine, at},
     layout::algebra::Composed,
     numeric::{
@@ -79,7 +80,7 @@ pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String
             .zip(emulation.products())
             .fold(0u32, |packed, (number, product)| packed | product[operand.framed(frame).index()] << (4 * number))
     };
-    let facts = [
+    let own = [
         ("kParts", emulation.parts()),
         ("kProducts", emulation.products().len() as u32),
         ("kPartsOfA", packed(OperandKind::A)),
@@ -89,9 +90,7 @@ pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String
         ("kFew", EmulationKind::FEW),
     ];
     let mut text = String::from("struct EmulationFacts {\n");
-    for (fact, value) in facts {
-        let _ = writeln!(text, "  static constexpr unsigned {fact} = {value};");
-    }
+    text.push_str(&facts("unsigned", &own));
     let _ = writeln!(text, "  static constexpr bool kScales = {};\n}};", emulation.scales());
     text
 }

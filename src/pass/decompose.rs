@@ -22,6 +22,7 @@ use crate::{
     codegen::{
         DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header, fingerprint_assertion,
     },
+    facts::facts,
     numeric::EmulationKind,
     operand::Frame,
     pass::transpose::{Lanes, PieceMap},
@@ -189,11 +190,8 @@ impl DecomposeDesc {
         config.push_str(&DecomposePass::declaration());
         config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
         config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
-        let facts =
-            [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
-        for (fact, value) in facts {
-            let _ = writeln!(config, "  static constexpr int {fact} = {value};");
-        }
+        let own = [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
+        config.push_str(&facts("int", &own));
         config.push_str("};\n");
         let mut source = "#include \"config.cuh\"\n#include \"pass/decompose.cuh\"\n".to_owned();
         if with_fingerprints {

@@ -3,7 +3,7 @@
 use crate::{
     numeric::{ElementKind, EmulationKind, emulation::LineFacts},
     operand::OperandKind,
-    sentence::Sentence,
+    sentence::{Sentence, say},
 };
 
 /// Why `f32` is not emulated on tensor cores, or why those of a call cannot be.
@@ -44,44 +44,21 @@ impl EmulationRefusal {
             Self::NotEmulated => s.say(
                 "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and elements of tf32 keep 10 bits of fraction",
             ),
-            Self::NothingToEmulate { emulation, a, b } => s
-                .say("emulation = ")
-                .say(emulation.name())
-                .say(" makes parts of f32, and the elements are ")
-                .say(a.name())
-                .say(" and ")
-                .say(b.name())
-                .say("; try none"),
-            Self::NotFinite { operand, line } => s
-                .say(line_name(operand))
-                .number(line)
-                .say(" of ")
-                .say(operand.name())
-                .say(" has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6"),
-            Self::Window { operand, line, outside, nonzero } => s
-                .say(line_name(operand))
-                .number(line)
-                .say(" of ")
-                .say(operand.name())
-                .say(" has ")
-                .number(outside as u64)
-                .say(" of ")
-                .number(nonzero as u64)
-                .say(" numbers more than ")
-                .number(EmulationKind::WINDOW as u64)
-                .say(" binades below its largest, and emulation = f16x3 takes one in ")
-                .number(EmulationKind::FEW as u64)
-                .say("; take emulation = bf16x6"),
+            Self::NothingToEmulate { emulation, a, b } => {
+                say!(s, "emulation = ", word emulation.name(), " makes parts of f32, and the elements are ", word a.name(), " and ", word b.name(), "; try none")
+            }
+            Self::NotFinite { operand, line } => {
+                say!(s, word line_name(operand), number line, " of ", word operand.name(), " has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6")
+            }
+            Self::Window { operand, line, outside, nonzero } => {
+                say!(s, word line_name(operand), number line, " of ", word operand.name(), " has ", number outside, " of ", number nonzero, " numbers more than ", number EmulationKind::WINDOW, " binades below its largest, and emulation = f16x3 takes one in ", number EmulationKind::FEW, "; take emulation = bf16x6")
+            }
             Self::Captured => s.say(
                 "emulation = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take emulation = bf16x6",
             ),
-            Self::TooDeep { k, emulation, most } => s
-                .say("K = ")
-                .number(k as u64)
-                .say(" with emulation = ")
-                .say(emulation.name())
-                .say(" is beyond the largest extent, ")
-                .number(most),
+            Self::TooDeep { k, emulation, most } => {
+                say!(s, "K = ", number k, " with emulation = ", word emulation.name(), " is beyond the largest extent, ", number most)
+            }
         }
     }
 

@@ -1,16 +1,12 @@
 //! The sentence of each refusal.
 
 use super::{Field, Refusal, Route, beside_stages};
-use crate::{arch::OpKind, layout::Order, numeric::Combined, sentence::Sentence};
-
-/// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
-macro_rules! say {
-    ($s:expr $(,)?) => { $s };
-    ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };
-    ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
-    ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { say!($s.number($n as u64) $(, $($rest)*)?) };
-    ($s:expr, $words:literal $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
-}
+use crate::{
+    arch::OpKind,
+    layout::Order,
+    numeric::Combined,
+    sentence::{Sentence, say},
+};
 
 impl Refusal {
     /// The refusal in words.
@@ -78,33 +74,17 @@ impl Refusal {
                 say!(s, "the multistage main loop copies asynchronously, which ", word arch.name(), " cannot; sm80 and newer can, or take the pipelined one with 2 stages")
             }
             Self::CopyWidth { operand, bytes, element, nearest } => {
-                let s = s
-                    .say("an asynchronous copy of ")
-                    .say(operand.name())
-                    .say(" would move ")
-                    .number(bytes as u64)
-                    .say(" bytes at a time (")
-                    .say(element.name())
-                    .say("), and moves 4, 8 or 16");
-                if nearest == 0 {
-                    s.say("; no alignment helps this tile, take the pipelined main loop")
-                } else {
-                    s.say("; try alignment ").number(nearest as u64).say(", or take the pipelined main loop")
+                let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
+                match nearest {
+                    0 => s.say("; no alignment helps this tile, take the pipelined main loop"),
+                    _ => say!(s, "; try alignment ", number nearest, ", or take the pipelined main loop"),
                 }
             }
             Self::CopyNotWhole { operand, access, run, nearest } => {
-                let s = s
-                    .say("an asynchronous copy of ")
-                    .say(operand.name())
-                    .say(" moves ")
-                    .number(access as u64)
-                    .say(" elements, and only ")
-                    .number(run as u64)
-                    .say(" of them lie side by side in this layout of shared memory");
-                if nearest == 0 {
-                    s.say("; no alignment helps it, take another layout or the pipelined main loop")
-                } else {
-                    s.say("; try alignment ").number(nearest as u64)
+                let s = say!(s, "an asynchronous copy of ", word operand.name(), " moves ", number access, " elements, and only ", number run, " of them lie side by side in this layout of shared memory");
+                match nearest {
+                    0 => s.say("; no alignment helps it, take another layout or the pipelined main loop"),
+                    _ => say!(s, "; try alignment ", number nearest),
                 }
             }
             Self::AccessDoesNotDivideTile { operand, access, extent, nearest } => {
@@ -131,14 +111,7 @@ impl Refusal {
                     s.number(stages as u64).say(" stages of ").number(stage as u64)
                 };
                 let s = if beside > 0 { s.say(" and ").number(beside as u64).say(" beside them") } else { s };
-                let s = s
-                    .say("); sm_")
-                    .number(arch as u64)
-                    .say(" has ")
-                    .number(available as u64)
-                    .say(" for each of ")
-                    .number(blocks as u64)
-                    .say(if blocks == 1 { " block" } else { " blocks" });
+                let s = say!(s, "); sm_", number arch, " has ", number available, " for each of ", number blocks, word if blocks == 1 { " block" } else { " blocks" });
                 match self.stages_that_fit() {
                     Some(fit) => s.say("; try stages = ").number(fit as u64),
                     None => s.say("; take a smaller threadblock tile"),
@@ -239,13 +212,13 @@ impl Refusal {
             Self::TensorStride { operand, field, value, of, nearest } => {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is not a multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which TMA's strides are multiples; try ", number nearest)
             }
-            Self::TensorCorner { value, of, nearest } => signed(
-                signed(s.say("corner along dimension 0 = "), value)
-                    .say(" is not a multiple of ")
-                    .number(of as u64)
-                    .say(" elements, which are the 16 bytes at a multiple of which TMA begins a row; try "),
-                nearest,
-            ),
+            Self::TensorCorner { value, of, nearest } => {
+                let s = signed(s.say("corner along dimension 0 = "), value);
+                signed(
+                    say!(s, " is not a multiple of ", number of, " elements, which are the 16 bytes at a multiple of which TMA begins a row; try "),
+                    nearest,
+                )
+            }
             Self::PartlyShared { operand } => {
                 say!(s, "D and ", word operand.name(), " share some of their memory but not all of it; pass one matrix, or two that are apart")
             }

@@ -16,6 +16,7 @@
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
+    facts::facts,
     index::{Coord, IndexMap, at},
     operand::OperandKind,
     refusal::{
@@ -23,7 +24,6 @@ use crate::{
         rules::{multiple, within},
     },
 };
-use core::fmt::Write;
 
 /// Where stages and staging buffers begin: the period of the 128-byte swizzle.
 pub const ALIGNMENT_BYTES: u32 = 1024;
@@ -262,7 +262,7 @@ impl Pipeline {
 
     /// The ring as a C++ struct, for `kernels/threadblock/pipeline.cuh`.
     pub fn header(&self) -> String {
-        let facts: [(&str, u32); 15] = [
+        let own = [
             ("kStages", self.stages),
             ("kBytesA", self.stage_bytes[0]),
             ("kBytesB", self.stage_bytes[1]),
@@ -280,9 +280,7 @@ impl Pipeline {
             ("kWarpgroup", WARPS * 32),
         ];
         let mut text = String::from("struct RingFacts {\n");
-        for (name, value) in facts {
-            let _ = writeln!(text, "  static constexpr unsigned {name} = {value};");
-        }
+        text.push_str(&facts("unsigned", &own));
         text.push_str("};\n");
         text
     }

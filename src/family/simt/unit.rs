@@ -4,6 +4,7 @@ use super::WORK;
 use crate::{
     codegen::{ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, order_header, work_facts},
     desc::SimtDesc,
+    facts::facts,
     plan::Program,
     smem::Along,
     threadblock::{MmaBase, OperandDesc},
@@ -16,15 +17,9 @@ const TWIN: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kerne
 /// One operand's facts, as a C++ struct.
 fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
     let (smem, map) = (d.smem, d.thread_map());
-    let facts: &[(&str, u32)] = &[
-        ("kTileMn", smem.mn),
-        ("kTileK", smem.k),
+    let own = [
         ("kAccess", d.access),
         ("kSharedAccess", d.shared_access()),
-        ("kPitch", smem.pitch()),
-        ("kSwizzleBits", smem.bits),
-        ("kSwizzleBase", smem.base),
-        ("kSwizzleShift", smem.shift),
         ("kStageOffset", byte_offset),
         ("kThreads", map.threads),
         ("kVectorsContiguous", map.contiguous),
@@ -40,9 +35,7 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
     let mut text = format!("struct {name} {{\n  using Element = {};\n", d.element.cuda());
     let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
     let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
-    for (fact, value) in facts {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
+    text.push_str(&facts("int", smem.facts().iter().chain(&own)));
     text.push_str("};\n");
     text
 }
@@ -50,7 +43,7 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
 /// `config.cuh`: the components, the schedule and the epilogue, for the C++ templates.
 fn header(d: &SimtDesc, base: &MmaBase) -> String {
     let [a, b] = base.operands;
-    let facts: &[(&str, u32)] = &[
+    let own = [
         ("kTileM", base.tiles.block.m),
         ("kTileN", base.tiles.block.n),
         ("kTileK", base.tiles.block.k),
@@ -74,9 +67,7 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), d.class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
     text.push_str(&work_facts(WORK, d.class.mode));
-    for (fact, value) in facts_of_threads(&base.tiles, base.store_access).iter().chain(facts) {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
+    text.push_str(&facts("int", facts_of_threads(&base.tiles, base.store_access).iter().chain(&own)));
     text.push_str("};\n");
     text
 }

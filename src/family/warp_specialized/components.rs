@@ -18,7 +18,8 @@ use crate::{
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, is_input, reads_along_mn,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, is_input,
+        reads_along_mn,
     },
 };
 

@@ -3,6 +3,7 @@
 use super::desc::{Combine, Lanes, TransposeDesc};
 use crate::{
     codegen::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
+    facts::facts,
     pass::transpose::TransposeProgram,
     schedule::Schedule,
 };
@@ -60,15 +61,7 @@ fn combination(desc: &TransposeDesc) -> String {
 /// `config.cuh`: a description and its schedule, for the C++ templates.
 pub fn header(d: &TransposeDesc) -> String {
     let smem = d.smem();
-    let tile: &[(&str, u32)] = &[
-        ("kTileMn", smem.mn),
-        ("kTileK", smem.k),
-        ("kPitch", smem.pitch()),
-        ("kSwizzleBits", smem.bits),
-        ("kSwizzleBase", smem.base),
-        ("kSwizzleShift", smem.shift),
-    ];
-    let facts: &[(&str, u32)] = &[
+    let own = [
         ("kElementBytes", d.element_bytes),
         ("kTileRows", d.rows),
         ("kTileColumns", d.columns),
@@ -94,21 +87,15 @@ pub fn header(d: &TransposeDesc) -> String {
     text.push_str(&d.schedule().header());
     text.push_str(&combination(d));
     text.push_str("struct TileInSharedMemory {\n  static constexpr bool kAlongK = false;\n");
-    for (fact, value) in tile {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
+    text.push_str(&facts("int", &smem.facts()));
     text.push_str(
         "};\nstruct Config {\n  using Schedule = ::Schedule;\n  using Order = ::Order;\n  using Tile = TileInSharedMemory;\n",
     );
     if d.combine.kind().is_some() {
         text.push_str("  using Combine = ::Combine;\n");
     }
-    for (fact, value) in facts {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
-    for (fact, value) in flags {
-        let _ = writeln!(text, "  static constexpr bool {fact} = {value};");
-    }
+    text.push_str(&facts("int", &own));
+    text.push_str(&facts("bool", &flags));
     text.push_str("};\n");
     text
 }

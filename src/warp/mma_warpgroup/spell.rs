@@ -8,6 +8,7 @@ use super::{
     instruction::{ROWS, THREADS},
 };
 use crate::{
+    facts::facts,
     numeric::ElementKind,
     smem::{Along, CHUNK_BYTES},
 };
@@ -19,22 +20,9 @@ impl OperandTile {
         let one = self.tma_box();
         // A tile at 0 from its first row on is what every other descriptor is made of.
         let descriptor = self.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
-        let facts = [
-            ("kElementBytes", self.input().bytes_of(1)),
-            ("kMn", self.mn()),
-            ("kK", self.k()),
-            ("kBytes", self.bytes()),
-            ("kTileMn", one.mn),
-            ("kTileK", one.k),
-            ("kPitch", one.pitch()),
-            ("kSwizzleBits", one.bits),
-            ("kSwizzleBase", one.base),
-            ("kSwizzleShift", one.shift),
-        ];
+        let own = [("kElementBytes", self.input().bytes_of(1)), ("kMn", self.mn()), ("kK", self.k()), ("kBytes", self.bytes())];
         let mut text = format!("  struct {name} {{\n    static constexpr bool kAlongK = {};\n", self.along().is(Along::K));
-        for (fact, value) in facts {
-            let _ = writeln!(text, "    static constexpr int {fact} = {value};");
-        }
+        text.push_str(&facts("int", one.facts().iter().chain(&own)));
         let _ = writeln!(text, "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};");
         text
     }
@@ -99,7 +87,7 @@ impl MmaWarpgroup {
             OperandA::Shared(_) => 0,
             OperandA::Registers(_) => FRAGMENT_REGISTERS * STEPS,
         };
-        let facts = [
+        let own = [
             ("kM", ROWS),
             ("kN", instruction.n()),
             ("kK", self.b().k()),
@@ -108,9 +96,7 @@ impl MmaWarpgroup {
             ("kFragmentRegisters", fragment),
         ];
         let _ = writeln!(text, "  using Accumulator = {};", registers_of(accumulator).0);
-        for (fact, value) in facts {
-            let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-        }
+        text.push_str(&facts("int", &own));
         text.push_str(&self.multiply());
         text.push_str("};\n");
         text

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The floors, from the ground up. Rooms of one floor may know each other.
 const FLOORS: [&[&str]; 17] = [
-    &["arch", "index", "layout", "numeric", "operand", "sentence", "shape", "smem", "words"],
+    &["arch", "facts", "index", "layout", "numeric", "operand", "sentence", "shape", "smem", "words"],
     &["refusal"],
     &["schedule"],
     &["thread"],

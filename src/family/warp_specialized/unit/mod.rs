@@ -10,6 +10,7 @@ use crate::{
     },
     desc::{GemmMode, WarpSpecializedDesc},
     epilogue::tensor_store::StagingMap,
+    facts::facts,
     index::Map,
     operand::OperandKind,
     smem::Along,
@@ -25,7 +26,7 @@ const TWIN: &[(&str, &str)] = &[("family/warp_specialized.cuh", include_str!("..
 /// One operand's facts, as a C++ struct, and `own` lines of it.
 fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str) -> String {
     let (tile, shares) = (components.tile(operand), components.ring.shares(operand));
-    let facts = [
+    let own_facts = [
         ("kShares", shares),
         ("kShareMn", tile.mn() / shares),
         ("kBoxMn", components.box_mn(operand)),
@@ -33,9 +34,7 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
     ];
     let along_k = tile.along().is(Along::K);
     let mut text = format!("struct Operand{} {{\n  static constexpr bool kAlongK = {along_k};\n", operand.name());
-    for (fact, value) in facts {
-        let _ = writeln!(text, "  static constexpr unsigned {fact} = {value};");
-    }
+    text.push_str(&facts("unsigned", &own_facts));
     text.push_str(own);
     text.push_str("};\n");
     text
@@ -43,7 +42,7 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 
 /// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
 fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
-    let facts = [
+    let block = [
         ("kTileM", d.knobs.threadblock.m),
         ("kTileN", d.knobs.threadblock.n),
         ("kTileK", d.knobs.threadblock.k),
@@ -80,9 +79,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
     text.push_str(&work_facts(WORK, d.class.mode));
-    for (fact, value) in facts.iter().chain(&own.facts) {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
+    text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
 }

@@ -4,11 +4,11 @@ use super::{Mirrored, Own};
 use crate::{
     codegen::facts_of_threads,
     desc::WarpSpecializedDesc,
+    facts::facts,
     operand::OperandKind,
     threadblock::WarpSpecialized,
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
-use core::fmt::Write;
 use std::sync::Arc;
 
 /// One operand's facts: a box, and the fragments that are read from it.
@@ -18,14 +18,8 @@ fn operand(d: &WarpSpecializedDesc, (components, tiles): (&WarpSpecialized, &Thr
         OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
         OperandKind::B => (tiles.interleave[index], tiles.warp.n, tiles.lanes.n),
     };
-    let all: [(&str, u32); 12] = [
+    let own = [
         ("kMn", tile.mn),
-        ("kTileMn", tile.one.mn),
-        ("kTileK", tile.one.k),
-        ("kPitch", tile.one.pitch()),
-        ("kSwizzleBits", tile.one.bits),
-        ("kSwizzleBase", tile.one.base),
-        ("kSwizzleShift", tile.one.shift),
         ("kWarpMn", warp_mn),
         ("kLanes", lanes),
         ("kThreadMn", tiles.thread()[index]),
@@ -33,9 +27,7 @@ fn operand(d: &WarpSpecializedDesc, (components, tiles): (&WarpSpecialized, &Thr
         ("kFragmentAccess", tile.one.vector(interleave)),
     ];
     let mut text = format!("  using Element = {};\n", d.class.operand(operand).element.cuda());
-    for (fact, value) in all {
-        let _ = writeln!(text, "  static constexpr int {fact} = {value};");
-    }
+    text.push_str(&facts("int", tile.one.facts().iter().chain(&own)));
     text
 }
 
