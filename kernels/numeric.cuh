@@ -141,6 +141,18 @@ __device__ __forceinline__ unsigned convert_pair(float first, float second) {
 #endif
 }
 
+// --- two halves in one register ----------------------------------------------------------------------------------------
+
+// Neighbours, the first below.
+struct f16x2 { unsigned bits; };
+
+__device__ __forceinline__ f16x2 pair_of(f16 first, f16 second) { return f16x2{first.bits | unsigned(second.bits) << 16}; }
+__device__ __forceinline__ f16 half_of(f16x2 pair, int i) { return f16{(unsigned short)(pair.bits >> i * 16)}; }
+
+// Half i in place of both. A permutation, not a choice of halves by the instruction that multiplies: only one of the two pipes that
+// multiply halves makes that choice.
+__device__ __forceinline__ f16x2 both_of(f16x2 pair, int i) { return f16x2{__byte_perm(pair.bits, 0, i == 0 ? 0x1010 : 0x3232)}; }
+
 // --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
 
 __device__ __forceinline__ float mul_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -151,6 +163,12 @@ __device__ __forceinline__ f16 mul_add(f16 a, f16 b, f16 c) {
   asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(d.bits) : "h"(a.bits), "h"(b.bits), "h"(c.bits));
   return d;
 }
+// Both neighbours by one instruction, each rounded as it is alone.
+__device__ __forceinline__ f16x2 mul_add(f16x2 a, f16x2 b, f16x2 c) {
+  f16x2 d;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(d.bits) : "r"(a.bits), "r"(b.bits), "r"(c.bits));
+  return d;
+}
 
 __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
@@ -158,6 +176,11 @@ __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + uns
 __device__ __forceinline__ f16 plus(f16 a, f16 b) {
   f16 c;
   asm("add.rn.f16 %0, %1, %2;" : "=h"(c.bits) : "h"(a.bits), "h"(b.bits));
+  return c;
+}
+__device__ __forceinline__ f16x2 plus(f16x2 a, f16x2 b) {
+  f16x2 c;
+  asm("add.rn.f16x2 %0, %1, %2;" : "=r"(c.bits) : "r"(a.bits), "r"(b.bits));
   return c;
 }
 

@@ -17,7 +17,8 @@
 //! piece = max(16, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
 //! ```
 //!
-//! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32 bytes, where four do.
+//! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32 bytes, where four do. Sixteen k's of 16 bits
+//! would need pieces of 8 bytes: they have them for accumulators of `f16`, whose fragments then load 8 bytes at a time.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, threadblock::{Along, SmemTile}};
@@ -53,7 +54,7 @@ pub enum Along {
 pub const WAVEFRONT_BYTES: u32 = 128;
 
 /// Bytes of the widest access.
-const WIDEST_ACCESS: u32 = 16;
+pub(crate) const WIDEST_ACCESS: u32 = 16;
 
 impl Along {
     /// Whether both are the same; `==` for `const fn`s.
@@ -160,12 +161,12 @@ pub struct SmemTile {
 
 impl SmemTile {
     /// A choice made for a tile of `mn` x `k` elements. `turned` is how many k's a warp's store puts down
-    /// together; `None` where stores do not turn.
-    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element: ElementKind, turned: Option<u32>) -> Self {
+    /// together, and the least bytes of a piece; `None` where stores do not turn.
+    pub const fn of(choice: SmemLayout, mn: u32, k: u32, element: ElementKind, turned: Option<(u32, u32)>) -> Self {
         let plain = Self { along: choice.along(), mn, k, padding: 0, bits: 0, base: 0, shift: 0 };
         match (choice, turned) {
             (SmemLayout::Auto, None) => plain,
-            (SmemLayout::Auto, Some(together)) => Self { padding: spread(mn, element, together), ..plain },
+            (SmemLayout::Auto, Some(pieces)) => Self { padding: spread(mn, element, pieces), ..plain },
             (SmemLayout::Padded { padding, .. }, _) => Self { padding, ..plain },
             (SmemLayout::Swizzled { bits, base, shift, .. }, _) => Self { bits, base, shift, ..plain },
         }
@@ -245,11 +246,11 @@ impl SmemTile {
 }
 
 /// The padding, in elements, that spreads a transposing store over all banks: see the head of this file.
-const fn spread(mn: u32, element: ElementKind, together: u32) -> u32 {
+const fn spread(mn: u32, element: ElementKind, (together, least): (u32, u32)) -> u32 {
     let (lanes_bytes, row) = (element.bytes_of(WARP), element.bytes_of(mn));
     let delivered = if lanes_bytes < WAVEFRONT_BYTES { lanes_bytes } else { WAVEFRONT_BYTES };
     let share = delivered / at_least_one(together);
-    let piece = if share < WIDEST_ACCESS { WIDEST_ACCESS } else { share };
+    let piece = if share < least { least } else { share };
     let odd = row.div_ceil(piece) | 1;
     element.elements_in(odd.saturating_mul(piece).saturating_sub(row))
 }

@@ -22,7 +22,6 @@ struct TileStore {
   using Accumulator = typename Config::Accumulator;
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
-  using Sums = Accumulator[Config::A::kThreadMn * Config::B::kThreadMn];
   using WarpMma = warp::MmaSimt<Config>;
 
   WarpMma& warp_mma;
@@ -36,13 +35,16 @@ struct TileStore {
     if constexpr (Kind == StepKind::StorePartials) {
       if (slice == Slice) {
 #pragma unroll
-        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.sums[i];
+        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.sum(i);
       }
     } else if constexpr (Kind == StepKind::ReducePartials) {
       if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i)
-          warp_mma.sums[i] = plus(warp_mma.sums[i], partials[PartialsMap<Config>::at(within, i)]);
+        for (int i = 0; i < WarpMma::kSums; ++i) {
+          auto const partial = [&](int accumulator) { return partials[PartialsMap<Config>::at(within, accumulator)]; };
+          if constexpr (WarpMma::kPacked == 2) warp_mma.sums[i] = plus(warp_mma.sums[i], pair_of(partial(2 * i), partial(2 * i + 1)));
+          else warp_mma.sums[i] = plus(warp_mma.sums[i], partial(i));
+        }
       }
     }
   }
@@ -81,7 +83,7 @@ struct TileStore {
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
 #pragma unroll
           for (int l = 0; l < width; ++l)
-            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sums[i * columns + j + l]), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
+            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sum(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
           *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
         }
       }

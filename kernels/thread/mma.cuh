@@ -17,4 +17,18 @@ __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], 
   }
 }
 
+// The same of halves, two neighbours a register, along N those of the sums.
+template <int M, int N>
+__device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 const (&b)[N / 2], f16x2 (&sums)[M * N / 2]) {
+#pragma unroll
+  for (int i = 0; i < M; ++i) {
+    f16x2 const both = both_of(a[i / 2], i % 2);
+#pragma unroll
+    for (int step = 0; step < N / 2; ++step) {
+      int const j = i % 2 == 0 ? step : N / 2 - 1 - step;
+      sums[i * (N / 2) + j] = mul_add(both, b[j], sums[i * (N / 2) + j]);
+    }
+  }
+}
+
 }  // namespace thread

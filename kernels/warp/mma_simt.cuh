@@ -61,6 +61,9 @@ struct DepthMap {
   }
 };
 
+template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
+template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
+
 // One thread's share: two fragments of each operand, and the accumulators.
 template <class Config>
 struct MmaSimt {
@@ -69,10 +72,14 @@ struct MmaSimt {
   using Accumulator = typename Config::Accumulator;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
+  // Halves lie two in one register: neighbours of a fragment, and neighbours along N of the sums.
+  static constexpr int kPacked = Config::kPacked;
+  using Register = typename Either<kPacked == 2, f16x2, Accumulator>::Type;
+  static constexpr int kSums = A::kThreadMn * B::kThreadMn / kPacked;
 
-  Accumulator a[2][A::kThreadMn];
-  Accumulator b[2][B::kThreadMn];
-  Accumulator sums[A::kThreadMn * B::kThreadMn];
+  Register a[2][A::kThreadMn / kPacked];
+  Register b[2][B::kThreadMn / kPacked];
+  Register sums[kSums];
   int mn_a, mn_b, k;
   // The thread's part of both operands, in the stage that is read: carried from stage to stage, not computed anew.
   char const* from_a;
@@ -117,6 +124,12 @@ struct MmaSimt {
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
+  // One of the sums, rows of which lie one behind the other.
+  __device__ __forceinline__ Accumulator sum(int i) const {
+    if constexpr (kPacked == 2) return half_of(sums[i / 2], i % 2);
+    else return sums[i];
+  }
+
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
@@ -135,7 +148,7 @@ struct MmaSimt {
   __device__ __forceinline__ void hold() {
     if constexpr (sizeof(typename A::Element) == 1) {
 #pragma unroll
-      for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) asm volatile("" : "+r"(sums[i]));
+      for (int i = 0; i < kSums; ++i) asm volatile("" : "+r"(sums[i]));
     }
   }
 
@@ -155,18 +168,32 @@ struct MmaSimt {
   }
 
   template <class Operand, class Map>
-  __device__ __forceinline__ void load_operand(char const* from, int mn, int group, Accumulator (&fragment)[Operand::kThreadMn]) {
+  __device__ __forceinline__ void load_operand(char const* from, int mn, int group, Register (&fragment)[Operand::kThreadMn / kPacked]) {
     using Element = typename Operand::Element;
     constexpr int width = Operand::kFragmentAccess;
     using Tile = smem::SmemTile<Operand>;
     // Without slices of K, k is 0 to the compiler.
     int const here_mn = Tile::here(mn), here_k = Config::kWarpsK > 1 ? Tile::here(k) : k;
+    if constexpr (kPacked == 2 && width == 1) {
 #pragma unroll
-    for (int i = 0; i < Operand::kThreadMn; i += width) {
-      int const at = Tile::rest(here_mn, here_k, Map::of_element(i), group);
-      auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
+      for (int i = 0; i < Operand::kThreadMn; i += 2) {
+        auto const half = [&](int j) { return reinterpret_cast<f16 const*>(from)[Tile::rest(here_mn, here_k, Map::of_element(i + j), group)]; };
+        fragment[i / 2] = pair_of(half(0), half(1));
+      }
+    } else {
 #pragma unroll
-      for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);
+      for (int i = 0; i < Operand::kThreadMn; i += width) {
+        int const at = Tile::rest(here_mn, here_k, Map::of_element(i), group);
+        if constexpr (kPacked == 2) {
+          auto const vector = *reinterpret_cast<Vector<f16x2, width / 2> const*>(reinterpret_cast<Element const*>(from) + at);
+#pragma unroll
+          for (int j = 0; j < width / 2; ++j) fragment[i / 2 + j] = vector.element[j];
+        } else {
+          auto const vector = *reinterpret_cast<Vector<Element, width> const*>(reinterpret_cast<Element const*>(from) + at);
+#pragma unroll
+          for (int j = 0; j < width; ++j) fragment[i + j] = convert<Accumulator>(vector.element[j]);
+        }
+      }
     }
   }
 };

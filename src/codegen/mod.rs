@@ -7,7 +7,9 @@ use crate::{
     desc::{Class, GemmMode},
     epilogue,
     index::{IndexMap, Map, fingerprint},
+    numeric::ElementKind,
     operand::VectorKind,
+    thread::mma::packed,
     threadblock::{SwizzleKind, TileOrder, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
@@ -214,7 +216,7 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-pub(crate) fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'static str, u32); 8] {
+pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> [(&'static str, u32); 9] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -224,6 +226,7 @@ pub(crate) fn facts_of_threads(tiles: &ThreadTiles, store_access: u32) -> [(&'st
         ("kLanesM", lanes.m),
         ("kLanesN", lanes.n),
         ("kThreadsPerSlice", tiles.threads_per_slice()),
+        ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
     ]
 }

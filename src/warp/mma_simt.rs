@@ -31,15 +31,19 @@ pub struct LaneArrangement {
 }
 
 impl LaneArrangement {
-    /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more lanes along N.
-    pub const fn of(warp_m: u32, warp_n: u32) -> Self {
+    /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more lanes along N; along M for accumulators of
+    /// `f16`, so that what is permuted of A is in more products.
+    pub const fn of(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
         let mut best = Self { m: 1, n: WARP };
         let mut least = u32::MAX;
         let mut m = 1;
         while m <= WARP {
             let n = WARP / m;
             let sum = (warp_m / m).saturating_add(warp_n / n);
-            if warp_m.is_multiple_of(m) && warp_n.is_multiple_of(n) && sum < least {
+            if warp_m.is_multiple_of(m)
+                && warp_n.is_multiple_of(n)
+                && (sum < least || sum == least && matches!(accumulator, ElementKind::F16))
+            {
                 least = sum;
                 best = Self { m, n };
             }

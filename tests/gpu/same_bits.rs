@@ -2,12 +2,13 @@
 
 use crate::harness::{
     case::Buffers,
+    completions::tiles_of_halves,
     descriptions::{self, coverage::Coverage, description},
     on_cuda::OnCuda,
     problems::Guarded,
     same_bits::{MOST_WORK, compare, roles, threads},
 };
-use falchion::{desc::GemmDesc, numeric::ElementKind};
+use falchion::{arch::ArchKind, desc::GemmDesc, numeric::ElementKind};
 use falchion_lab::verify::draw;
 use rayon::prelude::*;
 
@@ -47,6 +48,24 @@ fn the_device_gives_the_hosts_bits() {
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
     println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&descriptions));
     assert!(pairs >= 500 && distinct(&descriptions) >= 100 && kinds.iter().all(|&count| count >= 5));
+}
+
+/// Whether both products of one instruction are rounded as each alone is: bit by bit, denormals and what is not finite among them.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn halves_two_a_register_give_the_hosts_bits() {
+    let device = OnCuda::new();
+    let all = tiles_of_halves(ArchKind::Sm90);
+    all.par_iter().enumerate().for_each(|(i, desc)| {
+        let on_device = |guarded: &Guarded, buffers: &Buffers, _| {
+            let mut after = buffers.clone();
+            after.run(&device, desc, guarded)?;
+            Ok(after.d)
+        };
+        for seed in 0..6 {
+            compare(desc, (0, draw(i as u64, seed)), true, &on_device).unwrap_or_else(|error| panic!("{error} {desc:?}"));
+        }
+    });
 }
 
 /// Whether the CUDA cores that TMA feeds add as the host does: bit by bit.

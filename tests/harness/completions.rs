@@ -3,6 +3,7 @@
 use super::{
     case::{Runner, Tally, judge_one},
     problems::{self, guarded},
+    random_cases::{orders, types},
     sample,
 };
 use falchion::{
@@ -13,7 +14,7 @@ use falchion::{
         schedule::ScheduleKind,
     },
     layout::{MatrixType, Order},
-    numeric::Combined,
+    numeric::{Combined, ElementKind},
     shape::Mnk,
     threadblock::MainloopKind,
 };
@@ -56,6 +57,30 @@ pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
     let of = move |types: &Combined, orders| default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table");
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
+}
+
+/// CUTLASS's threadblock and warp tiles of `f16` accumulators, and the default from sm_80 on, in every layout, as an architecture's row is completed by them.
+pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
+    let tiles = [
+        ("32x256x8", "32x128x8"),
+        ("256x32x8", "128x32x8"),
+        ("128x256x8", "64x64x8"),
+        ("256x128x8", "64x64x8"),
+        ("64x256x8", "64x64x8"),
+        ("256x64x8", "64x64x8"),
+        ("128x128x8", "32x64x8"),
+        ("128x128x32", "32x128x32"),
+    ];
+    let half = ElementKind::F16;
+    let base = |orders| default_description(OpKind::Simt, arch, types(half, half, half), orders).expect("a row of the table");
+    let of = |desc: GemmDesc| {
+        tiles.map(|(threadblock, warp)| {
+            let pins = [("threadblock", threadblock.to_owned()), ("warp", warp.to_owned())];
+            completed(&desc, &pins)
+                .unwrap_or_else(|sentence| panic!("{arch} {threadblock} {warp} {:?}: {sentence}", desc.orders()))
+        })
+    };
+    orders().map(base).flat_map(of).collect()
 }
 
 /// Tiles of these extents along M and N and depths.

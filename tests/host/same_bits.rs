@@ -4,6 +4,7 @@
 use crate::harness::{
     asked_for,
     case::Buffers,
+    completions::tiles_of_halves,
     descriptions::{self, coverage::Coverage, description},
     problems::Guarded,
     reproduce,
@@ -56,6 +57,14 @@ fn fast_and_checked_give_the_same_bits() {
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
+}
+
+/// Two accumulators a register change no bit: problems around the edges of CUTLASS's tiles of them.
+#[test]
+fn tiles_of_halves_give_the_same_bits() {
+    tiles_of_halves(ArchKind::Sm90).par_iter().enumerate().for_each(|(i, desc)| {
+        fast_and_checked(desc, (0, draw(0x4a1f, i as u64)));
+    });
 }
 
 /// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.

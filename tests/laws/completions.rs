@@ -1,7 +1,7 @@
 //! What is pinned stands, and the rest is derived from it.
 
 use crate::harness::{
-    completions::{Pinned, classes, completed, tiles},
+    completions::{Pinned, classes, completed, tiles, tiles_of_halves},
     descriptions::{Family, Wanted, description},
     random::Random,
 };
@@ -217,5 +217,15 @@ fn choosing_costs_less_than_a_microsecond() {
         let [new, repeated] = [1, 0].map(|new| cost(chosen, new));
         println!("{name}: {new:.2} us for a new problem, {repeated:.2} us for the same again");
         assert!(new < 1.0 && repeated < 0.2, "{name}: {new:.2} us, {repeated:.2} us");
+    }
+}
+
+/// Two accumulators of `f16` lie in one register: CUTLASS's own tiles of them fit, on architectures without asynchronous copies too.
+#[test]
+fn tiles_of_halves_complete_on_every_architecture() {
+    for arch in ArchKind::ALL {
+        let all = tiles_of_halves(arch);
+        assert_eq!(all.len(), 8 * 8);
+        assert!(all.iter().all(|d| d.check().is_ok() && d.class.arch == arch));
     }
 }

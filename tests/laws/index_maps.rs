@@ -14,8 +14,10 @@ use falchion::{
     internals::{
         index::{Coord, IndexMap, Map, at, laws, points},
         operand::OperandKind,
+        thread::mma::packed,
     },
     layout::Order,
+    numeric::ElementKind,
     shape::Mnk,
     threadblock::{Along, OperandDesc, SmemLayout, SmemTile, SwizzleKind, ThreadMap, TileOrder},
     warp::{LaneArrangement, mma_simt::FragmentMap},
@@ -228,9 +230,9 @@ proptest! {
     }
 
     #[test]
-    fn the_lanes_of_a_warp_form_a_grid_and_neighbours_share_fragments(m in 3u32..=7, n in 3u32..=7) {
+    fn the_lanes_of_a_warp_form_a_grid_and_neighbours_share_fragments(m in 3u32..=7, n in 3u32..=7, half in any::<bool>()) {
         let (m, n) = (1 << m, 1 << n);
-        let lanes = LaneArrangement::of(m, n);
+        let lanes = LaneArrangement::of(m, n, if half { ElementKind::F16 } else { ElementKind::F32 });
         prop_assert_eq!(lanes.m * lanes.n, WARP);
         prop_assert!(m % lanes.m == 0 && n % lanes.n == 0);
         let mut places: Vec<_> = (0..WARP).map(|lane| lanes.place(lane)).collect();
@@ -245,10 +247,12 @@ proptest! {
 #[test]
 fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
     for (m, n) in (3..=7).flat_map(|m| (3..=7).map(move |n| (1u32 << m, 1u32 << n))).filter(|(m, n)| m * n >= 128) {
-        let lanes = LaneArrangement::of(m, n);
+        let [lanes, halves] = [ElementKind::F32, ElementKind::F16].map(|accumulator| LaneArrangement::of(m, n, accumulator));
         let sum = |a: u32| m / a + n / (WARP / a);
         let least = (0..=5).map(|bit| 1 << bit).filter(|&a| m % a == 0 && n % (WARP / a) == 0).map(sum).min();
-        assert_eq!(Some(sum(lanes.m)), least, "{m} x {n}");
+        assert_eq!([Some(sum(lanes.m)), Some(sum(halves.m))], [least; 2], "{m} x {n}");
+        // Of two as good, halves have the wider thread tile, and both its extents are even.
+        assert!(halves.m >= lanes.m && packed(ElementKind::F16, [m / halves.m, n / halves.n]) == 2, "{m} x {n}");
     }
 }
 

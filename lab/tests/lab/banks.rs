@@ -209,12 +209,12 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
 proptest! {
     #![proptest_config(random_cases::cases(64))]
 
-    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width and more, whatever the tile,
-    /// the access and the number of threads, in the layout that a description chooses by itself.
+    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width and more and for accumulators of
+    /// `f16`, whatever the tile, the access and the number of threads, in the layout that a description chooses by itself.
     #[test]
     fn turned_stores_are_free_of_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
-        prop_assume!(desc.check().is_ok() && desc.class.a.element.bytes_of(1) >= 4);
+        prop_assume!(desc.check().is_ok() && (desc.class.a.element.bytes_of(1) >= 4 || desc.class.accumulator == ElementKind::F16));
         for (step, operand, ratio) in conflicts(&desc) {
             prop_assert!(step != "store", "{operand}: {ratio} times the wavefronts");
         }

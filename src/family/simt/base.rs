@@ -3,9 +3,10 @@
 use crate::{
     arch::WARP,
     desc::SimtDesc,
+    numeric::ElementKind,
     operand::OperandKind,
     shape::at_least_one,
-    smem::{Along, SmemLayout, SmemTile},
+    smem::{Along, SmemLayout, SmemTile, WIDEST_ACCESS},
     threadblock::{MmaBase, OperandDesc, ThreadMap},
     warp::{LaneArrangement, UnrollKind, mma_simt::ThreadTiles},
 };
@@ -29,7 +30,7 @@ impl SimtDesc {
     /// The tiles of its threads, whose runs are not known yet.
     pub(super) const fn tiles(&self) -> ThreadTiles {
         let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
-        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n), interleave: [1, 1] }
+        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n, self.class.accumulator), interleave: [1, 1] }
     }
 
     /// One operand.
@@ -47,7 +48,9 @@ impl SimtDesc {
         let k = tiles.block.k;
         // A warp's store has one element of each of its lanes' vectors.
         let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true).saturating_mul(access);
-        let smem = SmemTile::of(choice, mn, k, element, if turns { Some(together) } else { None });
+        let halves = matches!(class.accumulator, ElementKind::F16) && together > 8;
+        let least = if halves { WIDEST_ACCESS / 2 } else { WIDEST_ACCESS };
+        let smem = SmemTile::of(choice, mn, k, element, if turns { Some((together, least)) } else { None });
         let interleave = knobs.interleave;
         OperandDesc { element, k_contiguous, access, smem, threads: tiles.threads(), warp_mn, lanes, interleave }
     }

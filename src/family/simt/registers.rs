@@ -2,6 +2,7 @@
 
 use crate::{
     smem::Along,
+    thread::mma::packed,
     threadblock::{MainloopKind, MmaBase, OperandDesc},
 };
 
@@ -12,9 +13,9 @@ impl MmaBase {
         let [a, b] = &self.operands;
         let words = self.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
-        let fragments = a.thread_mn().saturating_add(b.thread_mn()).saturating_mul(self.fragments());
-        self.tiles
-            .accumulators()
+        let packed = packed(self.accumulator, self.tiles.thread());
+        let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed).saturating_mul(self.fragments());
+        (self.tiles.accumulators() / packed)
             .saturating_add(fragments)
             .saturating_mul(words)
             .saturating_add(self.copy_registers(a))

@@ -46,6 +46,10 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     ..CLASSIC
 };
 
+/// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which registers leave room for
+/// three on a multiprocessor. Chosen on an H200 among those of `docs/performance/learned.md`.
+const HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 32), warp: Mnk::new(32, 128, 32), ..CLASSIC };
+
 /// Accesses of so many elements of A and B, and of C.
 const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
     FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
@@ -75,7 +79,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
     simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4)]),
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
-    simt(NEWER, &[of(F16, F32, F16), of(F16, F16, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
     simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &[aligned(CLASSIC, 8, 4)]),
     simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &[aligned(CLASSIC, 8, 8)]),
     simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &[aligned(CLASSIC, 8, 4)]),

@@ -38,7 +38,7 @@ pub(super) fn own(d: &WarpSpecializedDesc, components: &WarpSpecialized, tiles: 
         structs: String::new(),
         operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
         aliases: String::new(),
-        facts: facts_of_threads(tiles, d.knobs.align_c.min(tiles.interleave[1])).to_vec(),
+        facts: facts_of_threads(tiles, d.class.accumulator, d.knobs.align_c.min(tiles.interleave[1])).to_vec(),
     }
 }
 
