@@ -68,10 +68,14 @@ impl OperandKind {
 words! {
     /// A vector of a call that an epilogue reads: one value a row of D, or one a column.
     pub enum VectorKind {
-        /// One value a row, in the place of a bias.
+        /// A bias, a value a row.
         BiasM = "bias_m",
-        /// The same, a column.
+        /// A bias, a value a column.
         BiasN = "bias_n",
+        /// A scale, a value a row.
+        ScaleM = "scale_m",
+        /// A scale, a value a column.
+        ScaleN = "scale_n",
     }
 }
 
@@ -79,8 +83,8 @@ impl VectorKind {
     /// Whose rows, or columns, have a value each: A's rows are D's.
     pub const fn side(self) -> OperandKind {
         match self {
-            Self::BiasM => OperandKind::A,
-            Self::BiasN => OperandKind::B,
+            Self::BiasM | Self::ScaleM => OperandKind::A,
+            Self::BiasN | Self::ScaleN => OperandKind::B,
         }
     }
 
@@ -89,6 +93,8 @@ impl VectorKind {
         match self {
             Self::BiasM => Self::BiasN,
             Self::BiasN => Self::BiasM,
+            Self::ScaleM => Self::ScaleN,
+            Self::ScaleN => Self::ScaleM,
         }
     }
 

@@ -100,7 +100,7 @@ pub struct GemmArgs {
     /// C: a .npy file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub c_file: Option<PathBuf>,
-    /// A vector of the epilogue, bias_m or bias_n: a .npy file of one value a row of D, or a column.
+    /// A vector of the epilogue, bias_m, bias_n, scale_m or scale_n: a .npy file of one value a row of D, or a column.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
     /// Where D goes: a .npy file in the order of C, bf16 as f32.

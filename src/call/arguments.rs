@@ -141,6 +141,10 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
         bias_m: BiasM;
         /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in each product of a batch.
         bias_n: BiasN;
+        /// The vector `scale_m` of the epilogue, as long as [`bias_m`](Self::bias_m).
+        scale_m: ScaleM;
+        /// The vector `scale_n` of the epilogue, as long as [`bias_n`](Self::bias_n).
+        scale_n: ScaleN;
     }
 
     /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C is not read. A user's
-//! function is a node like any other ([`Function`], [`Apply`]). [`BiasM`] and [`BiasN`] are vectors along the user's M and N, whatever order D has.
+//! function is a node like any other ([`Function`], [`Apply`]). [`BiasM`], [`BiasN`], [`ScaleM`] and [`ScaleN`] are vectors along the user's M and N, whatever order D has.
 //!
 //! ```
 //! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};
@@ -44,5 +44,5 @@ pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{
     Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination, LinearCombinationRelu, Maximum, Minimum,
-    Multiply, Node, Relu, Scalar, ScalarNode, Scaled, Source,
+    Multiply, Node, Relu, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source,
 };

@@ -40,6 +40,10 @@ leaves! {
     BiasM = Op::Vector(VectorKind::BiasM);
     /// The element of `bias_n`, a vector of one value a column of D.
     BiasN = Op::Vector(VectorKind::BiasN);
+    /// The element of `scale_m`, a vector of one value a row of D: nothing but its name sets it apart from a bias.
+    ScaleM = Op::Vector(VectorKind::ScaleM);
+    /// The element of `scale_n`, a vector of one value a column of D.
+    ScaleN = Op::Vector(VectorKind::ScaleN);
     /// The scalar alpha.
     Alpha = Op::Scalar(0);
     /// The scalar beta.

@@ -32,7 +32,7 @@ pub struct Buffers {
     pub b: HostBuffer,
     pub c: HostBuffer,
     pub d: HostBuffer,
-    /// bias_m and bias_n, poison behind their ends.
+    /// Vectors, poison behind their ends.
     pub vectors: Vectors<HostBuffer>,
 }
 

@@ -5,7 +5,7 @@ use falchion::{
     Error, Refusal,
     desc::{GemmDesc, Pins},
     device::{Arguments, Gemm, run_on_host},
-    epilogue::{Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, Scaled},
+    epilogue::{Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, ScaleM, ScaleN, Scaled},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         family::default_gemm_configuration::default_gemm_configurations,
@@ -17,6 +17,10 @@ use falchion::{
 };
 
 type Both = Add<Add<Acc, BiasM>, Multiply<BiasN, BiasN>>;
+type All = Add<Multiply<ScaleM, Add<Acc, BiasM>>, Multiply<BiasN, ScaleN>>;
+
+/// scale_m and scale_n.
+const SCALES: ([f32; M], [f32; N]) = ([1.0, -2.0, 3.0], [2.0, 3.0, 5.0, 7.0, 11.0]);
 
 const M: usize = 3;
 const N: usize = 5;
@@ -26,22 +30,27 @@ fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
     ([2.0; M * 2], [3.0; 2 * N], core::array::from_fn(|i| 100.0 * i as f32), core::array::from_fn(|j| 1.0 + j as f32))
 }
 
-/// `12 + 100 i + (1 + j)²` in the order of D, of D's elements in order.
+/// `scale_m(i) (12 + 100 i) + (1 + j) scale_n(j)` in the order of D, of D's elements in order.
 fn wanted(order: Order) -> Vec<f32> {
     let place = |at: usize| if order.is_row() { (at / N, at % N) } else { (at % M, at / M) };
-    (0..M * N).map(place).map(|(i, j)| 12.0 + 100.0 * i as f32 + ((1 + j) * (1 + j)) as f32).collect()
+    let value = |(i, j): (usize, usize)| SCALES.0[i] * (12.0 + 100.0 * i as f32) + (1.0 + j as f32) * SCALES.1[j];
+    (0..M * N).map(place).map(value).collect()
 }
 
 fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
     let (a, b, of_m, of_n) = operands();
-    let gemm = Gemm::<f32, LA, f32, LB, f32, LC>::new().epilogue::<Both>();
+    let gemm = Gemm::<f32, LA, f32, LB, f32, LC>::new().epilogue::<All>();
     let mut d = [f32::NAN; M * N];
-    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&of_m).bias_n(&of_n)).expect("a product");
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&of_m).bias_n(&of_n).scale_m(&SCALES.0).scale_n(&SCALES.1))
+        .expect("a product");
     assert_eq!(d[..], wanted(LC::ORDER));
     // On Hopper's tensor cores, where A may come from registers, too.
-    let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new().epilogue::<Both>();
+    let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new().epilogue::<All>();
     let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
-    gemm.run(Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d).bias_m(&of_m).bias_n(&of_n)).expect("a product");
+    gemm.run(
+        Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d).bias_m(&of_m).bias_n(&of_n).scale_m(&SCALES.0).scale_n(&SCALES.1),
+    )
+    .expect("a product");
     assert_eq!(d[..], wanted(LC::ORDER));
 }
 
@@ -144,7 +153,7 @@ fn a_vector_has_the_elements_of_c() {
         d: HostSliceMut::new::<f32>(&mut d),
         vectors: Vectors::by(|kind| match kind {
             VectorKind::BiasM => Some(HostSlice::new::<f32>(&of_m)),
-            VectorKind::BiasN => Some(HostSlice::new::<f64>(&[1.0; N])),
+            _ => Some(HostSlice::new::<f64>(&[1.0; N])),
         }),
     };
     let refused = run_on_host(&desc, Mode::Fast, problem.with(matrices));

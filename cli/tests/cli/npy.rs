@@ -318,8 +318,11 @@ fn vectors_of_epilogues_are_read() {
     for (vectors, says) in [
         (vec![of_m.clone()], "the epilogue, alpha * acc + bias_n, has no bias_m"),
         (vec![of_n.clone(), of_n.clone()], "bias_n is given twice"),
-        (vec!["scale_n=x.npy".to_owned()], "--vector scale_n=x.npy: it is NAME=FILE, where the name is bias_m or bias_n"),
-        (vec!["bias_n".to_owned()], "it is NAME=FILE, where the name is bias_m or bias_n"),
+        (
+            vec!["gate_n=x.npy".to_owned()],
+            "--vector gate_n=x.npy: it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n",
+        ),
+        (vec!["bias_n".to_owned()], "it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n"),
         (vec![format!("bias_n={short}")], "holds 3 elements, and bias_n has 4"),
         (
             vec![format!("bias_n={}", save(&path_of("two.npy"), &Matrix::random(2, 2, 1), "<f4", false))],

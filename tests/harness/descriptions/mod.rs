@@ -107,7 +107,7 @@ fn younger(desc: GemmDesc, seed: u64) -> GemmDesc {
 }
 
 /// Sums with vectors, of which some are scaled by 0, as by s2.
-const VECTORS: &[&str] = &["bias_m", "bias_n", "s2 * bias_m + bias_n", "bias_m + beta * bias_n", "multiply(bias_m, bias_n)"];
+const VECTORS: &[&str] = &["bias_m", "bias_n", "s2 * scale_m + bias_n", "bias_m + beta * scale_n", "multiply(scale_m, bias_n)"];
 
 /// The description, in one of three cases with an epilogue that has vectors, too.
 fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
