@@ -48,7 +48,7 @@ struct TensorStore {
   using C = typename Config::C;
   using Accumulator = typename Config::Accumulator;
   using Compute = typename Config::Epilogue::Compute;
-  using Sums = typename Mma::Accumulator[Config::kRepeatsM][Config::kRepeatsN][Mma::kRegisters];
+  using Accumulators = typename Mma::Accumulator[Config::kRepeatsM][Config::kRepeatsN][Mma::kRegisters];
   using Pair = Vector<C, 2>;
   using Neighbours = Vector<Compute, 2>;
   using Map = StagingMap<Config>;
@@ -71,24 +71,24 @@ struct TensorStore {
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
   }
 
-  static __device__ __forceinline__ void clear(Sums& sums) {
+  static __device__ __forceinline__ void clear(Accumulators& accumulators) {
 #pragma unroll
     for (int m = 0; m < Config::kRepeatsM; ++m)
 #pragma unroll
       for (int n = 0; n < Config::kRepeatsN; ++n)
 #pragma unroll
-        for (int i = 0; i < Mma::kRegisters; ++i) sums[m][n][i] = 0;
+        for (int i = 0; i < Mma::kRegisters; ++i) accumulators[m][n][i] = 0;
   }
 
   // Every thread's part of a subtile, to the staging buffer.
   template <int Subtile>
-  __device__ __forceinline__ void store_staging(Sums const& sums, unsigned staging) {
+  __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
     if (params.unscaled) {
       // The compiler folds what the scalars do, and the loads of C.
       Compute const known[8] = {Compute(1), Compute(0), scalars[2], scalars[3], scalars[4], scalars[5], scalars[6], scalars[7]};
-      store_staging<Subtile, false>(sums, staging, known);
+      store_staging<Subtile, false>(accumulators, staging, known);
     } else {
-      store_staging<Subtile, true>(sums, staging, scalars);
+      store_staging<Subtile, true>(accumulators, staging, scalars);
     }
   }
 
@@ -150,7 +150,7 @@ struct TensorStore {
 
   // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of its columns.
   template <int Subtile, bool MayRead>
-  __device__ __forceinline__ void store_staging_columns(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+  __device__ __forceinline__ void store_staging_columns(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     static_assert(Config::kFragmentRows == warp::FragmentRows::Paired, "a thread has neighbours along M");
     unsigned const m = row + down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0);
@@ -170,7 +170,7 @@ struct TensorStore {
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
           int const sum = n % Mma::kN / kOctet * 4 + 2 * lower + i;
-          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(sums[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
         }
         store_staging_pair(to, two);
       }
@@ -210,10 +210,10 @@ struct TensorStore {
   }
 
   template <int Subtile, bool MayRead>
-  __device__ __forceinline__ void store_staging(Sums const& sums, unsigned staging, Compute const (&scalar)[8]) {
+  __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
     if constexpr (Config::kColumnMajor) {
-      store_staging_columns<Subtile, MayRead>(sums, staging, scalar);
+      store_staging_columns<Subtile, MayRead>(accumulators, staging, scalar);
     } else if constexpr (sizeof(C) == 2) {
       // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
       unsigned const lane = thread % 32, matrix = lane / 8;
@@ -229,7 +229,7 @@ struct TensorStore {
         for (int i = 0; i < 4; ++i) {
           int const n = across + (octet + i / 2) * kOctet;
           Pair const source = kFetches ? pair(words[i]) : read<down, MayRead>(n, i % 2);
-          Neighbours const two = apply<down>(sums, source, scalar, n, i % 2);
+          Neighbours const two = apply<down>(accumulators, source, scalar, n, i % 2);
           words[i] = convert_pair<C>(two.element[0], two.element[1]);
         }
         asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
@@ -248,7 +248,7 @@ struct TensorStore {
           Pair source{};
           if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
           else if (MayRead && params.reads_source) source = staged(to);
-          Neighbours const computed = apply<down>(sums, source, scalar, n, lower);
+          Neighbours const computed = apply<down>(accumulators, source, scalar, n, lower);
           store_staging_pair(to, computed.element);
         }
     }
@@ -270,7 +270,7 @@ struct TensorStore {
 
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
   template <int Down>
-  __device__ __forceinline__ Neighbours apply(Sums const& sums, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
+  __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
     int shift[2] = {0, 0};
     unsigned const at_row = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), at_column = column + n + thread % 4 * 2;
@@ -278,7 +278,7 @@ struct TensorStore {
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(sums[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(accumulators[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
     return two;
   }
 
@@ -299,20 +299,20 @@ struct TensorStore {
   }
 
   // An accumulator, without the scales.
-  static __device__ __forceinline__ Accumulator sum(typename Mma::Accumulator const (&sums)[Mma::kRegisters], int i, int shift) {
+  static __device__ __forceinline__ Accumulator sum(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i, int shift) {
     if constexpr (Config::Emulation::kScales) {
-      return numeric::unscaled(accumulator(sums, i), shift);
+      return numeric::unscaled(accumulator(accumulators, i), shift);
     } else {
-      return accumulator(sums, i);
+      return accumulator(accumulators, i);
     }
   }
 
   // Accumulators of f16 lie two in a register.
-  static __device__ __forceinline__ Accumulator accumulator(typename Mma::Accumulator const (&sums)[Mma::kRegisters], int i) {
+  static __device__ __forceinline__ Accumulator accumulator(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i) {
     if constexpr (sizeof(Accumulator) == 2) {
-      return Accumulator{(unsigned short)(sums[i / 2] >> i % 2 * 16)};
+      return Accumulator{(unsigned short)(accumulators[i / 2] >> i % 2 * 16)};
     } else {
-      return sums[i];
+      return accumulators[i];
     }
   }
 
@@ -350,7 +350,7 @@ struct TensorStore {
   // Two neighbours of 16 bits from one word.
   static __device__ __forceinline__ Pair pair(unsigned word) { return {{C{(unsigned short)word}, C{(unsigned short)(word >> 16)}}}; }
 
-  // The same address, in the compiler's eyes another for each subtile: to keep those of all subtiles would take registers from the sums.
+  // The same address, in the compiler's eyes another for each subtile: to keep those of all subtiles would take registers from the accumulators.
   static __device__ __forceinline__ unsigned alone(unsigned address) {
     asm volatile("" : "+r"(address));
     return address;

@@ -40,10 +40,10 @@ struct TileStore {
     } else if constexpr (Kind == StepKind::ReducePartials) {
       if (slice == 0) {
 #pragma unroll
-        for (int i = 0; i < WarpMma::kSums; ++i) {
+        for (int i = 0; i < WarpMma::kAccumulators; ++i) {
           auto const partial = [&](int accumulator) { return partials[PartialsMap<Config>::at(within, accumulator)]; };
-          if constexpr (WarpMma::kPacked == 2) warp_mma.sums[i] = plus(warp_mma.sums[i], pair_of(partial(2 * i), partial(2 * i + 1)));
-          else warp_mma.sums[i] = plus(warp_mma.sums[i], partial(i));
+          if constexpr (WarpMma::kPacked == 2) warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], pair_of(partial(2 * i), partial(2 * i + 1)));
+          else warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], partial(i));
         }
       }
     }

@@ -73,7 +73,7 @@ struct Consumer : Worker<Config, Params> {
   static constexpr bool kFromRegisters = Config::kFragmentSets > 0;
   static constexpr int kTurns = kFromRegisters ? Config::kFragmentSets : 1;
 
-  typename Store::Sums sums;
+  typename Store::Accumulators accumulators;
   // What products write where stages are promoted: the tile of one instruction.
   typename Mma::Accumulator partial[Mma::kRegisters];
   // A of a stage where it comes from registers: one set is loaded while products read the other.
@@ -93,7 +93,7 @@ struct Consumer : Worker<Config, Params> {
 #pragma unroll
       for (int m = 0; m < Config::kRepeatsM; ++m)
 #pragma unroll
-        for (int n = 0; n < Config::kRepeatsN; ++n) warp::keep(sums[m][n]);
+        for (int n = 0; n < Config::kRepeatsN; ++n) warp::keep(accumulators[m][n]);
     }
   }
 
@@ -104,8 +104,8 @@ struct Consumer : Worker<Config, Params> {
     store.row = this->unit.tile.row * Config::kTileM + part_m();
     store.column = this->unit.tile.column * Config::kTileN + part_n();
     store.product = this->unit.product;
-    // Where nothing is multiplied, or sums are added to, nothing overwrites those of the tile before.
-    if (Config::kPromotes || this->k_tiles() == 0) store.clear(sums);
+    // Where nothing is multiplied, or accumulators are added to, nothing overwrites those of the tile before.
+    if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);
     return true;
   }
 
@@ -124,7 +124,7 @@ struct Consumer : Worker<Config, Params> {
     } else if constexpr (Kind == RoleStepKind::FetchSource) {
       if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
     } else if constexpr (Kind == RoleStepKind::StoreStaging) {
-      store.template store_staging<Part>(sums, this->staging(Part));
+      store.template store_staging<Part>(accumulators, this->staging(Part));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
       store.template write<Part>(this->staging(Part));
@@ -136,13 +136,13 @@ struct Consumer : Worker<Config, Params> {
   __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
   __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
 
-  // All of a stage, into the sums.
+  // All of a stage, into the accumulators.
   __device__ __forceinline__ void multiply() {
     Operands const from = operands();
 #pragma unroll
     for (int n = 0; n < Config::kRepeatsN; ++n)
 #pragma unroll
-      for (int m = 0; m < Config::kRepeatsM; ++m) multiply(sums[m][n], from, m, n, this->k != 0);
+      for (int m = 0; m < Config::kRepeatsM; ++m) multiply(accumulators[m][n], from, m, n, this->k != 0);
   }
 
   // The same, of A in registers.
@@ -153,7 +153,7 @@ struct Consumer : Worker<Config, Params> {
     for (int n = 0; n < Config::kRepeatsN; ++n)
 #pragma unroll
       for (int m = 0; m < Config::kRepeatsM; ++m)
-        Mma::multiply(sums[m][n], a[m], warp::further<typename Mma::B>(b, n * Mma::kN), this->k != 0);
+        Mma::multiply(accumulators[m][n], a[m], warp::further<typename Mma::B>(b, n * Mma::kN), this->k != 0);
   }
 
   // Descriptors of the consumer's rows and columns of a stage.
@@ -180,7 +180,7 @@ struct Consumer : Worker<Config, Params> {
   template <int Part>
   __device__ __forceinline__ void promote() {
 #pragma unroll
-    for (int i = 0; i < Mma::kRegisters; ++i) sums[Part % Config::kRepeatsM][Part / Config::kRepeatsM][i] += partial[i];
+    for (int i = 0; i < Mma::kRegisters; ++i) accumulators[Part % Config::kRepeatsM][Part / Config::kRepeatsM][i] += partial[i];
   }
 };
 

@@ -72,28 +72,28 @@ struct MmaSimt {
   using Accumulator = typename Config::Accumulator;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
-  // Halves lie two in one register: neighbours of a fragment, and neighbours along N of the sums.
+  // Halves lie two in one register: neighbours of a fragment, and neighbours along N of the accumulators.
   static constexpr int kPacked = Config::kPacked;
   using Register = typename Either<kPacked == 2, f16x2, Accumulator>::Type;
-  static constexpr int kSums = A::kThreadMn * B::kThreadMn / kPacked;
+  static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
 
   Register a[2][A::kThreadMn / kPacked];
   Register b[2][B::kThreadMn / kPacked];
-  Register sums[kSums];
+  Register accumulators[kAccumulators];
   int mn_a, mn_b, k;
   // The thread's part of both operands, in the stage that is read: carried from stage to stage, not computed anew.
   char const* from_a;
   char const* from_b;
 
   __device__ __forceinline__ MmaSimt(char const* shared, int thread)
-      : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)) {
+      : accumulators{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)) {
     from_a = shared + A::kStageOffset + smem::SmemTile<A>::base(mn_a, k) * int(sizeof(typename A::Element));
     from_b = shared + B::kStageOffset + smem::SmemTile<B>::base(mn_b, k) * int(sizeof(typename B::Element));
   }
 
   // Without a stage: addresses come with each load.
   __device__ __forceinline__ explicit MmaSimt(int thread)
-      : sums{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)), from_a(nullptr), from_b(nullptr) {}
+      : accumulators{}, mn_a(MapA::of_thread(thread)), mn_b(MapB::of_thread(thread)), k(DepthMap<Config>::at(thread, 0)), from_a(nullptr), from_b(nullptr) {}
 
   // On to the next stage, so many bytes away.
   __device__ __forceinline__ void advance(int bytes) {
@@ -119,15 +119,15 @@ struct MmaSimt {
 
   template <int Group>
   __device__ __forceinline__ void multiply() {
-    thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], sums);
+    thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], accumulators);
     // The compiler turns products of bytes in four k-blocks into one dp4a. Left alone it gathers all k-blocks first, and spills.
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
-  // One of the sums, rows of which lie one behind the other.
+  // One of the accumulators, rows of which lie one behind the other.
   __device__ __forceinline__ Accumulator sum(int i) const {
-    if constexpr (kPacked == 2) return half_of(sums[i / 2], i % 2);
-    else return sums[i];
+    if constexpr (kPacked == 2) return half_of(accumulators[i / 2], i % 2);
+    else return accumulators[i];
   }
 
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
@@ -136,7 +136,7 @@ struct MmaSimt {
     for (int group = 0; group < Config::kWarpK; ++group) {
       load_operand<A, MapA>(from_a, mn_a, group, a[0]);
       load_operand<B, MapB>(from_b, mn_b, group, b[0]);
-      thread::outer_product<A::kThreadMn, B::kThreadMn>(a[0], b[0], sums);
+      thread::outer_product<A::kThreadMn, B::kThreadMn>(a[0], b[0], accumulators);
       if constexpr (sizeof(typename A::Element) == 1) {
         if (group % 4 == 3) hold();
       }
@@ -144,11 +144,11 @@ struct MmaSimt {
   }
 
  private:
-  // The sums, as the compiler has to have them here.
+  // The accumulators, as the compiler has to have them here.
   __device__ __forceinline__ void hold() {
     if constexpr (sizeof(typename A::Element) == 1) {
 #pragma unroll
-      for (int i = 0; i < kSums; ++i) asm volatile("" : "+r"(sums[i]));
+      for (int i = 0; i < kAccumulators; ++i) asm volatile("" : "+r"(accumulators[i]));
     }
   }
 

@@ -3,7 +3,7 @@
 use crate::words::words;
 
 words! {
-    /// How often sums of fp8, or of parts of f32, are promoted to f32.
+    /// How often accumulators of fp8, or of parts of f32, are promoted to f32.
     pub enum PromotionKind {
         /// The tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
         Never = "never",

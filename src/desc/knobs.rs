@@ -213,7 +213,7 @@ knobs! {
         cluster: Mn, flag "--cluster";
         /// How consumers share tiles: cooperative, all of them one tile; ping-pong, each whole tiles.
         schedule: ScheduleKind, flag "--schedule";
-        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it goes on to the next stage; promoted sums leave none.
+        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it goes on to the next stage; promoted accumulators leave none.
         pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";

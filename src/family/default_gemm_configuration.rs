@@ -17,7 +17,7 @@ pub(super) struct Row {
     pub op: OpKind,
     pub archs: &'static [ArchKind],
     pub types: &'static [Combined],
-    /// What has to be pinned for it: sums that are promoted are others.
+    /// What has to be pinned for it: accumulators that are promoted are others.
     pub promotion: Option<PromotionKind>,
     /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses among.
     pub families: &'static [FamilyDesc],

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The two numbers are those with which 128x128, 128x176 and 128x192 ping-pong are chosen as measured, for all types, in
-//! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted sums' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
+//! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted accumulators' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
 //! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
 
 use crate::{arch::Machine, desc::GemmDesc, family::Completions, operand::Axis};

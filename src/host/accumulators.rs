@@ -52,9 +52,9 @@ fn of_word<T: Number>(word: u64) -> T {
     bytemuck::pod_read_unaligned(&word.to_ne_bytes()[..size_of::<T>()])
 }
 
-/// `sums[i, j] += a[i] b[j]`, row by row.
+/// `accumulators[i, j] += a[i] b[j]`, row by row.
 struct Outer<'n, T, A, B> {
-    sums: &'n mut [T],
+    accumulators: &'n mut [T],
     extents: [usize; 2],
     a: A,
     b: B,
@@ -66,7 +66,7 @@ impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<
     fn run(self) {
         let [rows, columns] = self.extents;
         outer_product(rows as u32, columns as u32, |i, j| {
-            let sum = &mut self.sums[i as usize * columns + j as usize];
+            let sum = &mut self.accumulators[i as usize * columns + j as usize];
             *sum = sum.mul_add((self.a)(i as usize), (self.b)(j as usize));
         });
     }
@@ -164,35 +164,35 @@ impl Accumulators {
 
     /// Adds some others, each to the one at its place, or to 0; of another type, nothing.
     pub(super) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
-        fn add<T: Accumulator>(sums: Option<&mut [T]>, others: Option<&[T]>, to_zero: bool) {
-            for (sum, &other) in sums.into_iter().flatten().zip(others.into_iter().flatten()) {
+        fn add<T: Accumulator>(accumulators: Option<&mut [T]>, others: Option<&[T]>, to_zero: bool) {
+            for (sum, &other) in accumulators.into_iter().flatten().zip(others.into_iter().flatten()) {
                 *sum = if to_zero { T::default() } else { *sum }.plus(other);
             }
         }
         match (self, others) {
-            (Self::F32(sums), Self::F32(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::F64(sums), Self::F64(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::I32(sums), Self::I32(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::F16(sums), Self::F16(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F32(accumulators), Self::F32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F64(accumulators), Self::F64(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::I32(accumulators), Self::I32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F16(accumulators), Self::F16(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
             _ => {}
         }
     }
 
     /// Adds the outer product of two fragments, which are words.
     pub(super) fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
-        each!(self, sums => dispatch(Outer { sums, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
+        each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
     }
 
-    /// Adds the outer product of two fragments to the sums from `at` on; of another type, nothing.
+    /// Adds the outer product of two fragments to the accumulators from `at` on; of another type, nothing.
     pub(super) fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
-        fn add<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T]) {
-            dispatch(Outer { sums, extents: [a.len(), b.len()], a: |i: usize| a[i], b: |j: usize| b[j] });
+        fn add<T: Accumulator>(accumulators: &mut [T], a: &[T], b: &[T]) {
+            dispatch(Outer { accumulators, extents: [a.len(), b.len()], a: |i: usize| a[i], b: |j: usize| b[j] });
         }
         match (self, a, b) {
-            (Self::F32(sums), Self::F32(a), Self::F32(b)) => add(&mut sums[at..], a, b),
-            (Self::F64(sums), Self::F64(a), Self::F64(b)) => add(&mut sums[at..], a, b),
-            (Self::I32(sums), Self::I32(a), Self::I32(b)) => add(&mut sums[at..], a, b),
-            (Self::F16(sums), Self::F16(a), Self::F16(b)) => add(&mut sums[at..], a, b),
+            (Self::F32(accumulators), Self::F32(a), Self::F32(b)) => add(&mut accumulators[at..], a, b),
+            (Self::F64(accumulators), Self::F64(a), Self::F64(b)) => add(&mut accumulators[at..], a, b),
+            (Self::I32(accumulators), Self::I32(a), Self::I32(b)) => add(&mut accumulators[at..], a, b),
+            (Self::F16(accumulators), Self::F16(a), Self::F16(b)) => add(&mut accumulators[at..], a, b),
             _ => {}
         }
     }

@@ -73,7 +73,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         self.packings[side].pack(strip, tiles, into);
     }
 
-    fn multiply(&self, [a, b]: [&Vec<T>; 2], mut sums: &mut [T]) {
+    fn multiply(&self, [a, b]: [&Vec<T>; 2], mut accumulators: &mut [T]) {
         let (mut a, mut b) = (&a[..], &b[..]);
         let tiles = a.len() / self.packings[0].elements_per_tile().max(1);
         for share in &self.composition.shares {
@@ -81,25 +81,25 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
             let (panel_a, panel_b);
             (panel_a, a) = a.split_at(share.panels[0].elements.len() * tiles);
             (panel_b, b) = b.split_at(share.panels[1].elements.len() * tiles);
-            let (own, others) = sums.split_at_mut(rows * columns);
-            sums = others;
-            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest: self.packings[1].widest, sums: own });
+            let (own, others) = accumulators.split_at_mut(rows * columns);
+            accumulators = others;
+            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest: self.packings[1].widest, accumulators: own });
         }
     }
 
     /// Adds the slices of K in order, and puts every accumulator where its thread stores it.
-    fn finish(&self, _: (u32, u32), sums: &mut [T]) {
+    fn finish(&self, _: (u32, u32), accumulators: &mut [T]) {
         let (rows, columns) = self.extents();
         let area = rows * columns;
         if self.whole {
-            let (tile, slices) = sums.split_at_mut(area);
+            let (tile, slices) = accumulators.split_at_mut(area);
             for slice in slices.chunks_exact(area) {
                 tile.iter_mut().zip(slice).for_each(|(sum, other)| *sum = sum.plus(*other));
             }
             return;
         }
         let mut tile = vec![T::default(); area];
-        let mut rest = &*sums;
+        let mut rest = &*accumulators;
         for share in &self.composition.shares {
             let [rows, stored] = &share.panels;
             for &row in &rows.stored {
@@ -111,6 +111,6 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
                 }
             }
         }
-        sums[..area].copy_from_slice(&tile);
+        accumulators[..area].copy_from_slice(&tile);
     }
 }

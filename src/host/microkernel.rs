@@ -1,4 +1,4 @@
-//! The product of two panels, vectorized: `sums += A·B`, k by k, each sum a chain of fused multiply-adds in the order of k.
+//! The product of two panels, vectorized: `accumulators += A·B`, k by k, each sum a chain of fused multiply-adds in the order of k.
 //!
 //! A panel is packed in [`Sections`] of slots: one section after the other, and within a section k by k, so that what a
 //! microkernel reads lies in one piece.
@@ -11,13 +11,13 @@ use crate::{
 /// Rows of a section of A.
 pub(super) const ROWS: usize = 8;
 
-/// Columns of sums kept in registers: two vectors. With 32 registers there are 8 rows of them, with 16 there are 4, so that a step of K loads
+/// Columns of accumulators kept in registers: two vectors. With 32 registers there are 8 rows of them, with 16 there are 4, so that a step of K loads
 /// 6 vectors for 8 multiply-adds.
 pub(super) fn register_columns<T>() -> usize {
     (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
 }
 
-/// Rows of sums kept in registers, of so many bytes each: two vectors of AVX2 fill half of its registers with four.
+/// Rows of accumulators kept in registers, of so many bytes each: two vectors of AVX2 fill half of its registers with four.
 const fn register_rows(bytes: usize) -> usize {
     if bytes == 64 { ROWS / 2 } else { ROWS }
 }
@@ -70,7 +70,7 @@ pub(super) struct Product<'p, T> {
     /// Columns of the widest section of B.
     pub widest: usize,
     /// Rows x columns.
-    pub sums: &'p mut [T],
+    pub accumulators: &'p mut [T],
 }
 
 impl<T: Accumulator> Vectorized for Product<'_, T> {
@@ -106,21 +106,21 @@ impl<T: Accumulator> Product<'_, T> {
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
             for first in (0..ROWS).step_by(register_rows(COLUMNS * size_of::<T>())) {
-                let sums = &mut self.sums[(row + first) * self.columns + column..];
-                tile::<T, COLUMNS>(&a[first.min(a.len())..], b, sums, self.columns);
+                let accumulators = &mut self.accumulators[(row + first) * self.columns + column..];
+                tile::<T, COLUMNS>(&a[first.min(a.len())..], b, accumulators, self.columns);
             }
         }
     }
 }
 
-/// Some rows of `COLUMNS` sums, the first of them at `sums[0]`. Of A they are the first of each eight.
+/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`. Of A they are the first of each eight.
 #[inline(always)]
-fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], sums: &mut [T], columns: usize) {
+fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], accumulators: &mut [T], columns: usize) {
     let rows = const { register_rows(COLUMNS * size_of::<T>()) };
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows {
-            registers[I].copy_from_slice(&sums[I * columns..][..COLUMNS]);
+            registers[I].copy_from_slice(&accumulators[I * columns..][..COLUMNS]);
         }
     });
     for (a, b) in a.chunks(ROWS).zip(b.as_chunks::<COLUMNS>().0) {
@@ -133,15 +133,15 @@ fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], sums: &mut [T], 
     }
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows {
-            sums[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
+            accumulators[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
         }
     });
 }
 
 #[inline(always)]
-fn row<T: Accumulator, const COLUMNS: usize>(mut sums: [T; COLUMNS], a: T, b: &[T; COLUMNS]) -> [T; COLUMNS] {
-    for (sum, b) in sums.iter_mut().zip(b) {
+fn row<T: Accumulator, const COLUMNS: usize>(mut accumulators: [T; COLUMNS], a: T, b: &[T; COLUMNS]) -> [T; COLUMNS] {
+    for (sum, b) in accumulators.iter_mut().zip(b) {
         *sum = sum.mul_add(a, *b);
     }
-    sums
+    accumulators
 }

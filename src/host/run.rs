@@ -74,7 +74,7 @@ impl HostKernel for GemmDesc {
         if mode != Mode::Fast {
             return desc.plan()?.program()?.run(mode, call);
         }
-        // The fast mode knows no subtiles of D: sums are the same where A and B change places.
+        // The fast mode knows no subtiles of D: accumulators are the same where A and B change places.
         let desc = desc.of_rows();
         in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
             Some(desc) => (0..call.batch).try_for_each(|number| warp_specialized::execute_fast(&desc, call.product(number))),

@@ -9,7 +9,7 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     const KIND: ElementKind;
     /// `a * b + self`, rounded once; integers wrap.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// `self + other`, rounded once; integers wrap. Adds the partial sums of a sliced K.
+    /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
     fn plus(self, other: Self) -> Self;
 }
 

@@ -47,7 +47,7 @@ fields! {
     Unroll "unroll";
     BlocksPerSm "blocks per multiprocessor";
     Emulation "emulation";
-    PromotionOfOtherSums "promotion of other sums than those of fp8 in f32, and of parts of f32,";
+    PromotionOfOthers "promotion of other accumulators than those of fp8 in f32, and of parts of f32,";
     AOperandUndecided "a_operand = auto of a description that was not made of knobs";
     ColumnMajorDFromShared "layout_c = col beside a_operand = shared";
     FromRegisters "a_operand = registers";

@@ -112,7 +112,7 @@ pub enum Fault {
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
     #[error("{who} stages subtile {subtile} while products that were not waited for write its accumulators")]
     ProductsUnderWay { who: Who, subtile: u8 },
-    #[error("{who} takes sums to the epilogue of {multiplied} k-tiles, of {wanted}")]
+    #[error("{who} takes accumulators to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
     #[error("{who} copies {subtile} of C over {what}")]
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },

@@ -71,13 +71,13 @@ steps! {
         /// Begins to multiply tile `t`: accumulators += A tile times B tile; the first k-tile overwrites them. Where threads multiply,
         /// all of it but its last k, whose fragments each lane holds when it goes on.
         MultiplyStage,
-        /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial sums = A tile times B tile. There is one set of
-        /// partial sums, whichever part it is; what they held is overwritten.
+        /// Begins to multiply part `part` of tile `t`, the tile of one instruction: partial accumulators = A tile times B tile. There is one set of
+        /// partial accumulators, whichever part it is; what they held is overwritten.
         MultiplyPart {
             /// Which part of the consumer's tile: along M first.
             part: u8,
         },
-        /// Adds the partial sums to the accumulators of part `part`, rounded to f32; those are 0 before the first k-tile.
+        /// Adds the partial accumulators to the accumulators of part `part`, rounded to f32; those are 0 before the first k-tile.
         Promote {
             /// Which part.
             part: u8,

@@ -36,11 +36,11 @@ impl WarpSpecialized {
 
     /// Registers that a thread of a consumer needs.
     pub const fn registers_needed(&self) -> u32 {
-        self.accumulators() + self.partial_sums() + self.fragments() + OVERHEAD
+        self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD
     }
 
-    /// Registers of a thread that hold partial sums, where stages are promoted: one instruction's.
-    pub const fn partial_sums(&self) -> u32 {
+    /// Registers of a thread that hold partial accumulators, where stages are promoted: one instruction's.
+    pub const fn partial_accumulators(&self) -> u32 {
         match (&self.mma, self.options.promoted_parts) {
             (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
             _ => 0,

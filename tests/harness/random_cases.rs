@@ -58,7 +58,7 @@ pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Op
 /// A row of Hopper's tensor cores with sums promoted after each stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
     let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    completed(&default, &[("promotion", "stage".to_owned())]).expect("a row of promoted sums")
+    completed(&default, &[("promotion", "stage".to_owned())]).expect("a row of promoted accumulators")
 }
 
 /// Types by their names, in the order A = B, accumulator, C.

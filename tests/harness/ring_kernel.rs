@@ -80,11 +80,11 @@ __device__ __forceinline__ unsigned long long descriptor(unsigned address) {
 
 struct Consumer : Tiles {
   using Tiles::Tiles;
-  float sums[32];
+  float accumulators[32];
 
   __device__ __forceinline__ void pin() {
 #pragma unroll
-    for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+    for (int i = 0; i < 32; ++i) asm volatile("" : "+f"(accumulators[i])::"memory");
   }
 
   template <RoleStepKind Kind, int Subtile, int>
@@ -97,7 +97,7 @@ struct Consumer : Tiles {
       float const zero = 0;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        float const sum = arguments.k_tiles == 0 ? zero : sums[Subtile * 8 + i];
+        float const sum = arguments.k_tiles == 0 ? zero : accumulators[Subtile * 8 + i];
         asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + 4 * i), "f"(sum) : "memory");
       }
     } else if (leads()) {
@@ -114,11 +114,11 @@ struct Consumer : Tiles {
         "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
         "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, "
         "%32, %33, p, 1, 1, 0, 0;\n}"
-        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), "+f"(sums[6]), "+f"(sums[7]),
-          "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]), "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]),
-          "+f"(sums[15]), "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]), "+f"(sums[21]),
-          "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]), "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]),
-          "+f"(sums[29]), "+f"(sums[30]), "+f"(sums[31])
+        : "+f"(accumulators[0]), "+f"(accumulators[1]), "+f"(accumulators[2]), "+f"(accumulators[3]), "+f"(accumulators[4]), "+f"(accumulators[5]), "+f"(accumulators[6]), "+f"(accumulators[7]),
+          "+f"(accumulators[8]), "+f"(accumulators[9]), "+f"(accumulators[10]), "+f"(accumulators[11]), "+f"(accumulators[12]), "+f"(accumulators[13]), "+f"(accumulators[14]),
+          "+f"(accumulators[15]), "+f"(accumulators[16]), "+f"(accumulators[17]), "+f"(accumulators[18]), "+f"(accumulators[19]), "+f"(accumulators[20]), "+f"(accumulators[21]),
+          "+f"(accumulators[22]), "+f"(accumulators[23]), "+f"(accumulators[24]), "+f"(accumulators[25]), "+f"(accumulators[26]), "+f"(accumulators[27]), "+f"(accumulators[28]),
+          "+f"(accumulators[29]), "+f"(accumulators[30]), "+f"(accumulators[31])
         : "l"(descriptor(a)), "l"(descriptor(b)), "r"(int(accumulate)));
   }
 };

@@ -1,4 +1,4 @@
-//! Sums of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
+//! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
 
 use crate::harness::OfFamily;
 use crate::harness::random_cases;
@@ -29,7 +29,7 @@ fn promoted() -> GemmDesc {
     random_cases::promoted(TYPES, ORDERS)
 }
 
-/// Numbers of all magnitudes that sums of fp8 lose bits of.
+/// Numbers of all magnitudes that accumulators of fp8 lose bits of.
 fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
     let number = |i| E4m3::from_f64((draw(seed, i) >> 40) as f64 / f64::from(1 << 20) - 8.0);
     (0..count as u64).map(number).collect()
@@ -82,7 +82,7 @@ fn every_element_is_a_sum_of_promoted_stages() {
         assert_eq!(never[at].to_bits(), own.sum(&row, &column).to_bits(), "D({i}, {j})");
         others += usize::from(fast[at].to_bits() != never[at].to_bits());
     }
-    println!("{others} of {} sums have other bits without promotion", m * n);
+    println!("{others} of {} accumulators have other bits without promotion", m * n);
     assert!(others > m * n / 2);
 
     let tile = |m, n| Mnk { m, n, k: 128 };
@@ -145,7 +145,7 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
     }
 }
 
-/// There is nothing to promote but sums of fp8 in f32, and room for partial sums only beside fewer accumulators; the sentences say so.
+/// There is nothing to promote but accumulators of fp8 in f32, and room for partial accumulators only beside fewer accumulators; the sentences say so.
 #[test]
 fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let stage = |types: Combined, op| {
@@ -163,7 +163,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     {
         assert_eq!(
             stage(types, OpKind::TensorOp),
-            "promotion of other sums than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never"
+            "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never"
         );
     }
     let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
@@ -173,7 +173,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     assert_eq!(says(ArchKind::Sm80), "--promotion is not a knob of the multistage main loop; the warpspecialized one has it");
     assert_eq!(
         says(ArchKind::Sm90),
-        "promotion of other sums than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never; no kernel was found with this --promotion"
+        "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never; no kernel was found with this --promotion"
     );
     let wide = |(m, n)| Mnk { m, n, k: 128 };
     let instruction = Mnk { m: 64, n: 256, k: 32 };
@@ -186,7 +186,7 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     assert_eq!(tiny, "instruction N where stages are promoted = 8 is out of range (24 to 256); try 24");
 }
 
-/// Types say the same as flags: who pins the knob has the row of promoted sums.
+/// Types say the same as flags: who pins the knob has the row of promoted accumulators.
 #[test]
 fn a_type_promotes() {
     type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;

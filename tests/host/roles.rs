@@ -158,7 +158,7 @@ fn exchanged_neighbours_are_found_or_commute() {
     assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 9);
 }
 
-/// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial sums
+/// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial accumulators
 /// are read after each part, and fragments of A written before each stage: there it is not enough.
 #[test]
 fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {

@@ -48,8 +48,8 @@ fn of_bytes(bytes: &[u8]) -> f64 {
 }
 
 /// The one sum of a warp.
-fn sum(sums: &Accumulators) -> f64 {
-    if let Accumulators::F64(sums) = sums { sums[0] } else { 0.0 }
+fn sum(accumulators: &Accumulators) -> f64 {
+    if let Accumulators::F64(accumulators) = accumulators { accumulators[0] } else { 0.0 }
 }
 
 impl Payload for Numbers {
@@ -57,24 +57,38 @@ impl Payload for Numbers {
         bytes(number(name))
     }
 
-    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {
+    fn multiply(
+        &mut self,
+        warp: WarpName,
+        part: Option<u8>,
+        first: bool,
+        accumulators: &mut Accumulators,
+        operands: [&[Bytes]; 2],
+    ) {
         let [a, b] = operands.map(|shares| shares.iter().map(|share| of_bytes(share)).sum::<f64>());
         let product = a * b * f64::from(1 + warp.warpgroup * 4 + warp.warp);
         let product = part.map_or(product, |part| product * weight(part));
         // The order of additions is seen in the last bits.
-        *sums = Accumulators::F64(vec![if first { product } else { sum(sums) / 3.0 + product }]);
+        *accumulators = Accumulators::F64(vec![if first { product } else { sum(accumulators) / 3.0 + product }]);
     }
 
-    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {
-        *sums = Accumulators::F64(vec![if first { 0.0 } else { sum(sums) } / 3.0 + sum(partial)]);
+    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {
+        *accumulators = Accumulators::F64(vec![if first { 0.0 } else { sum(accumulators) } / 3.0 + sum(partial)]);
     }
 
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         bytes(source(block, warpgroup, name))
     }
 
-    fn stage(&mut self, _: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
-        let product = if zero { 0.0 } else { sum(sums) + f64::from(name.subtile) };
+    fn stage(
+        &mut self,
+        _: WarpName,
+        name: SubtileName,
+        zero: bool,
+        accumulators: &Accumulators,
+        source: Option<&Bytes>,
+    ) -> Staged {
+        let product = if zero { 0.0 } else { sum(accumulators) + f64::from(name.subtile) };
         let number = product + source.map_or(0.0, |source| of_bytes(source));
         Staged { places: vec![0], elements: number.to_le_bytes().to_vec() }
     }
@@ -83,15 +97,15 @@ impl Payload for Numbers {
         self.d.insert((block, warpgroup, name.tile, name.subtile), parts.map(|part| of_bytes(&part.elements)));
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
-        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { sum(sums) });
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, accumulators: &Accumulators) {
+        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { sum(accumulators) });
     }
 }
 
 /// What a warp stages, without a ring.
 fn wanted(program: &RingProgram, work: ClusterWork<'_>, block: u32, name: SubtileName, warp: u32) -> f64 {
     let tile = name.tile;
-    let sums = (0..work.k_tiles[tile as usize]).fold(None, |sums, k| {
+    let accumulators = (0..work.k_tiles[tile as usize]).fold(None, |accumulators, k| {
         let [a, b] = OperandKind::BOTH.map(|operand| {
             let shares = program.ring.shares(operand);
             let block = (shares == 1).then_some(block);
@@ -99,13 +113,15 @@ fn wanted(program: &RingProgram, work: ClusterWork<'_>, block: u32, name: Subtil
         });
         let product = a * b * f64::from(1 + warp);
         if program.promoted_parts == 0 {
-            return Some(sums.map_or(product, |sums: f64| sums / 3.0 + product));
+            return Some(accumulators.map_or(product, |accumulators: f64| accumulators / 3.0 + product));
         }
         // Part after part, the first of them before anything; a warp of this payload has one number for all parts.
-        let after = |sums: Option<f64>, part| Some(if k == 0 { 0.0 } else { sums.unwrap_or(0.0) } / 3.0 + product * weight(part));
-        (0..program.promoted_parts as u8).fold(sums, after)
+        let after = |accumulators: Option<f64>, part| {
+            Some(if k == 0 { 0.0 } else { accumulators.unwrap_or(0.0) } / 3.0 + product * weight(part))
+        };
+        (0..program.promoted_parts as u8).fold(accumulators, after)
     });
-    let product = sums.map_or(0.0, |sums| sums + f64::from(name.subtile));
+    let product = accumulators.map_or(0.0, |accumulators| accumulators + f64::from(name.subtile));
     product + if work.source { source(block, warp / 4, name) } else { 0.0 }
 }
 
@@ -155,7 +171,7 @@ fn every_order_of_events_computes_the_same_bits() {
     assert!(compared > 10_000);
 }
 
-/// The same where threads multiply and store: each warp stores its own sums of each tile once.
+/// The same where threads multiply and store: each warp stores its own accumulators of each tile once.
 #[test]
 fn threads_store_the_same_bits_in_every_order_of_events() {
     let mut compared = 0;
@@ -181,10 +197,10 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
                 run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
                 assert!(numbers.d.is_empty());
                 assert_eq!(numbers.threads.len() as u32, ring.blocks() * ring.readers() * 4 * tiles);
-                for (&(block, warp, tile), sums) in &numbers.threads {
+                for (&(block, warp, tile), accumulators) in &numbers.threads {
                     assert!(!pingpong || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
                     assert_eq!(
-                        sums.to_bits(),
+                        accumulators.to_bits(),
                         wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp).to_bits(),
                         "tile {tile}, warp {warp}"
                     );

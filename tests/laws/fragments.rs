@@ -1,4 +1,4 @@
-//! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its sums are of.
+//! A in registers: the tile that is M-major, what a warpgroup loads of it, and which rows its accumulators are of.
 
 use crate::harness::{OfFamily, vectors::vectors_whole};
 use falchion::{
@@ -74,7 +74,7 @@ fn a_thread_loads_what_the_instruction_takes_it_to_hold() {
     }
 }
 
-/// The orders of rows are permutations of a warp's sixteen, and sums under them are a bijection: what a thread stages is what it loaded.
+/// The orders of rows are permutations of a warp's sixteen, and accumulators under them are a bijection: what a thread stages is what it loaded.
 #[test]
 fn sums_are_named_as_the_rows_that_were_loaded() {
     for rows in [FragmentRows::Ordinary, FragmentRows::Paired, FragmentRows::Crossed] {

@@ -82,10 +82,15 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
         facts.insert(1, ("cluster", format!("{cluster_m} x {cluster_n} blocks")));
     }
     if let Some(every) = of.promoted_every {
-        let partial = of.partial_sums;
+        let partial = of.partial_accumulators;
         facts.insert(
             3,
-            ("promotion", format!("sums are added to those in f32 every {every} of K, from {partial} registers of partial sums")),
+            (
+                "promotion",
+                format!(
+                    "accumulators are added to those in f32 every {every} of K, from {partial} registers of partial accumulators"
+                ),
+            ),
         );
     }
     if of.fragment_sets > 0 {

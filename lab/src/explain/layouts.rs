@@ -87,7 +87,7 @@ fn of_threads(d: &SimtDesc) -> Vec<StatedLayout> {
     found.extend(of_tiles(&base.tiles));
     if base.tiles.warps().k > 1 {
         found.push(stated("slices of K", "(thread, k-block) to k", DepthMap(base.tiles).layout()));
-        found.push(stated("sums of slices", "(thread, accumulator) to a place", PartialsMap(base.tiles).layout()));
+        found.push(stated("accumulators of slices", "(thread, accumulator) to a place", PartialsMap(base.tiles).layout()));
     }
     found
 }
@@ -122,8 +122,8 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
             if let Some(load) = components.fragment_load() {
                 found.push(stated("A in registers", "(thread, element of a stage) to an element", load.layout()));
             }
-            let sums = mma_warpgroup::AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows());
-            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", sums.layout()));
+            let accumulators = mma_warpgroup::AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows());
+            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", accumulators.layout()));
             found.push(stated("subtile of D", "(m, n) to a byte", StagingMap::of(components).layout()));
         }
     }

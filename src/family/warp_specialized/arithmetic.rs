@@ -1,5 +1,5 @@
-//! What is multiplied, and how sums are kept: emulation, `f32` on tensor cores, which multiply no `f32`; and promotion, what becomes of a
-//! tensor core's own sums of fp8, which keep 13 bits of fraction.
+//! What is multiplied, and how accumulators are kept: emulation, `f32` on tensor cores, which multiply no `f32`; and promotion, what becomes of a
+//! tensor core's own accumulators of fp8, which keep 13 bits of fraction.
 
 use super::a_operand::no_choice;
 use crate::{
@@ -42,7 +42,7 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether sums are promoted.
+    /// Whether accumulators are promoted.
     pub const fn promotes(&self) -> bool {
         matches!(self.knobs.promotion, PromotionKind::Stage)
     }
@@ -55,11 +55,11 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether there is something to promote: sums of fp8, or of parts of f32, in f32.
+    /// Whether there is something to promote: accumulators of fp8, or of parts of f32, in f32.
     pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
         if self.promotes() && !(fp8 || self.knobs.emulation.decomposes()) {
-            return no_choice(Field::PromotionOfOtherSums, PromotionKind::Never.name());
+            return no_choice(Field::PromotionOfOthers, PromotionKind::Never.name());
         }
         Ok(())
     }

@@ -83,8 +83,8 @@ pub(in crate::family) const fn along_axes(
         None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
     };
     // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a thread's 255 registers.
-    let sums = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64) / (4 * THREADS) as u64;
-    let fits = !threads && (sums < 255 || pins.threadblock.is_some())
+    let accumulators = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64) / (4 * THREADS) as u64;
+    let fits = !threads && (accumulators < 255 || pins.threadblock.is_some())
         || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
     let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
     if only || instruction.n == 0 || !(nest && fits) && pins.warp.is_none() {

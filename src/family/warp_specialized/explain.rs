@@ -39,9 +39,9 @@ explanation! {
     repeats: [u32; 2] = pair(components.repeats);
     /// Registers of a thread that hold accumulators.
     accumulators: u32 = components.accumulators();
-    /// Registers of a thread that hold partial sums, where sums are promoted.
-    partial_sums: u32 = components.partial_sums();
-    /// Products after which sums are promoted to f32; none where they are not.
+    /// Registers of a thread that hold partial accumulators, where accumulators are promoted.
+    partial_accumulators: u32 = components.partial_accumulators();
+    /// Products after which accumulators are promoted to f32; none where they are not.
     promoted_every: Option<u32> = d.promotes().then_some(d.knobs.threadblock.k);
     /// Registers that a thread of a consumer needs, estimated.
     registers: u32 = components.registers_needed();

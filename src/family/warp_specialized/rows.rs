@@ -55,7 +55,7 @@ const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 /// The same of `tf32`, 64 x 256 ping-pong.
 const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
-/// `f32` in parts of 16 bits, sums promoted after each stage: the tile of [`of_sums`].
+/// `f32` in parts of 16 bits, accumulators promoted after each stage: the tile of [`of_fp8_promoted`].
 const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     emulation: EmulationKind::Bf16x6,
     align_a: 4,
@@ -73,9 +73,9 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
     [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
 }
 
-/// fp8 with sums promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
-/// 128 x 128 each, of which the partial sums of an instruction of 64 x 128 fit beside the sums; or 64 x 192, with as many partial sums as sums.
-const fn of_sums(c: ElementKind) -> [FamilyDesc; 2] {
+/// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
+/// 128 x 128 each, of which the partial accumulators of an instruction of 64 x 128 fit beside the accumulators; or 64 x 192, with as many partial accumulators as accumulators.
+const fn of_fp8_promoted(c: ElementKind) -> [FamilyDesc; 2] {
     [promoted(specialized(256, 128, 128, 4, E4m3, c)), promoted(specialized(128, 64, 192, 4, E4m3, c))]
 }
 
@@ -114,9 +114,9 @@ pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
     tensor_op(&[of(Tf32, F32, F32)], &[turns(128, Tf32, F32), turns(176, Tf32, F32), turns(192, Tf32, F32), LOADED_IN_TURNS]),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
-    with_promotion(&of_fp8(Bf16), &of_sums(Bf16)),
-    with_promotion(&of_fp8(F16), &of_sums(F16)),
-    with_promotion(&of_fp8(F32), &of_sums(F32)),
+    with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
+    with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
+    with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
     tensor_op(&of_fp8(Bf16), &of_bytes(Bf16)),
     tensor_op(&of_fp8(F16), &of_bytes(F16)),
     tensor_op(&of_fp8(F32), &of_bytes(F32)),

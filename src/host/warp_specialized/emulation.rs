@@ -12,7 +12,7 @@ use crate::{
     refusal::{EmulationRefusal, Refusal},
 };
 
-/// What sums are scaled back by.
+/// What accumulators are scaled back by.
 #[derive(Clone, Copy)]
 pub(super) struct Scales<'a> {
     /// Of rows of A and of columns of B, product by product; none where nothing is scaled.

@@ -1,4 +1,4 @@
-//! The fast mode on tensor cores: each tile's sums over K in the instruction's own steps.
+//! The fast mode on tensor cores: each tile's accumulators over K in the instruction's own steps.
 
 use super::emulation::Scales;
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
 };
 use core::ops::Range;
 
-/// Rows and columns that are summed at once, whatever the tile of a block is: sums are the same.
+/// Rows and columns that are summed at once, whatever the tile of a block is: accumulators are the same.
 const EXTENTS: (usize, usize) = (64, 128);
 
 /// K that is taken apart at once.
 const CHUNK: u32 = 256;
 
-/// Sums in steps of an instruction.
+/// Accumulators in steps of an instruction.
 pub(super) struct Steps<'a> {
     operands: Operands<'a>,
     scales: Scales<'a>,
@@ -105,13 +105,13 @@ impl Arithmetic for Steps<'_> {
         *into = Panel::of(&self.instruction, operand, depth, values);
     }
 
-    fn multiply(&self, [a, b]: [&Panel; 2], sums: &mut [f32]) {
-        accumulate(&self.instruction, a, b, sums, EXTENTS.1);
+    fn multiply(&self, [a, b]: [&Panel; 2], accumulators: &mut [f32]) {
+        accumulate(&self.instruction, a, b, accumulators, EXTENTS.1);
     }
 
     /// Takes back what operands were scaled by.
-    fn finish(&self, tile: (u32, u32), sums: &mut [f32]) {
-        for (at, sum) in sums.iter_mut().enumerate() {
+    fn finish(&self, tile: (u32, u32), accumulators: &mut [f32]) {
+        for (at, sum) in accumulators.iter_mut().enumerate() {
             let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
             match self.scales.shift(0, row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
                 Some(shift) => *sum = (self.scales.unscaled)(*sum, shift),

@@ -4,10 +4,10 @@
 //!
 //! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of [`machine`](super::machine), in an order
 //!   drawn from a seed. What moves through the ring are bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote,
-//!   read back through descriptors (`reading.rs`), summed as the instruction sums (`products.rs`), staged and stored (`subtiles.rs`), or read, summed
+//!   read back through descriptors (`reading.rs`), added as the instruction adds (`products.rs`), staged and stored (`subtiles.rs`), or read, summed
 //!   and stored thread by thread (`threads.rs`). Every element of D has to be written once.
-//! - **fast** (`fast.rs`): the same sums in the same order, parallel over tiles, without a ring: the bits are the same. On the CUDA cores,
-//!   and of integers, sums are chains of multiply-adds, and the panels and wide products of the other main loops make them.
+//! - **fast** (`fast.rs`): the same accumulators in the same order, parallel over tiles, without a ring: the bits are the same. On the CUDA cores,
+//!   and of integers, accumulators are chains of multiply-adds, and the panels and wide products of the other main loops make them.
 //!
 //! Factors are decomposed first (`emulation.rs`): both modes multiply their parts.
 

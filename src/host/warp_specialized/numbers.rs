@@ -1,4 +1,4 @@
-//! What moves through the ring: bytes of tiles, sums of warps, elements of subtiles.
+//! What moves through the ring: bytes of tiles, accumulators of warps, elements of subtiles.
 
 use super::{
     emulation::Scales,
@@ -52,7 +52,7 @@ pub(super) struct Numbers<'r> {
     pub wrong: Option<Error>,
 }
 
-/// The sums of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
+/// The accumulators of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
 /// thread. Those of an instruction are numbers of binary32, whatever it accumulates in.
 impl Numbers<'_> {
     /// What `what` gives, or the default, where it is remembered that something is wrong.
@@ -116,7 +116,7 @@ impl Numbers<'_> {
         Ok(Arc::new(share))
     }
 
-    /// Sums of a warp in one instruction's tile.
+    /// Accumulators of a warp in one instruction's tile.
     pub(super) fn piece(&self) -> usize {
         (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
     }
@@ -132,26 +132,33 @@ impl Payload for Numbers<'_> {
         self.or_wrong(share)
     }
 
-    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {
+    fn multiply(
+        &mut self,
+        warp: WarpName,
+        part: Option<u8>,
+        first: bool,
+        accumulators: &mut Accumulators,
+        operands: [&[Bytes]; 2],
+    ) {
         if first {
-            *sums = Accumulators::default();
+            *accumulators = Accumulators::default();
         }
         // After a fault, stages may be empty.
         if self.wrong.is_none() {
             let added = match &self.program.threads {
-                Some(maps) => self.add_by_threads(maps, warp, sums, operands),
-                None => self.add_stage(warp, part, sums, operands),
+                Some(maps) => self.add_by_threads(maps, warp, accumulators, operands),
+                None => self.add_stage(warp, part, accumulators, operands),
             };
             self.or_wrong(added);
         }
     }
 
-    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {
+    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {
         let (repeats, piece) = (self.program.components.repeats, self.piece());
         let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
-        self.grow(sums);
-        // After a fault there may be no partial sums.
-        sums.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
+        self.grow(accumulators);
+        // After a fault there may be no partial accumulators.
+        accumulators.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
     }
 
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
@@ -160,7 +167,14 @@ impl Payload for Numbers<'_> {
         self.or_wrong(fetched)
     }
 
-    fn stage(&mut self, warp: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
+    fn stage(
+        &mut self,
+        warp: WarpName,
+        name: SubtileName,
+        zero: bool,
+        accumulators: &Accumulators,
+        source: Option<&Bytes>,
+    ) -> Staged {
         // What is wrong already is not to be told as what follows from it.
         if self.wrong.is_some() {
             return Staged::default();
@@ -168,7 +182,7 @@ impl Payload for Numbers<'_> {
         let warp_part = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
-            .and_then(|place| self.subtile_of(place, (!zero).then_some(sums), source.map(|bytes| &bytes[..])));
+            .and_then(|place| self.subtile_of(place, (!zero).then_some(accumulators), source.map(|bytes| &bytes[..])));
         self.or_wrong(warp_part)
     }
 
@@ -180,9 +194,9 @@ impl Payload for Numbers<'_> {
         }
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, accumulators: &Accumulators) {
         if let (Some(maps), None) = (&self.program.threads, &self.wrong) {
-            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(sums));
+            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(accumulators));
             self.or_wrong(written);
         }
     }

@@ -61,19 +61,19 @@ impl Numbers<'_> {
         }
     }
 
-    /// Adds a stage's products to sums; those of one part alone where one is given.
+    /// Adds a stage's products to accumulators; those of one part alone where one is given.
     pub(super) fn add_stage(
         &self,
         warp: WarpName,
         part: Option<u8>,
-        sums: &mut Accumulators,
+        accumulators: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
         let (repeats, n) = (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
         let piece = self.piece();
         let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
-        self.grow(sums);
+        self.grow(accumulators);
         let of_a: Vec<_> = (0..repeats.m)
             .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
             .map(|rows| self.rows(OperandKind::A, a, rows))
@@ -82,12 +82,12 @@ impl Numbers<'_> {
             let b = self.rows(OperandKind::B, b, (column / n + across, 0, n))?;
             for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
                 let at = (down * repeats.n + across) as usize * piece;
-                match (sums as &mut Accumulators, a, &b, &self.instruction) {
-                    (Accumulators::F32(sums), Rows::Apart(a), Rows::Apart(b), Some(instruction)) => {
-                        accumulate(instruction, a, b, &mut sums[at..at + piece], n as usize);
+                match (accumulators as &mut Accumulators, a, &b, &self.instruction) {
+                    (Accumulators::F32(accumulators), Rows::Apart(a), Rows::Apart(b), Some(instruction)) => {
+                        accumulate(instruction, a, b, &mut accumulators[at..at + piece], n as usize);
                     }
-                    (Accumulators::I32(sums), Rows::Whole(depth, a), Rows::Whole(_, b), _) => {
-                        dot_products(*depth, a, b, &mut sums[at..at + piece]);
+                    (Accumulators::I32(accumulators), Rows::Whole(depth, a), Rows::Whole(_, b), _) => {
+                        dot_products(*depth, a, b, &mut accumulators[at..at + piece]);
                     }
                     _ => {}
                 }
@@ -96,28 +96,28 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// Makes room for all sums of a warp of an instruction.
-    pub(super) fn grow(&self, sums: &mut Accumulators) {
+    /// Makes room for all accumulators of a warp of an instruction.
+    pub(super) fn grow(&self, accumulators: &mut Accumulators) {
         let repeats = self.program.components.repeats;
         let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.class.accumulator };
-        sums.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
+        accumulators.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
     }
 }
 
-/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, of rows of so many integers.
-fn dot_products(depth: usize, a: &[i32], b: &[i32], sums: &mut [i32]) {
+/// `accumulators[i, j] += sum over k of a[i, k] b[j, k]`, of rows of so many integers.
+fn dot_products(depth: usize, a: &[i32], b: &[i32], accumulators: &mut [i32]) {
     struct Dots<'s>(usize, &'s [i32], &'s [i32], &'s mut [i32]);
     impl Vectorized for Dots<'_> {
         type Output = ();
         #[inline(always)]
         fn run(self) {
-            let Self(depth, a, b, sums) = self;
-            for (a, sums) in a.chunks_exact(depth).zip(sums.chunks_exact_mut((b.len() / depth).max(1))) {
-                for (b, sum) in b.chunks_exact(depth).zip(sums) {
+            let Self(depth, a, b, accumulators) = self;
+            for (a, accumulators) in a.chunks_exact(depth).zip(accumulators.chunks_exact_mut((b.len() / depth).max(1))) {
+                for (b, sum) in b.chunks_exact(depth).zip(accumulators) {
                     *sum = a.iter().zip(b).fold(*sum, |sum, (&a, &b)| sum.mul_add(a, b));
                 }
             }
         }
     }
-    dispatch(Dots(depth.max(1), a, b, sums));
+    dispatch(Dots(depth.max(1), a, b, accumulators));
 }

@@ -48,7 +48,12 @@ impl Numbers<'_> {
     }
 
     /// A warp's part of a subtile, through the epilogue; with C from its buffer, where it comes through that.
-    pub(super) fn subtile_of(&self, place: Place, sums: Option<&Accumulators>, fetched: Option<&[u8]>) -> Result<Staged, Error> {
+    pub(super) fn subtile_of(
+        &self,
+        place: Place,
+        accumulators: Option<&Accumulators>,
+        fetched: Option<&[u8]>,
+    ) -> Result<Staged, Error> {
         let (program, n) = (self.program, self.program.multiplied.knobs.instruction.n);
         let (origin, first) = (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
@@ -82,10 +87,10 @@ impl Numbers<'_> {
             let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
             places.push(byte);
         }
-        let kind = sums.map_or(program.multiplied.class.accumulator, Accumulators::kind);
-        let mut taken = Accumulators::taken(kind, sums, &numbers);
-        if let Accumulators::F32(sums) = &mut taken {
-            sums.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
+        let kind = accumulators.map_or(program.multiplied.class.accumulator, Accumulators::kind);
+        let mut taken = Accumulators::taken(kind, accumulators, &numbers);
+        if let Accumulators::F32(accumulators) = &mut taken {
+            accumulators.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
         Ok(Staged { places, elements: finished(&self.matrices, &taken, &read)? })
     }

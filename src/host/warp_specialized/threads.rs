@@ -45,23 +45,23 @@ impl Numbers<'_> {
         Accumulators::widened(class.accumulator, kind, &bytes).ok_or_else(|| unknown(class))
     }
 
-    /// Adds a stage's products to the sums of a warp, thread by thread.
+    /// Adds a stage's products to the accumulators of a warp, thread by thread.
     pub(super) fn add_by_threads(
         &self,
         maps: &ThreadMaps,
         warp: WarpName,
-        sums: &mut Accumulators,
+        accumulators: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
         let [rows, columns] = [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
-        sums.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
+        accumulators.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
             for group in 0..maps.depth.domain().column {
                 let left_out = Fault::LeftOut { map: "depth", row: thread, column: group };
                 let k = maps.depth.at(at(thread, group)).ok_or(left_out)?;
                 let a = self.fragment(maps, OperandKind::A, (thread, k), a)?;
                 let b = self.fragment(maps, OperandKind::B, (thread, k), b)?;
-                sums.add_outer(lane * rows * columns, &a, &b);
+                accumulators.add_outer(lane * rows * columns, &a, &b);
             }
         }
         Ok(())
@@ -72,7 +72,7 @@ impl Numbers<'_> {
         &mut self,
         maps: &ThreadMaps,
         (warp, tile): (WarpName, u32),
-        sums: Option<&Accumulators>,
+        accumulators: Option<&Accumulators>,
     ) -> Result<(), Error> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
         let Unit { product, row: tile_row, column: tile_column, .. } = self.unit(warp.block, tile)?;
@@ -94,7 +94,7 @@ impl Numbers<'_> {
                 places.push((row, column));
             }
         }
-        let taken = Accumulators::taken(self.matrices.class.accumulator, sums, &numbers);
+        let taken = Accumulators::taken(self.matrices.class.accumulator, accumulators, &numbers);
         let results = finished(&self.matrices, &taken, &read)?;
         for (&(row, column), element) in places.iter().zip(results.chunks_exact(width)) {
             self.count(product, (row as u64, column as u64))?;

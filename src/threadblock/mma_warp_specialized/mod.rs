@@ -17,8 +17,8 @@
 //! |---|---|
 //! | `stages` | stages of the ring, 2 to 16; as many as shared memory holds beside the staging of D |
 //! | `cluster` | Mx1 shares B's tile among M blocks, 1xN shares A's; each copies its share to all |
-//! | `pending` | groups of products that a consumer leaves under way when it goes on to the next stage; none where sums are promoted |
-//! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its sums in f32 |
+//! | `pending` | groups of products that a consumer leaves under way when it goes on to the next stage; none where accumulators are promoted |
+//! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its accumulators in f32 |
 //! | `a_operand` | `registers`: A of 8 or 32 bits that is M-major is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
 //! | `emulation` | of `f32`: its parts, several products of which make one of the user's |
 //! | `align_c` | 16 bytes: C is read and D written by TMA; less: by threads, so many elements at a time |
@@ -106,7 +106,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Which rows of an instruction's tile a thread's sums are of.
+    /// Which rows of an instruction's tile a thread's accumulators are of.
     pub const fn fragment_rows(&self) -> FragmentRows {
         match self.fragment_load() {
             Some(load) => load.rows,

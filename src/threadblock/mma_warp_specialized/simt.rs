@@ -4,7 +4,7 @@
 //! for each k-tile                  A and B are MN-major: k rows of mn elements, boxes without a swizzle, one behind the other
 //!     for each k of it             while one k is multiplied, the fragments of the next are read, 16 bytes at a time; during the
 //!                                  last, those of the next tile's first, so that no warp waits between stages
-//!         sums += a outer b        a fused multiply-add for each product, k ascending: the bits of every other main loop
+//!         accumulators += a outer b        a fused multiply-add for each product, k ascending: the bits of every other main loop
 //! epilogue, to D by the threads    from registers: nothing is staged
 //! ```
 //!

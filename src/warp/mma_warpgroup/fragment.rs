@@ -27,7 +27,7 @@ use crate::{
 const WARP_ROWS: u32 = 16;
 
 /// Which row of an instruction's tile a thread's upper and lower row are, of lane `l` of warp `w`. The hardware knows rows of operands
-/// and sums by their threads alone: who brings A to registers may call its rows otherwise, if sums are taken by the same names.
+/// and accumulators by their threads alone: who brings A to registers may call its rows otherwise, if accumulators are taken by the same names.
 ///
 /// ```text
 /// Ordinary    16 w + l / 4 + 8 lower

@@ -4,7 +4,7 @@ use super::{files, root};
 use std::collections::BTreeMap;
 
 /// Words that the field has others for: each with what to say.
-const OTHERS: [(&str, &str); 21] = [
+const OTHERS: [(&str, &str); 23] = [
     ("copy engine", "TMA"),
     ("relay", "repack"),
     ("relaid", "repacked"),
@@ -19,6 +19,8 @@ const OTHERS: [(&str, &str); 21] = [
     ("k-group", "k-block"),
     ("let go", "released"),
     ("in turns", "ping-pong"),
+    ("partial sum", "partial accumulators"),
+    ("promoted sum", "promoted accumulators"),
     ("block that stays", "persistent CTA"),
     ("clusters that stay", "persistent clusters"),
     ("warpgroups have roles", "warp-specialized"),

@@ -196,7 +196,7 @@ fn warp_specialized_kernels_compile_clean() {
     all_clean("descriptions with roles that just fit", fits);
 }
 
-/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another (C7510), though partial sums are
+/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another (C7510), though partial accumulators are
 /// read between products. With both schedules, and with as few columns as an instruction has.
 #[test]
 #[ignore = "needs NVRTC"]

@@ -11,7 +11,7 @@
 //! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //!
 //! A cell of memory is a share of a stage, or a warp's part of a staging buffer; what lies there has a name. Barriers have the hardware's
-//! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and sums along with the names.
+//! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and accumulators along with the names.
 
 mod payload;
 mod products;

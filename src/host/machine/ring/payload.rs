@@ -27,23 +27,38 @@ pub trait Payload {
         Bytes::default()
     }
     /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the accumulators. Where stages are
-    /// promoted, `sums` are the partial sums, which are always overwritten, and `part` is the part that is multiplied.
-    fn multiply(&mut self, warp: WarpName, part: Option<u8>, first: bool, sums: &mut Accumulators, operands: [&[Bytes]; 2]) {}
-    /// Accumulators of a part += its partial sums; before the `first` k-tile accumulators are 0.
-    fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Accumulators, sums: &mut Accumulators) {}
+    /// promoted, `accumulators` are the partial accumulators, which are always overwritten, and `part` is the part that is multiplied.
+    fn multiply(
+        &mut self,
+        warp: WarpName,
+        part: Option<u8>,
+        first: bool,
+        accumulators: &mut Accumulators,
+        operands: [&[Bytes]; 2],
+    ) {
+    }
+    /// Accumulators of a part += its partial accumulators; before the `first` k-tile accumulators are 0.
+    fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {}
     /// Reads a subtile of C for a consumer from global memory.
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         Bytes::default()
     }
     /// A warp's subtile, from its accumulators, which are zeros where `zero`, because there was nothing to multiply; and from C, where
     /// that comes through the buffer.
-    fn stage(&mut self, warp: WarpName, name: SubtileName, zero: bool, sums: &Accumulators, source: Option<&Bytes>) -> Staged {
+    fn stage(
+        &mut self,
+        warp: WarpName,
+        name: SubtileName,
+        zero: bool,
+        accumulators: &Accumulators,
+        source: Option<&Bytes>,
+    ) -> Staged {
         Staged::default()
     }
     /// Writes a subtile of a consumer to global memory, from what its warps staged.
     fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; WARPS as usize]) {}
     /// Writes a warp's part of a tile of D to global memory, from its accumulators, as [`stage`](Self::stage) has them.
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, sums: &Accumulators) {}
+    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, accumulators: &Accumulators) {}
 }
 
 /// Nothing but the names.

@@ -1,6 +1,6 @@
 //! What steps of products mean: of whole stages or of parts, from shared memory or from sets of registers, by warpgroups or by threads.
 //!
-//! A stage in parts is multiplied part by part into partial sums, of which a warp has one set, and promoted from there. Where threads
+//! A stage in parts is multiplied part by part into partial accumulators, of which a warp has one set, and promoted from there. Where threads
 //! multiply, a warp is done with a stage when its lanes have met; the last k of a stage is multiplied later, from registers.
 
 use super::{
@@ -122,8 +122,8 @@ impl Cluster<'_> {
             None => warp.summed = (tile, after + 1),
             Some(_) => {}
         }
-        let (first, sums) = if part.is_none() { (k == 0, &mut warp.sums) } else { (true, &mut warp.partial) };
-        self.payload.multiply(who.name, part, first, sums, [&a, &b]);
+        let (first, accumulators) = if part.is_none() { (k == 0, &mut warp.accumulators) } else { (true, &mut warp.partial) };
+        self.payload.multiply(who.name, part, first, accumulators, [&a, &b]);
         self.tally.products += u64::from(is_last);
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Cluster<'_> {
         Ok(data)
     }
 
-    /// Adds partial sums to a part's. With the last part the stage is summed.
+    /// Adds partial accumulators to a part's. With the last part the stage is summed.
     fn promote(&mut self, mover: usize, part: u8) -> Result<(), Fault> {
         let warp = &mut self.warps[mover];
         let (who, before) = (warp.who, warp.multiplied());
@@ -177,8 +177,8 @@ impl Cluster<'_> {
         if warp.held != Some(part) {
             return Err(Fault::NothingToPromote { who, part, found: warp.held });
         }
-        self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.sums);
-        // Read by other instructions than products, partial sums are in no order with those.
+        self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.accumulators);
+        // Read by other instructions than products, partial accumulators are in no order with those.
         (warp.held, warp.fenced) = (None, false);
         warp.promoted += 1;
         if warp.promoted == self.program.promoted_parts {
@@ -201,7 +201,7 @@ impl Cluster<'_> {
         let multiplied = self.multiplied(mover)?;
         let warp = &self.warps[mover];
         let (who, tile) = (warp.who, warp.at().0);
-        self.payload.store_threads(who.name, tile, multiplied == 0, &warp.sums);
+        self.payload.store_threads(who.name, tile, multiplied == 0, &warp.accumulators);
         self.count_stored(who, SubtileName { tile, subtile: who.name.warp }, RoleStep::StoreThreads)
     }
 }

@@ -85,7 +85,7 @@ impl Cluster<'_> {
         let cell = self.parts(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;
         let warp = &mut self.warps[mover];
-        let warp_part = self.payload.stage(who.name, name, multiplied == 0, &warp.sums, source.as_ref());
+        let warp_part = self.payload.stage(who.name, name, multiplied == 0, &warp.accumulators, source.as_ref());
         warp.fenced = false;
         let contents = Contents::Part(name, Arc::new(warp_part), None);
         self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, subtile })

@@ -65,12 +65,12 @@ pub(super) struct Warp {
     pub fragments: Vec<FragmentSet>,
     /// Which tile of D the accumulators are of, and how many products they hold.
     pub summed: (u32, u32),
-    pub sums: Accumulators,
+    pub accumulators: Accumulators,
     /// Of which tile of D and along K the lanes hold the first fragments.
     pub loaded: Option<(u32, u32)>,
     /// Of which they hold the last, which are not multiplied yet.
     pub begun: Option<(u32, u32)>,
-    /// Which part of the current stage the partial sums are of, until they are promoted.
+    /// Which part of the current stage the partial accumulators are of, until they are promoted.
     pub held: Option<u8>,
     pub partial: Accumulators,
     /// Parts of the current stage that products have begun to read.
@@ -139,7 +139,7 @@ impl Warp {
         cursor.performed();
     }
 
-    /// Partial sums are of a part from now on. Whether the warp's products then read the last of so many parts of the stage.
+    /// Partial accumulators are of a part from now on. Whether the warp's products then read the last of so many parts of the stage.
     pub fn begins_part(&mut self, part: u8, parts: u32) -> Result<bool, Fault> {
         let who = self.who;
         if let Some(lost) = self.held {
