@@ -8,7 +8,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
-    ("layout/algebra.cuh", include_str!("../../kernels/layout/algebra.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),
     ("schedule.cuh", include_str!("../../kernels/schedule.cuh")),

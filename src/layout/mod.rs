@@ -3,9 +3,9 @@
 //! `C = A·B` stored by columns has the bytes of `Cᵀ = Bᵀ·Aᵀ` stored by rows. So a column-major C exchanges the operands and
 //! transposes their layouts ([`Frame`]), and the kernel writes rows.
 
-pub mod algebra;
 mod matrix_type;
 
+pub use falchion_layout as algebra;
 pub use matrix_type::MatrixType;
 
 use crate::{

@@ -2,7 +2,7 @@
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
-#include "layout/algebra.cuh"
+#include "layout.cuh"
 #include "numeric.cuh"
 #include "schedule.cuh"
 

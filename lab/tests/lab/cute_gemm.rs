@@ -72,7 +72,7 @@ fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// A C++ type of `kernels/layout/algebra.cuh` read back: shape and stride, in the algebra's notation. A text that is none is
+/// A C++ type of `layout/kernels/layout.cuh` read back: shape and stride, in the algebra's notation. A text that is none is
 /// `None`.
 fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)> {
     let int = |text: &'t str| {

@@ -67,7 +67,7 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn a_name_means_one_thing() {
-    let names = names(&files(&["src"], "rs"));
+    let names = names(&files(&["src", "layout/src"], "rs"));
     let twice: BTreeSet<_> = names.iter().filter(|(_, files)| files.len() > 1).map(|(name, _)| name.as_str()).collect();
     let known: BTreeSet<_> = OF_LEVELS.into_iter().chain(TWICE).collect();
     let grown: Vec<_> = twice.difference(&known).map(|name| (name, &names[*name])).collect();
@@ -78,7 +78,7 @@ fn a_name_means_one_thing() {
 
 #[test]
 fn no_name_is_empty() {
-    let names = names(&files(&["src", "lab/src", "cli/src"], "rs"));
+    let names = names(&files(&["src", "layout/src", "lab/src", "cli/src"], "rs"));
     let empty = |name: &&String| EMPTY.contains(&name.as_str()) || name.ends_with('2') && name.to_lowercase().starts_with("new");
     assert_eq!(names.keys().filter(empty).collect::<Vec<_>>(), [""; 0]);
 }

@@ -4,7 +4,8 @@ use super::{files, root};
 use std::collections::BTreeSet;
 
 /// Folders of the repository that texts name files below.
-const FOLDERS: [&str; 9] = ["src/", "kernels/", "lab/", "cli/", "tests/", "docs/", "benches/", "scripts/", "peers/"];
+const FOLDERS: [&str; 11] =
+    ["src/", "layout/src/", "layout/kernels/", "kernels/", "lab/", "cli/", "tests/", "docs/", "benches/", "scripts/", "peers/"];
 
 /// The paths of a text: words that begin with a folder of the repository, up to what ends a path. `*`, `{a,b}` and `SUITE` stand for several,
 /// which are looked for as far as they are said.
@@ -23,7 +24,7 @@ fn is_there(path: &str) -> bool {
 
 #[test]
 fn every_path_that_is_named_is_there() {
-    let mut texts = files(&["src", "kernels", "lab", "cli", "tests", "peers"], "rs");
+    let mut texts = files(&["src", "layout", "kernels", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "lab/kernels"], "cuh"));
     texts.extend(files(&["docs"], "md"));
     texts.insert("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("text"));

@@ -5,7 +5,7 @@ use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where kernels lie, and where their twins do.
-const TREES: [(&str, &str); 2] = [("kernels/", "src/"), ("lab/kernels/", "lab/src/")];
+const TREES: [(&str, &str); 3] = [("kernels/", "src/"), ("layout/kernels/", "layout/src/"), ("lab/kernels/", "lab/src/")];
 
 /// Kernels without a Rust twin of the same stem. Each needs a reason.
 const KERNELS_ALONE: [&str; 0] = [];

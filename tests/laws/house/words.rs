@@ -70,7 +70,7 @@ fn found(text: &str) -> Vec<(usize, &'static str)> {
 
 /// All text that is read: what is recorded (JSON lines, pictures) and the list of changes keep the words that they had.
 fn texts() -> BTreeMap<String, String> {
-    let folders = ["src", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers", "examples"];
+    let folders = ["src", "layout", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers", "examples"];
     let mut texts = BTreeMap::new();
     for extension in ["rs", "cuh", "md", "sh", "toml", "json", "stderr", "txt"] {
         texts.extend(files(&folders, extension));

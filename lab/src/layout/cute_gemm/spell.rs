@@ -97,7 +97,7 @@ impl CuteGemm {
         self.fits(element)?;
         let mut spelling = Spelling::default();
         let mut config = format!(
-            "#pragma once\n#include \"layout/algebra.cuh\"\n#include \"schedule.cuh\"\n{}{}struct Config {{\n  using Element = {};\n  using Schedule = ::Schedule;\n",
+            "#pragma once\n#include \"layout.cuh\"\n#include \"schedule.cuh\"\n{}{}struct Config {{\n  using Element = {};\n  using Schedule = ::Schedule;\n",
             CuteGemmParams::declaration(),
             Self::schedule().header(),
             element.cuda()

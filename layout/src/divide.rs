@@ -13,10 +13,10 @@ impl Layout {
     /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let (a, tiler): (Layout, Layout) = ("(4,2,3):(2,1,8)".parse()?, "4:2".parse()?);
     /// assert_eq!(a.logical_divide(&tiler.into())?.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn logical_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.by_mode(tiler, divided)
@@ -28,10 +28,10 @@ impl Layout {
     /// Those of [`logical_divide`](Self::logical_divide).
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Int, Layout, Tiler};
+    /// # use falchion_layout::{Int, Layout, Tiler};
     /// let tiles = "(9,32):(1,9)".parse::<Layout>()?.zipped_divide(&Tiler::extents([3, 8].map(Int::dynamic))?)?;
     /// assert_eq!(tiles.to_string(), "((3,8),(3,4)):((1,9),(3,72))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn zipped_divide(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.unzipped(tiler, divided)

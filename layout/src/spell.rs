@@ -1,4 +1,4 @@
-//! Layouts as the C++ types of `kernels/layout/algebra.cuh`: static integers in the text, dynamic ones in a table.
+//! Layouts as the C++ types of `layout/kernels/layout.cuh`: static integers in the text, dynamic ones in a table.
 
 use super::{Int, Layout, Mode, layout::Tree};
 
@@ -6,13 +6,13 @@ use super::{Int, Layout, Mode, layout::Tree};
 /// dynamic ones.
 ///
 /// ```
-/// use falchion::layout::algebra::Spelling;
+/// use falchion_layout::Spelling;
 /// let mut spelling = Spelling::default();
 /// let column_major = spelling.layout(&"(_8,100):(_1,1024)".parse()?);
 /// let (static_mode, dynamic_mode) = ("algebra::Mode<algebra::Int<8>, algebra::Int<1>>", "algebra::Mode<algebra::Dynamic<0>, algebra::Dynamic<1>>");
 /// assert_eq!(column_major, format!("algebra::Layout<{static_mode}, {dynamic_mode}>"));
 /// assert_eq!(spelling.integers(), [100, 1024]);
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// # Ok::<(), falchion_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[doc(hidden)]

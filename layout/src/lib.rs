@@ -12,10 +12,12 @@
 //! operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see to be so, and a value can always be seen. What is
 //! no layout is a [`LayoutError`] that says which divisibility failed. `docs/layouts.md` shows each operation at work.
 //!
-//! Twin: `kernels/layout/algebra.cuh`.
+//! The C++ types that layouts are spelled as, for kernels that include it, are [`LAYOUT_CUH`].
+#![deny(missing_docs)]
 
 mod coalesce;
 mod complement;
+#[doc(hidden)]
 pub mod compose;
 mod coordinate;
 mod divide;
@@ -23,10 +25,10 @@ mod error;
 mod int;
 mod int_tuple;
 mod inverse;
-#[allow(clippy::module_inception, reason = "the module is the algebra, the file the value")]
 mod layout;
 mod map;
-pub(crate) mod parse;
+#[doc(hidden)]
+pub mod parse;
 mod partition;
 mod product;
 mod spell;
@@ -43,3 +45,6 @@ pub use partition::Step;
 pub use spell::Spelling;
 pub use swizzle::{Composed, Swizzle};
 pub use tiler::Tiler;
+
+/// The text of `layout.cuh`: a layout as a type, as [`Spelling`] names it, and its function.
+pub const LAYOUT_CUH: &str = include_str!("../kernels/layout.cuh");

@@ -38,13 +38,13 @@ impl Layout {
     /// Those of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Coordinate, Int, Layout, Tiler};
+    /// # use falchion_layout::{Coordinate, Int, Layout, Tiler};
     /// let matrix: Layout = "(1024,8192):(_1,1024)".parse()?;
     /// let tiles = Tiler::extents([64, 16].map(Int::fixed))?;
     /// let row = Coordinate::Tuple(vec![Coordinate::At(2), Coordinate::All]);
     /// let (tile, offset) = matrix.local_tile(&tiles, &row)?;
     /// assert_eq!((tile.to_string(), offset), ("(_64,_16,512):(_1,1024,16384)".into(), 128));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<(Self, u64), LayoutError> {
         let tiled = self.zipped_divide(tiler)?;
@@ -63,11 +63,11 @@ impl Layout {
     /// of threads lacks.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_64,_1)".parse()?);
     /// let (part, offset) = tile.local_partition(&threads, 5)?;
     /// assert_eq!((part.to_string(), offset), ("(_1,_16):(_0,_64)".into(), 5));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn local_partition(&self, threads: &Self, thread: u64) -> Result<(Self, u64), LayoutError> {
         self.local_partition_by(threads, thread, &vec![Step::Take; threads.rank()])
@@ -80,11 +80,11 @@ impl Layout {
     /// Those of [`local_partition`](Self::local_partition), and a projection of another length than the rank of `threads`.
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Layout, Step};
+    /// # use falchion_layout::{Layout, Step};
     /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_8,_8)".parse()?);
     /// let (rows, offset) = tile.local_partition_by(&threads, 19, &[Step::Take, Step::Skip])?;
     /// assert_eq!((rows.to_string(), offset), ("(_8,_16):(_8,_64)".into(), 3));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn local_partition_by(&self, threads: &Self, thread: u64, steps: &[Step]) -> Result<(Self, u64), LayoutError> {
         let place = Self::compact(&IntTuple::Tuple(threads.extents()))?.coordinate(threads.place_of(thread)?)?;
@@ -102,11 +102,11 @@ impl Layout {
     /// Those of [`local_partition_by`](Self::local_partition_by); threads whose numbers have gaps.
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Layout, Step};
+    /// # use falchion_layout::{Layout, Step};
     /// let (tile, threads): (Layout, Layout) = ("(_64,_16):(_1,_64)".parse()?, "(_8,_8)".parse()?);
     /// let columns = tile.thread_value(&threads, &[Step::Skip, Step::Take])?;
     /// assert_eq!(columns.to_string(), "((_8,_8),(_8,_16)):((_0,_1),(_8,_64))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn thread_value(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
         let (left, right) = (threads.size(), threads.cosize());

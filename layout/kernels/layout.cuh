@@ -1,4 +1,4 @@
-// Twin of src/layout/algebra: a layout as a type, and its function. What the type does not know is in a table of integers.
+// Twin of layout/src/layout.rs: a layout as a type, and its function. What the type does not know is in a table of integers.
 #pragma once
 
 namespace algebra {

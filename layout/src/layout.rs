@@ -1,4 +1,6 @@
 //! A layout: a function from coordinates to offsets, as a tree of modes.
+//!
+//! Twin: `layout/kernels/layout.cuh`.
 
 use super::{Int, IntTuple, LayoutError, int_tuple::write_tuple};
 use core::fmt;
@@ -24,12 +26,12 @@ pub(super) enum Tree {
 /// size and cosize fit in 64 bits. Equality is that of the printed text, so `8:1` is not `_8:_1`.
 ///
 /// ```
-/// use falchion::layout::algebra::Layout;
+/// use falchion_layout::Layout;
 /// let layout: Layout = "(_8,(2,4)):(_1,(8,16))".parse()?;
 /// assert_eq!((layout.rank(), layout.depth(), layout.size(), layout.cosize()), (2, 2, 64, 64));
 /// assert_eq!(layout.offset(9)?, 9);
 /// assert_eq!("(2,4)".parse::<Layout>()?.to_string(), "(2,4):(1,2)");
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// # Ok::<(), falchion_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Layout {

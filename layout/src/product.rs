@@ -10,10 +10,10 @@ impl Layout {
     /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let (block, tiler): (Layout, Layout) = ("(2,2):(4,1)".parse()?, "6:1".parse()?);
     /// assert_eq!(block.logical_product(&tiler.into())?.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn logical_product(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         self.by_mode(tiler, multiplied)
@@ -41,11 +41,11 @@ impl Layout {
     /// Those of [`logical_product`](Self::logical_product).
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let (block, tiler): (Layout, Layout) = ("(2,5):(5,1)".parse()?, "(3,4):(1,3)".parse()?);
     /// assert_eq!(block.blocked_product(&tiler)?.to_string(), "(6,(5,4)):(5,(1,30))");
     /// assert_eq!(block.raked_product(&tiler)?.to_string(), "((3,2),(4,5)):((10,5),(30,1))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn blocked_product(&self, tiler: &Self) -> Result<Self, LayoutError> {
         self.interleaved(tiler, |block, tile| [block, tile])

@@ -29,7 +29,7 @@ impl Int {
     /// The value of a typenum integer, static.
     ///
     /// ```
-    /// use falchion::layout::algebra::Int;
+    /// use falchion_layout::Int;
     /// assert_eq!(Int::of::<typenum::U8>().to_string(), "_8");
     /// ```
     pub const fn of<N: Unsigned>() -> Self {

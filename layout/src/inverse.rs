@@ -10,9 +10,9 @@ impl Layout {
     /// `1:0` if no leaf has stride 1.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("(4,2):(2,1)".parse::<Layout>()?.right_inverse().to_string(), "(2,4):(4,1)");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn right_inverse(&self) -> Self {
         let leaves = coalesce::joined(self.leaves());
@@ -42,11 +42,11 @@ impl Layout {
     /// A layout that is not injective, with two integers that go to one offset; one that has no [`complement`](Self::complement).
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("4:2".parse::<Layout>()?.left_inverse()?.to_string(), "(2,4):(4,1)");
     /// let refusal = "(2,2):(1,1)".parse::<Layout>()?.left_inverse().unwrap_err();
     /// assert_eq!(refusal.to_string(), "the layout has no left inverse: it sends both 1 and 2 to 1");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn left_inverse(&self) -> Result<Self, LayoutError> {
         if let Some(refusal) = self.standing_still() {

@@ -12,9 +12,9 @@ impl Layout {
     /// beyond 64 bits.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("(2,2):(1,6)".parse::<Layout>()?.complement(24)?.to_string(), "(3,2):(2,12)");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn complement(&self, target: impl Into<Int>) -> Result<Self, LayoutError> {
         let target = target.into();

@@ -6,9 +6,9 @@ impl Layout {
     /// The leaves as the modes of one tuple: depth at most 1, the same function.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("(2,(4,3)):(1,(2,8))".parse::<Layout>()?.flatten().to_string(), "(2,4,3):(1,2,8)");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn flatten(&self) -> Self {
         if self.depth() <= 1 {
@@ -21,9 +21,9 @@ impl Layout {
     /// modes of extent 1 go.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("(2,(1,6)):(1,(6,2))".parse::<Layout>()?.coalesce().to_string(), "12:1");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn coalesce(&self) -> Self {
         Self::of_leaves(&joined(self.leaves()))
@@ -36,10 +36,10 @@ impl Layout {
     /// A profile of higher rank than the layout.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let by_mode = "(2,(1,6)):(1,(6,2))".parse::<Layout>()?.coalesce_by(&[1, 1].into())?;
     /// assert_eq!(by_mode.to_string(), "(2,6):(1,2)");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn coalesce_by(&self, profile: &IntTuple) -> Result<Self, LayoutError> {
         match profile {

@@ -54,10 +54,10 @@ impl Layout {
     /// A coordinate that does not fit the shape, or lies outside of it.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let layout: Layout = "(2,4):(1,2)".parse()?;
     /// assert_eq!((layout.offset(5)?, layout.offset([1, 2])?), (5, 5));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn offset(&self, coordinate: impl Into<Coordinate>) -> Result<u64, LayoutError> {
         self.offset_of(&coordinate.into())
@@ -108,9 +108,9 @@ impl Layout {
     /// An integer that is not below the size.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// assert_eq!("(3,(2,3))".parse::<Layout>()?.coordinate(16)?.to_string(), "(1,(1,2))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn coordinate(&self, index: u64) -> Result<Coordinate, LayoutError> {
         fn walk(layout: &Layout, rest: &mut u64) -> Coordinate {
@@ -137,11 +137,11 @@ impl Layout {
     /// A coordinate that does not fit the shape, or lies outside of it.
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Coordinate, Layout};
+    /// # use falchion_layout::{Coordinate, Layout};
     /// let column = Coordinate::Tuple(vec![Coordinate::All, Coordinate::At(3)]);
     /// let (slice, offset) = "(2,4):(1,2)".parse::<Layout>()?.slice(&column)?;
     /// assert_eq!((slice.map(|slice| slice.to_string()), offset), (Some("(2):(1)".into()), 6));
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn slice(&self, coordinate: &Coordinate) -> Result<(Option<Self>, u64), LayoutError> {
         let (kept, offset) = self.cut(coordinate)?;

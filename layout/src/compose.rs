@@ -21,10 +21,10 @@ impl Layout {
     /// A divisibility that fails, so that the functions' composition is no layout; an offset beyond 64 bits.
     ///
     /// ```
-    /// # use falchion::layout::algebra::Layout;
+    /// # use falchion_layout::Layout;
     /// let (a, b): (Layout, Layout) = ("(6,2):(8,2)".parse()?, "(4,3):(3,1)".parse()?);
     /// assert_eq!(a.compose(&b)?.to_string(), "((2,2),3):((24,2),8)");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn compose(&self, right: &Self) -> Result<Self, LayoutError> {
         let left = coalesce::joined_without_end(self.leaves());
@@ -45,11 +45,11 @@ impl Layout {
     /// Those of [`compose`](Self::compose), and a tiler of higher rank than the layout.
     ///
     /// ```
-    /// # use falchion::layout::algebra::{Layout, Tiler};
+    /// # use falchion_layout::{Layout, Tiler};
     /// let a: Layout = "(12,(4,8)):(59,(13,1))".parse()?;
     /// let tiler = Tiler::from([Tiler::from("3:4".parse::<Layout>()?), "8:2".parse::<Layout>()?.into()]);
     /// assert_eq!(a.compose_by(&tiler)?.to_string(), "(3,(2,4)):(236,(26,1))");
-    /// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+    /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn compose_by(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
         match tiler {

@@ -1,20 +1,23 @@
-//! Layouts as index maps, so that one function draws them and one rule counts their bank conflicts.
+//! Layouts as maps from rows and columns, so that one function draws them and one rule counts their bank conflicts.
 
 use super::{Composed, Layout, LayoutError};
 
 /// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as integers, however they nest.
 ///
 /// ```
-/// use falchion::{internals::index::{IndexMap, at}, layout::algebra::{Layout, Map}};
+/// use falchion_layout::{Layout, Map};
 /// let map = Map::new(&"(2,3):(3,1)".parse::<Layout>()?)?;
-/// assert_eq!((map.at(at(0, 2)), map.at(at(1, 0))), (Some(2), Some(3)));
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// assert_eq!((map.extents, map.codomain, map.layout.offset(1)), ((2, 3), 6, Ok(3)));
+/// # Ok::<(), falchion_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Map {
-    pub(crate) layout: Composed,
-    pub(crate) extents: (u32, u32),
-    pub(crate) codomain: u32,
+    /// The layout.
+    pub layout: Composed,
+    /// Rows and columns.
+    pub extents: (u32, u32),
+    /// Offsets lie below this.
+    pub codomain: u32,
 }
 
 impl Map {

@@ -7,11 +7,11 @@ use core::fmt;
 /// A bijection, and its own inverse.
 ///
 /// ```
-/// use falchion::layout::algebra::Swizzle;
+/// use falchion_layout::Swizzle;
 /// let swizzle = Swizzle::new(3, 4, 3)?;
 /// assert_eq!((swizzle.at(0b0101_0000), swizzle.at(0b1000_0000)), (0b0101_0000, 0b1001_0000));
 /// assert_eq!(swizzle.to_string(), "Sw<3,4,3>");
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// # Ok::<(), falchion_layout::LayoutError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Swizzle {
@@ -61,10 +61,10 @@ impl fmt::Display for Swizzle {
 /// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout in general.
 ///
 /// ```
-/// use falchion::layout::algebra::{Composed, Int, Swizzle};
+/// use falchion_layout::{Composed, Int, Swizzle};
 /// let tile = Composed::new(Swizzle::new(3, 4, 3)?, Int::fixed(0), "(8,64):(64,1)".parse()?)?;
 /// assert_eq!((tile.to_string(), tile.offset([2, 0])?), ("Sw<3,4,3> o _0 o (8,64):(64,1)".into(), 128 + 16));
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
+/// # Ok::<(), falchion_layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Composed {
