@@ -4,10 +4,10 @@ use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
 use falchion::{
     arch::{ArchKind, OpKind},
-    internals::pass::transpose::Rung,
     layout::MatrixType,
     numeric::ElementKind,
 };
+use falchion_lab::ladder::TransposeRung;
 use std::path::PathBuf;
 
 /// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on what is here.
@@ -154,8 +154,8 @@ pub struct TransposeArgs {
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldd: Option<usize>,
     /// A rung of the ladder, instead of what suits the problem.
-    #[arg(long, value_parser = PossibleValuesParser::new(Rung::ALL.map(Rung::name)).map(rung), conflicts_with = "desc")]
-    pub rung: Option<Rung>,
+    #[arg(long, value_parser = PossibleValuesParser::new(TransposeRung::ALL.map(TransposeRung::name)).map(rung), conflicts_with = "desc")]
+    pub rung: Option<TransposeRung>,
     /// The kernel: a description in JSON, or a file of one.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
@@ -331,8 +331,8 @@ fn arch(name: String) -> ArchKind {
     ArchKind::ALL.into_iter().find(|arch| arch.name() == name).unwrap_or(ArchKind::Sm80)
 }
 
-fn rung(name: String) -> Rung {
-    Rung::ALL.into_iter().find(|rung| rung.name() == name).unwrap_or(Rung::Vectorized)
+fn rung(name: String) -> TransposeRung {
+    TransposeRung::ALL.into_iter().find(|rung| rung.name() == name).unwrap_or(TransposeRung::Vectorized)
 }
 
 fn element(name: &str) -> Result<ElementKind, String> {

@@ -169,7 +169,6 @@ mod tests {
         call::{Source, View},
         layout::Order,
         numeric::ElementKind,
-        pass::transpose::Rung,
     };
 
     /// Addresses that no one reads: the check looks at numbers alone.
@@ -213,7 +212,7 @@ mod tests {
     #[test]
     fn operands_of_another_type_or_device_are_refused() {
         let problem = TransposeProblem::packed(10, 6);
-        let desc = Rung::Padded.desc(Combine::Move, 4);
+        let desc = Choice::aligned(Combine::Move, 4);
         let said = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
             let call = problem.with(a, Source::None, d);
             call.check_types(&desc).and_then(|()| check_transpose(1, &problem, &call)).expect_err("refused").to_string()

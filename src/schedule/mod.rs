@@ -147,19 +147,6 @@ impl<S: Spelled> Schedule<S> {
             .flat_map(|section| self.steps(*section).iter().enumerate().map(move |(index, step)| (*section, index, *step)))
     }
 
-    /// The schedule with one step left out: a mutant.
-    pub fn without(&self, section: Section, index: usize) -> Self
-    where
-        Self: Clone,
-    {
-        let mut mutant = self.clone();
-        let steps = mutant.steps_mut(section);
-        if index < steps.len() {
-            steps.remove(index);
-        }
-        mutant
-    }
-
     /// The schedule as a C++ struct.
     pub fn spell(&self, name: &str) -> String {
         let mut text = format!("struct {name} {{\n");

@@ -189,13 +189,6 @@ impl Roles {
             .flat_map(|role| self.of(role).places().map(move |(section, index, step)| (role, section, index, step)))
     }
 
-    /// The schedules with one step left out: a mutant.
-    pub fn without(&self, role: Role, section: Section, index: usize) -> Self {
-        let mut mutant = self.clone();
-        *mutant.of_mut(role) = self.of(role).without(section, index);
-        mutant
-    }
-
     /// The schedules as C++: a struct `Roles` of one struct for each role.
     pub fn header(&self) -> String {
         let each: String = Role::ALL.into_iter().map(|role| self.of(role).spell(role.name())).collect();

@@ -6,7 +6,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     cuda::open,
-    internals::pass::transpose::{Choice, Combine, Configuration, HostTransposeCall, Rung, TransposeDesc, TransposeProblem},
+    internals::pass::transpose::{Choice, Combine, Configuration, HostTransposeCall, TransposeDesc, TransposeProblem},
     prelude::*,
     refusal::{Operand, Refusal},
     threadblock::SwizzleKind,
@@ -100,7 +100,7 @@ struct Unprepared;
 
 impl Configuration for Unprepared {
     const CHOICE: Choice =
-        Choice::Desc(TransposeDesc { order: SwizzleKind::Identity(7), ..Rung::Padded.desc(Combine::Move, 1) }.expect());
+        Choice::Desc(TransposeDesc { order: SwizzleKind::Identity(7), ..Choice::aligned(Combine::Move, 1) }.expect());
 }
 
 /// Elements, and as many zeros, on slices without events: cudarc's event tracking cannot be captured.

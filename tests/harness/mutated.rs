@@ -1,6 +1,10 @@
-//! Maps that tests mutate.
+//! Maps and schedules that tests mutate.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
-use falchion::internals::index::{Coord, IndexMap, Map};
+use falchion::internals::{
+    index::{Coord, IndexMap, Map},
+    schedule::{Role, Roles, Schedule, Section, Spelled},
+};
 use std::sync::Arc;
 
 /// A map whose points go elsewhere.
@@ -26,4 +30,18 @@ pub fn mutant(map: &Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send 
 /// Changes a map's formula.
 pub fn mutate(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
     *map = mutant(map, f);
+}
+
+/// A schedule with one step left out.
+pub fn without<S: Spelled>(schedule: &Schedule<S>, section: Section, index: usize) -> Schedule<S> {
+    let mut mutant = schedule.clone();
+    mutant.steps_mut(section).remove(index);
+    mutant
+}
+
+/// The schedules of a kernel, one step of one role left out.
+pub fn role_without(roles: &Roles, role: Role, section: Section, index: usize) -> Roles {
+    let mut mutant = roles.clone();
+    *mutant.of_mut(role) = without(roles.of(role), section, index);
+    mutant
 }

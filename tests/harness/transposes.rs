@@ -7,13 +7,13 @@ use falchion::{
     internals::{
         call::{Elements, HostSlice, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, HostTransposeCall, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, HostTransposeCall, Lanes, Staging, TransposeDesc, TransposeProblem},
     },
     layout::Order,
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
-use falchion_lab::verify::HostBuffer;
+use falchion_lab::{ladder::TransposeRung as Rung, verify::HostBuffer};
 
 /// What the resolver chooses for each width of element and access, and every rung.
 pub fn named() -> Vec<TransposeDesc> {

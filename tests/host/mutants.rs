@@ -6,7 +6,7 @@
 use crate::harness::{
     OfFamily,
     integers::{ragged, wrong},
-    mutated::mutant,
+    mutated::{mutant, without},
     random_cases::{cases, default_f32, legal, ring, shipped, types},
 };
 use falchion::{
@@ -81,7 +81,7 @@ fn every_step_of_every_schedule_is_needed() {
         assert_eq!(caught(&program), None, "{name} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             mutants += 1;
-            match caught(&with_schedule(&program, program.schedule.without(section, index))) {
+            match caught(&with_schedule(&program, without(&program.schedule, section, index))) {
                 Some(finding) => {
                     let step = step.to_string();
                     let step = step.split('(').next().unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 //! every neighbour exchanged is found. Other faults are in `roles_faults.rs`.
 
 use crate::harness::{
-    mutated::mutate,
+    mutated::{mutate, role_without},
     ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, legal, options, program, promoting, ring, subjects},
 };
 use falchion::{
@@ -75,7 +75,7 @@ fn every_step_of_every_role_is_needed() {
     for (name, program) in subjects() {
         for (role, section, index, step) in program.roles.places() {
             mutants += 1;
-            let roles = program.roles.without(role, section, index);
+            let roles = role_without(&program.roles, role, section, index);
             match caught(&RingProgram { roles, ..program.clone() }) {
                 Some((fault, runs)) => {
                     slowest = slowest.max(runs);
@@ -199,7 +199,7 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
         (slowest, mutants) = (runs.max(slowest), mutants + 1);
     };
     for (role, section, index, step) in program.roles.places() {
-        let roles = program.roles.without(role, section, index);
+        let roles = role_without(&program.roles, role, section, index);
         find(format!("{role:?} {section:?} without {step}"), &RingProgram { roles, ..program.clone() });
     }
     type Change = fn(&mut RingProgram);

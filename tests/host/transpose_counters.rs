@@ -5,14 +5,14 @@ use falchion::{
     Error,
     internals::{
         call::{Elements, Source, View},
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
     },
     layout::Order,
     numeric::ElementKind,
     threadblock::SwizzleKind,
 };
 use falchion_lab::counters::{GlobalAccesses, SharedAccesses, TransposeCounters, count_transpose};
-use falchion_lab::ladder::{TransposeClimb, verify_transpose};
+use falchion_lab::ladder::{TransposeClimb, TransposeRung as Rung, verify_transpose};
 
 fn count(desc: &TransposeDesc, problem: &TransposeProblem) -> TransposeCounters {
     count_transpose(&TransposeProgram::of(desc), problem).expect("it counts")

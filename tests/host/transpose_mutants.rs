@@ -4,7 +4,7 @@
 //! they compute the same transpose.
 
 use crate::harness::{
-    mutated::mutate,
+    mutated::{mutate, without},
     transposes::{named, random_descriptions},
 };
 use falchion::{
@@ -13,12 +13,13 @@ use falchion::{
         call::Source,
         host::Mode,
         index::{Coord, IndexMap, Map, at, fingerprint},
-        pass::transpose::{Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
         schedule::{Schedule, Section, Step},
     },
     numeric::ElementKind,
     threadblock::{SmemTile, Unit, Work},
 };
+use falchion_lab::ladder::TransposeRung as Rung;
 use falchion_lab::verify::{
     HostBuffer,
     transpose::{fill, verdict},
@@ -133,7 +134,7 @@ fn every_step_of_every_schedule_is_needed() {
         assert_eq!(wrong(&program, CHECKED), None, "{desc} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             assert_eq!(section, Section::Body);
-            let mutant = TransposeProgram { schedule: program.schedule.without(section, index), ..program.clone() };
+            let mutant = TransposeProgram { schedule: without(&program.schedule, section, index), ..program.clone() };
             for mode in [CHECKED, Mode::Fast] {
                 if step == Step::Barrier && keeps_its_own(&desc) {
                     assert!(desc.lanes == Lanes::Across && wrong(&mutant, mode).is_none(), "{desc}");

@@ -5,12 +5,12 @@ use falchion::{
     internals::{
         call::{Elements, Source, View},
         index::{Coord, IndexMap, at},
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem},
     },
     layout::Order,
     threadblock::SwizzleKind,
 };
-use falchion_lab::verify::draw;
+use falchion_lab::{ladder::TransposeRung, verify::draw};
 
 const NUMBERS: [u32; 14] = [0, 1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 128, 1 << 31, u32::MAX];
 
@@ -43,7 +43,7 @@ fn description(drawn: &mut dyn FnMut(u32) -> u32) -> TransposeDesc {
         lanes: if drawn(0) % 2 == 1 { Lanes::Across } else { Lanes::Along },
         order: SwizzleKind::Identity(drawn(1)),
         blocks_per_sm: drawn(4),
-        ..Rung::Padded.desc(Combine::Move, 4)
+        ..TransposeRung::Padded.desc(Combine::Move, 4)
     }
 }
 

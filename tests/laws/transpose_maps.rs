@@ -5,12 +5,13 @@ use crate::harness::transposes::{named, random_descriptions};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at, laws},
-        pass::transpose::{Combine, Lanes, PieceMap, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{Combine, Lanes, PieceMap, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
     },
     refusal::{Field, Refusal},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
 };
 use falchion_lab::counters::{SharedAccesses, count_transpose};
+use falchion_lab::ladder::TransposeRung as Rung;
 use proptest::{prelude::*, test_runner::Config};
 
 fn cases(cases: u32) -> Config {

@@ -9,7 +9,7 @@ use falchion::{
     internals::{
         call::{Elements, HostSlice, HostSliceMut, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, Lanes, Rung, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem},
     },
     layout::Order,
     numeric::ElementKind,
@@ -17,7 +17,7 @@ use falchion::{
     refusal::Operand,
     threadblock::SwizzleKind,
 };
-use falchion_lab::owned::HostTranspose;
+use falchion_lab::{ladder::TransposeRung, owned::HostTranspose};
 
 const BOTH: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 5 }];
 
@@ -232,7 +232,7 @@ fn elements_of_other_types() {
         said(Choice::Auto, Combine::F32, &scaled, f32s, Source::Matrix(f64s)),
         "a matrix of f64 was given where the kernel takes f32"
     );
-    let narrow = Choice::Desc(Rung::Padded.desc(Combine::Move, 2));
+    let narrow = Choice::Desc(TransposeRung::Padded.desc(Combine::Move, 2));
     assert_eq!(
         said(narrow, Combine::Move, &problem, f32s, Source::None),
         "a matrix of f32 was given where the kernel takes elements of 2 bytes"
@@ -313,7 +313,7 @@ fn nan_reaches_d_only_where_it_is_read() {
 fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
     type Set = fn(&mut TransposeDesc, u32);
     let none: Option<Set> = None;
-    let padded = Rung::Padded.desc(Combine::Move, 4);
+    let padded = TransposeRung::Padded.desc(Combine::Move, 4);
     let gathered = TransposeDesc { staging: Staging::Gathered, ..padded };
     let swizzled = |bits, base, shift| TransposeDesc { staging: Staging::Swizzled { bits, base, shift }, ..padded };
     #[rustfmt::skip]

@@ -8,17 +8,16 @@ use crate::{
     print,
     progress::{Steps, during},
 };
-use falchion::internals::pass::transpose::Rung;
-use falchion_lab::ladder::{TransposeClimb, verify_transpose};
+use falchion_lab::ladder::{TransposeClimb, TransposeRung, verify_transpose};
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let extents = (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
-    let steps = Steps::new(Rung::ALL.len());
+    let steps = Steps::new(TransposeRung::ALL.len());
     let climb = match Place::of(args.on)? {
         Place::Cuda(device) => device.climb_transposes(extents, args.element, &mut |rung| steps.done(rung + 1))?,
         Place::Host => {
-            for (number, rung) in Rung::ALL.into_iter().enumerate() {
+            for (number, rung) in TransposeRung::ALL.into_iter().enumerate() {
                 judged(&verify_transpose(rung, args.element)?)?;
                 steps.done(number + 1);
             }

@@ -69,7 +69,7 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
 /// How the kernel is chosen.
 fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
     Ok(match (args.rung, args.desc.as_deref()) {
-        (Some(rung), _) => Choice::Rung(rung),
+        (Some(rung), _) => rung.choice(args.element.bytes_of(1)),
         (None, Some(json)) if json.trim_start().starts_with('{') => Choice::Desc(TransposeDesc::from_json(json)?),
         (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read("the description", Path::new(file))?)?),
         (None, None) => Choice::Auto,

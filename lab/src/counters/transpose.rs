@@ -46,15 +46,16 @@ impl TransposeCounters {
 /// The counters of a batch of transposes, whose A, B and D each begin at a multiple of 128 bytes.
 ///
 /// ```
-/// use falchion::internals::pass::transpose::{Combine, Rung, TransposeProgram, TransposeProblem};
+/// use falchion::internals::pass::transpose::{Combine, TransposeProgram, TransposeProblem};
+/// use falchion_lab::ladder::TransposeRung;
 /// use falchion_lab::counters::count_transpose;
 ///
 /// // 32 x 32 elements of 4 bytes down the columns of `[32][32]`, and of `[32][33]`.
-/// let count = |rung: Rung| {
+/// let count = |rung: TransposeRung| {
 ///     count_transpose(&TransposeProgram::of(&rung.desc(Combine::Move, 4)), &TransposeProblem::packed(32, 32))
 /// };
-/// assert_eq!(count(Rung::Coalesced)?.stores.wavefronts, 32 * 32);
-/// assert_eq!(count(Rung::Padded)?.stores.wavefronts, 32);
+/// assert_eq!(count(TransposeRung::Coalesced)?.stores.wavefronts, 32 * 32);
+/// assert_eq!(count(TransposeRung::Padded)?.stores.wavefronts, 32);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///

@@ -7,9 +7,7 @@ use falchion::{
     arch::ArchKind,
     internals::{
         call::{Elements, View},
-        pass::transpose::{
-            Choice, Combine, GatheredTile, Lanes, Rung, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
-        },
+        pass::transpose::{Choice, Combine, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
     },
     layout::Order,
 };
@@ -61,7 +59,6 @@ pub fn explain_transpose(
 fn origin(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     let because = match choice {
         Choice::Auto => "the problem's extents and leading dimensions".to_owned(),
-        Choice::Rung(rung) => format!("the rung {}", rung.name()),
         Choice::Desc(_) => "a description".to_owned(),
     };
     TransposeChoice { what: "kernel", value: desc.to_string(), because }
@@ -79,7 +76,7 @@ fn shape(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
 
 /// Whether the resolver chooses the tile.
 fn is_resolved(choice: &Choice) -> bool {
-    matches!(choice, Choice::Auto | Choice::Rung(Rung::Vectorized))
+    matches!(choice, Choice::Auto)
 }
 
 /// How wide accesses to A and D are, and what keeps them from being wider.

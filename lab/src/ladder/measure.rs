@@ -1,6 +1,6 @@
 //! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in interleaved rounds.
 
-use super::{Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, rungs};
+use super::{Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, TransposeRung, rungs};
 use crate::bench::{
     Session, SuiteProblem,
     measure::{Bench, Run},
@@ -11,7 +11,6 @@ use cudarc::driver::CudaContext;
 use falchion::{
     Error,
     cuda::CudaKernel,
-    internals::pass::transpose::Rung,
     layout::{MatrixType, Order},
     numeric::ElementKind,
 };
@@ -68,7 +67,7 @@ pub fn climb_transposes(
 ) -> Result<TransposeClimb, Error> {
     let mut climb = TransposeClimb::counted((rows, columns), kind, on)?;
     let run = Run { suite: "ladder".to_owned(), ..Run::default() };
-    for (number, (rung, place)) in Rung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
+    for (number, (rung, place)) in TransposeRung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
         let problem = SuiteTranspose { rung: Some(rung), ..SuiteTranspose::new((rows, columns), kind) };
         let line = bench.measure(session, &problem, &run)?;
         place.measured =

@@ -13,6 +13,7 @@ mod rungs;
 mod textbook;
 mod traffic;
 mod transpose;
+mod transpose_rungs;
 mod verify;
 
 pub use climb::{Climb, Measured, Reached};
@@ -21,4 +22,5 @@ pub use rungs::{Program, Rung, rungs};
 pub use textbook::Textbook;
 pub use traffic::{SIZE_MOST, SIZE_STEP, check_size, traffic};
 pub use transpose::{TransposeClimb, TransposeMeasured, TransposeReached, verify_transpose};
+pub use transpose_rungs::TransposeRung;
 pub use verify::verify;

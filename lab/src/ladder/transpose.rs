@@ -1,5 +1,6 @@
 //! The tuning notes' ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
 
+use super::TransposeRung;
 use crate::{
     counters::{SharedAccesses, TransposeCounters, count_transpose},
     owned::HostTranspose,
@@ -9,7 +10,7 @@ use falchion::{
     Error,
     internals::{
         host::Mode,
-        pass::transpose::{Choice, Combine, Rung, TransposeProblem, TransposeProgram},
+        pass::transpose::{Combine, TransposeProblem, TransposeProgram},
     },
     numeric::ElementKind,
 };
@@ -67,12 +68,12 @@ impl TransposeClimb {
     /// Those of [`count_transpose`].
     pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
         let problem = TransposeProblem::packed(rows, columns);
-        let reached = |rung: Rung| {
-            let desc = Choice::Rung(rung).desc(Combine::Move, kind.bytes_of(1), &problem);
+        let reached = |rung: TransposeRung| {
+            let desc = rung.choice(kind.bytes_of(1)).desc(Combine::Move, kind.bytes_of(1), &problem);
             let counters = count_transpose(&TransposeProgram::of(&desc), &problem)?;
             Ok(TransposeReached { name: rung.name(), config: desc.to_string(), counters, measured: None })
         };
-        let rungs = Rung::ALL.into_iter().map(reached).collect::<Result<_, Error>>()?;
+        let rungs = TransposeRung::ALL.into_iter().map(reached).collect::<Result<_, Error>>()?;
         Ok(Self { rows, columns, element: kind.name(), on: on.to_owned(), rungs })
     }
 
@@ -111,10 +112,10 @@ impl TransposeClimb {
 ///
 /// # Errors
 /// [`Error::Fault`] when the rung does what it must not.
-pub fn verify_transpose(rung: Rung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
+pub fn verify_transpose(rung: TransposeRung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
     let desc = rung.desc(Combine::Move, kind.bytes_of(1));
     let problem = TransposeProblem::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
-    let mut transpose = HostTranspose::poisoned(kind, Choice::Rung(rung), &problem)?;
+    let mut transpose = HostTranspose::poisoned(kind, rung.choice(kind.bytes_of(1)), &problem)?;
     transpose.draw(1)?;
     transpose.run(Mode::Checked { seed: 3 })?;
     transpose.verify()

@@ -12,7 +12,6 @@ mod launch;
 mod maps;
 mod program;
 mod resolve;
-mod rungs;
 mod spell;
 
 pub use arguments::{Scalable, TransposeArguments};
@@ -20,6 +19,5 @@ pub use call::{HostTransposeCall, TransposeCall, TransposeProblem};
 pub use desc::{Combine, Lanes, Staging, TransposeDesc};
 pub use maps::{GatheredTile, PieceMap};
 pub use program::TransposeProgram;
-pub use resolve::Choice;
-pub use rungs::{Coalesced, Configuration, Naive, Padded, Rung, Tiled, Vectorized};
+pub use resolve::{Choice, Configuration};
 pub use spell::translation_unit;

@@ -9,43 +9,56 @@ use super::{
     call::TransposeProblem,
     check::MOST_BLOCKS,
     desc::{Combine, Lanes, Staging, TransposeDesc},
-    rungs::Rung,
 };
-use crate::threadblock::SwizzleKind;
+use crate::{desc::Auto, threadblock::SwizzleKind};
 
 /// How a transpose is computed, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
     /// As the problem suggests.
     Auto,
-    /// By a rung of the ladder.
-    Rung(Rung),
     /// By this kernel, its accesses narrowed where the problem does not allow them.
     Desc(TransposeDesc),
 }
 
+/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or one of a user's own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a configuration of a transpose",
+    note = "write Auto, or implement Configuration"
+)]
+pub trait Configuration: 'static {
+    /// The same choice, as a value.
+    const CHOICE: Choice;
+}
+
+impl Configuration for Auto {
+    const CHOICE: Choice = Choice::Auto;
+}
+
 impl Choice {
+    /// The kernel that [`Auto`](Self::Auto) takes where every access can be 16 bytes wide.
+    pub const fn aligned(combine: Combine, element_bytes: u32) -> TransposeDesc {
+        auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes)
+    }
+
     /// The kernels that [`Auto`](Self::Auto) takes for elements of so many bytes, 1, 2, 4 or 8, that only move: where every access can be
     /// 16 bytes wide, and elsewhere.
     pub const fn moves(element_bytes: u32) -> [TransposeDesc; 2] {
-        let full = 16 / element_bytes;
-        [auto(Combine::Move, element_bytes, full, full), gathered(element_bytes)]
+        [Self::aligned(Combine::Move, element_bytes), gathered(element_bytes)]
     }
 
     /// The kernel for a problem of elements of so many bytes.
     pub fn desc(&self, combine: Combine, element_bytes: u32, problem: &TransposeProblem) -> TransposeDesc {
         let wanted = match *self {
-            // The top rung is the resolver's choice.
-            Self::Auto | Self::Rung(Rung::Vectorized) => {
+            Self::Auto => {
                 let full = 16 / element_bytes;
-                let (access_a, access_d) = problem.widths(&auto(combine, element_bytes, full, full));
+                let (access_a, access_d) = problem.widths(&Self::aligned(combine, element_bytes));
                 return if matches!(combine, Combine::Move) && (access_a < full || access_d < full) {
                     gathered(element_bytes)
                 } else {
                     auto(combine, element_bytes, access_a, access_d)
                 };
             }
-            Self::Rung(rung) => rung.desc(combine, element_bytes),
             Self::Desc(desc) => TransposeDesc { combine, ..desc },
         };
         let (access_a, access_d) = problem.widths(&wanted);
@@ -55,7 +68,7 @@ impl Choice {
 
 /// The kernel for elements that can be accessed so many at a time. Of those that only move, all 16 bytes wide, the fastest of
 /// what was tried on an H200; tiles along D's rows, since blocks that run together then write whole lines of D.
-pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
+const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let wide = access_a == full && access_d == full;
     let (rows, columns, threads, turn, blocks_per_sm) = match (combine, element_bytes) {
@@ -88,7 +101,7 @@ pub(crate) const fn auto(combine: Combine, element_bytes: u32, access_a: u32, ac
 }
 
 /// The kernel for elements that lie anywhere.
-pub(crate) const fn gathered(element_bytes: u32) -> TransposeDesc {
+const fn gathered(element_bytes: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let (rows, columns, threads, blocks_per_sm) = match element_bytes {
         8 => (32, 32, 128, 3),
@@ -127,5 +140,26 @@ impl TransposeDesc {
             narrow.blocks_per_sm -= 1;
         }
         narrow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the resolver makes of every width is a kernel, where accesses are narrow, too.
+    #[test]
+    fn every_choice_is_a_kernel() {
+        let moves = [1, 2, 4, 8].map(|bytes| (Combine::Move, bytes));
+        for (combine, bytes) in moves.into_iter().chain([(Combine::F32, 4), (Combine::F64, 8)]) {
+            if combine == Combine::Move {
+                assert_eq!(Choice::moves(bytes).map(|desc| desc.check()), [Ok(()); 2]);
+                continue;
+            }
+            let widths = || [1, 2, 4].into_iter().filter(|width| width * bytes <= 16);
+            for (access_a, access_d) in widths().flat_map(|a| widths().map(move |d| (a, d))) {
+                assert_eq!(auto(combine, bytes, access_a, access_d).check(), Ok(()), "{combine:?} {access_a} {access_d}");
+            }
+        }
     }
 }

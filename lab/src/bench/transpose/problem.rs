@@ -7,11 +7,12 @@
 //! A suite is of one kind: its first line says whether it is of transposes or of products.
 
 use crate::bench::suite::parse_lines;
+use crate::ladder::TransposeRung;
 use falchion::{
     Error,
     internals::{
         call::{Elements, View},
-        pass::transpose::{Choice, Combine, Rung, TransposeDesc, TransposeProblem},
+        pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
     },
     numeric::ElementKind,
 };
@@ -52,7 +53,7 @@ pub struct SuiteTranspose {
     pub beta: Option<f64>,
     /// A rung of the ladder instead of what the resolver chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rung: Option<Rung>,
+    pub rung: Option<TransposeRung>,
     /// A description instead of what the resolver chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desc: Option<TransposeDesc>,
@@ -91,7 +92,8 @@ impl SuiteTranspose {
     pub fn choice(&self) -> Choice {
         match (self.desc, self.rung) {
             (Some(desc), _) => Choice::Desc(desc),
-            (None, Some(rung)) => Choice::Rung(rung),
+            // A type that there is not is refused before.
+            (None, Some(rung)) => rung.choice(self.kind().map_or(1, |kind| kind.bytes_of(1))),
             (None, None) => Choice::Auto,
         }
     }
