@@ -3,7 +3,7 @@
 use cudarc::driver::CudaStream;
 use falchion::{
     cuda::{Cuda, open},
-    epilogue::{Acc, Add, BiasM, BiasN, Relu},
+    epilogue::{Acc, Add, BiasM, BiasN, Multiply, Relu, ScaleN},
     internals::call::Host,
     prelude::*,
 };
@@ -109,7 +109,7 @@ fn a_batch_may_not_reach_beyond_its_memory() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn vectors_are_the_hosts_for_each_product() {
-    type Both = Relu<Add<Add<Acc, BiasM>, BiasN>>;
+    type Both = Relu<Add<Multiply<Add<Acc, BiasM>, ScaleN>, BiasN>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     fn held<G: Fn(Arguments<'_, Cuda, f32, f32, f32>), H: Fn(Arguments<'_, Host, f32, f32, f32>)>(
         stream: &Arc<CudaStream>,
@@ -118,10 +118,10 @@ fn vectors_are_the_hosts_for_each_product() {
         let extents @ (m, n, k) = (130, 70, 33);
         let (a, b, of_m, of_n) = (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
         let mut want = vec![0.0f32; 2 * m * n];
-        host(Arguments::new(extents, &a, &b, &mut want).batch(2).bias_m(&of_m).bias_n(&of_n));
+        host(Arguments::new(extents, &a, &b, &mut want).batch(2).bias_m(&of_m).bias_n(&of_n).scale_n(&of_n));
         let [a, b, of_m, of_n] = [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
         let mut d = stream.alloc_zeros::<f32>(2 * m * n).unwrap();
-        device(Arguments::new(extents, &a, &b, &mut d).batch(2).bias_m(&of_m).bias_n(&of_n));
+        device(Arguments::new(extents, &a, &b, &mut d).batch(2).bias_m(&of_m).bias_n(&of_n).scale_n(&of_n));
         assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
     }
     macro_rules! of {

@@ -1,7 +1,10 @@
 //! What was chosen for a transpose, why, and what follows: `falchion transpose --explain`.
 
 use super::{StatedLayout, layouts_of_transpose};
-use crate::counters::{SharedAccesses, TransposeCounters, count_transpose};
+use crate::{
+    counters::{SharedAccesses, TransposeCounters, count_transpose},
+    ladder::TransposeRung,
+};
 use falchion::{
     Error,
     arch::ArchKind,
@@ -59,7 +62,10 @@ pub fn explain_transpose(
 fn origin(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     let because = match choice {
         Choice::Auto => "the problem's extents and leading dimensions".to_owned(),
-        Choice::Desc(_) => "a description".to_owned(),
+        Choice::Desc(given) => {
+            let rung = TransposeRung::ALL.into_iter().find(|rung| rung.desc(given.combine, given.element_bytes) == *given);
+            rung.map_or("a description".to_owned(), |rung| format!("the rung {}", rung.name()))
+        }
     };
     TransposeChoice { what: "kernel", value: desc.to_string(), because }
 }
