@@ -3,6 +3,10 @@
 
 namespace index {
 
+// One of two types.
+template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
+template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
+
 // What a left-out point counts as.
 constexpr unsigned kLeftOut = 0xffffffffu;
 

@@ -32,7 +32,7 @@
 //!
 //! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
 //! what and where it lies; [`refusal::Refusal`], why a configuration is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what runs
-//! before one (transposes, repacking, decomposing); `codegen`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-lab` verifies,
+//! before one (transposes, repacking, decomposing); `codegen` and `facts`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-layout` is the algebra of layouts, `falchion-lab` verifies,
 //! measures, explores and draws.
 #![deny(missing_docs)]
 

@@ -14,11 +14,11 @@
 //! are an odd number of pieces apart. With pieces of at least 16 bytes, so that vectors stay aligned:
 //!
 //! ```text
-//! piece = max(16, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
+//! piece = max(least, min(128, 32 element_bytes) / together)      pitch = the least odd multiple of a piece that holds a row
 //! ```
 //!
 //! so a row of 128 `f32` is 16 bytes longer where eight k's come together, and one of `f64` 32 bytes, where four do. Sixteen k's of 16 bits
-//! would need pieces of 8 bytes: they have them for accumulators of `f16`, whose fragments then load 8 bytes at a time.
+//! fall into banks of their own with pieces of 8 bytes: `least` is 16, and 8 for them where accumulators are `f16`, whose fragments then load 8 bytes at a time.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, threadblock::{Along, SmemTile}};

@@ -169,8 +169,8 @@ struct TensorStore {
         Compute two[2];
 #pragma unroll
         for (int lower = 0; lower < 2; ++lower) {
-          int const sum = n % Mma::kN / kOctet * 4 + 2 * lower + i;
-          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], sum)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
+          int const at = n % Mma::kN / kOctet * 4 + 2 * lower + i;
+          two[lower] = Config::Epilogue::apply(convert<Compute>(accumulator(accumulators[down][n / Mma::kN], at)), convert<Compute>(source.element[lower]), scalar, params, m + lower, column + n + lanes);
         }
         store_staging_pair(to, two);
       }
@@ -278,7 +278,7 @@ struct TensorStore {
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(sum(accumulators[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
     return two;
   }
 
@@ -299,7 +299,7 @@ struct TensorStore {
   }
 
   // An accumulator, without the scales.
-  static __device__ __forceinline__ Accumulator sum(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i, int shift) {
+  static __device__ __forceinline__ Accumulator unscaled(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i, int shift) {
     if constexpr (Config::Emulation::kScales) {
       return numeric::unscaled(accumulator(accumulators, i), shift);
     } else {

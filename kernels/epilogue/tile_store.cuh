@@ -35,7 +35,7 @@ struct TileStore {
     if constexpr (Kind == StepKind::StorePartials) {
       if (slice == Slice) {
 #pragma unroll
-        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.sum(i);
+        for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) partials[PartialsMap<Config>::at(within, i)] = warp_mma.accumulator(i);
       }
     } else if constexpr (Kind == StepKind::ReducePartials) {
       if (slice == 0) {
@@ -83,7 +83,7 @@ struct TileStore {
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
 #pragma unroll
           for (int l = 0; l < width; ++l)
-            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.sum(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
+            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
           *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
         }
       }

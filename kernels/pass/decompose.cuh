@@ -170,11 +170,11 @@ template <class Config>
 __device__ __forceinline__ void decompose(DecomposeParams const& params) {
   Decompose<Config> const pass(params);
   if constexpr (Config::Facts::kScales) {
-    switch (DecomposePass(params.pass)) {
-      case DecomposePass::Clear: return pass.clear();
-      case DecomposePass::Measure: return pass.template pieces<true>();
-      case DecomposePass::Judge: return pass.judge();
-      case DecomposePass::Write: break;
+    switch (DecomposeStep(params.step)) {
+      case DecomposeStep::Clear: return pass.clear();
+      case DecomposeStep::Measure: return pass.template pieces<true>();
+      case DecomposeStep::Judge: return pass.judge();
+      case DecomposeStep::Write: break;
     }
   }
   pass.template pieces<false>();

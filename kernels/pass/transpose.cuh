@@ -46,9 +46,6 @@ struct GatheredTile {
   static __device__ __forceinline__ constexpr int at(int line, int element) { return line * Pitch + line / Group * Skew + element; }
 };
 
-template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
-template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
-
 }  // namespace pass
 
 // The maps that have a Rust twin, by the names of src/pass/transpose/program.rs.
@@ -58,7 +55,7 @@ constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD 
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
 using write = pass::PieceMap<Config::kThreads, Config::kTileColumns, Config::kTileRows / Config::kAccessD, Config::kAcross>;
-using smem = pass::Either<Config::kGathered, pass::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kStored>,
+using smem = index::Either<Config::kGathered, pass::GatheredTile<kLines, kPieces * Config::kAccessA, Config::kAccessD, Config::kStored>,
                             smem::SmemTile<Config::Tile>>::Type;
 }  // namespace maps
 
@@ -375,8 +372,8 @@ struct Gather {
 
 // A block's way through its schedule.
 template <class Config>
-struct Block : Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
-  using Tile = typename Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;
+struct Block : index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type {
+  using Tile = typename index::Either<Config::kGathered, Gather<Config>, Turn<Config>>::Type;
   using Tile::Tile;
 
   template <StepKind Kind, int, int>

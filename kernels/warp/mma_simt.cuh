@@ -1,5 +1,6 @@
 // Twin of src/warp/mma_simt.rs: the outer product of a warp on the CUDA cores.
 #pragma once
+#include "index.cuh"
 #include "numeric.cuh"
 #include "thread/mma.cuh"
 #include "smem.cuh"
@@ -61,9 +62,6 @@ struct DepthMap {
   }
 };
 
-template <bool Condition, class Yes, class No> struct Either { using Type = Yes; };
-template <class Yes, class No> struct Either<false, Yes, No> { using Type = No; };
-
 // One thread's share: two fragments of each operand, and the accumulators.
 template <class Config>
 struct MmaSimt {
@@ -74,7 +72,7 @@ struct MmaSimt {
   using MapB = FragmentMap<Config, B, false>;
   // Halves lie two in one register: neighbours of a fragment, and neighbours along N of the accumulators.
   static constexpr int kPacked = Config::kPacked;
-  using Register = typename Either<kPacked == 2, f16x2, Accumulator>::Type;
+  using Register = typename index::Either<kPacked == 2, f16x2, Accumulator>::Type;
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
 
   Register a[2][A::kThreadMn / kPacked];
@@ -125,7 +123,7 @@ struct MmaSimt {
   }
 
   // One of the accumulators, rows of which lie one behind the other.
-  __device__ __forceinline__ Accumulator sum(int i) const {
+  __device__ __forceinline__ Accumulator accumulator(int i) const {
     if constexpr (kPacked == 2) return half_of(accumulators[i / 2], i % 2);
     else return accumulators[i];
   }
@@ -156,7 +154,7 @@ struct MmaSimt {
   static __device__ __forceinline__ void load_in_order(unsigned from, int group, float (&fragment)[Operand::kThreadMn]) {
     using Tile = smem::SmemTile<Operand>;
     constexpr int width = Operand::kFragmentAccess;
-    static_assert(width == 4 && Tile::kLinear, "four f32 at a time, at offsets that all threads share");
+    static_assert(kPacked == 1 && width == 4 && Tile::kLinear, "four f32 at a time, at offsets that all threads share");
 #pragma unroll
     for (int i = 0; i < Operand::kThreadMn; i += width) {
       unsigned const at = from + Tile::at(Map::of_element(i), group) * sizeof(float);

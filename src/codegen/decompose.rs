@@ -62,8 +62,8 @@ mirrored! {
         along_k: u32,
         /// Whether rows can be read 16 bytes at a time.
         vectors: u32,
-        /// Which pass.
-        pass: u32,
+        /// Which step.
+        step: u32,
         /// Blocks of a matrix.
         blocks: u32,
         /// Bytes from one matrix of the operand to the next.

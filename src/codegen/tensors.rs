@@ -63,6 +63,6 @@ mirrored! {
         /// Addresses of vectors; 0 of one that is not read.
         vectors: [u64; VectorKind::ALL.len()],
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 5],
+        reserved: [u64; 9 - VectorKind::ALL.len()],
     }
 }

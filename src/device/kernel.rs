@@ -73,13 +73,16 @@ impl Executor for Cuda {
     }
 }
 
+/// Products of which a batch has as many at least.
+const MANY: usize = 2;
+
 /// What a batch of so many products of (m, n, k) runs with on a machine.
 type Chosen = fn((usize, usize, usize), usize, &Machine) -> GemmDesc;
 
-/// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] makes. `Clone + Send + Sync`; clones share the kernels.
+/// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] and [`Gemm::prepare_batched`] make. `Clone + Send + Sync`; clones share the kernels.
 ///
-/// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen; every call takes
-/// the one that [`Gemm::run`] takes.
+/// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen; every call of the kind that was prepared takes
+/// the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a single product one of those that were prepared.
 pub struct Kernel<G> {
     /// The description of the types first.
     kernels: Arc<[CudaKernel]>,
@@ -139,7 +142,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::prepared(context, 2, |extents, batch, machine| Self::desc_for(extents, batch, machine).for_batch(2))
+        Self::prepared(context, MANY, |extents, batch, machine| Self::desc_for(extents, batch, machine).for_batch(MANY))
     }
 
     fn prepared(context: &Arc<CudaContext>, products: usize, chosen: Chosen) -> Result<Kernel<Self>, Error> {

@@ -2,7 +2,7 @@
 //!
 //! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column `fragment_b(thread, j)` of the block's tile;
 //! neighbours along N are stored together, as far as alignment goes. When K is sliced, the slices hand their accumulators to
-//! slice 0 through shared memory, one after the other, so that accumulators are added in the order of the slices:
+//! slice 0 through shared memory, one after the other, so that partial accumulators are added in the order of the slices:
 //!
 //! ```text
 //! place = accumulator * threads_per_slice + thread mod threads_per_slice

@@ -51,11 +51,17 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 
     /// The same row of what else is read.
     pub fn read(&self, buffers: &mut Buffers<E>, beside: &Beside<&[u8]>, count: usize) {
-        buffers.beside = beside.map(|bytes| {
-            let mut row = vec![E::default(); count];
-            (self.source.row)(bytes, &mut row);
-            row
-        });
+        let widened = |bytes: &[u8], row: &mut Option<Vec<E>>| {
+            let row = row.get_or_insert_default();
+            row.clear();
+            row.resize(count, E::default());
+            (self.source.row)(bytes, row);
+        };
+        match beside.source {
+            Some(bytes) => widened(bytes, &mut buffers.beside.source),
+            None => buffers.beside.source = None,
+        }
+        beside.vectors.iter().for_each(|(kind, bytes)| widened(bytes, buffers.beside.vectors.slot(kind)));
     }
 
     /// The first `count` of the row, to D; they are forgotten.

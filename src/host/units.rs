@@ -4,7 +4,6 @@ use crate::{
     schedule::Fault,
     threadblock::{Unit, Units, Work},
 };
-use std::collections::HashSet;
 
 /// What a block takes as its unit number `i`: a tile that there is.
 pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<Unit, Fault> {
@@ -17,11 +16,14 @@ pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<
 
 /// The units of all blocks, which are clusters of one, block after block: each tile of each product is one of them.
 pub(super) fn units_once(work: &Work, units: &Units) -> impl Iterator<Item = Result<(u32, Unit), Fault>> {
-    let mut computed = HashSet::new();
+    let (rows, columns) = (work.rows as usize, work.columns as usize);
+    // A grid has fewer blocks than 2^31.
+    let mut computed = vec![false; work.batch as usize * rows * columns];
     let numbers = (0..work.clusters).flat_map(|block| (0..work.count(block)).map(move |i| (block, i)));
     numbers.map(move |(block, i)| {
         let unit = unit_of(work, units, block, i)?;
         let Unit { product, row, column, .. } = unit;
-        if computed.insert((product, row, column)) { Ok((block, unit)) } else { Err(Fault::TileTwice { row, column }) }
+        let seen = &mut computed[(product as usize * rows + row as usize) * columns + column as usize];
+        if core::mem::replace(seen, true) { Err(Fault::TileTwice { row, column }) } else { Ok((block, unit)) }
     })
 }

@@ -10,7 +10,7 @@
 //! bytes of each part; a block takes a tile of 64 rows of 8 pieces. Threads of a warp take neighbours along K where the operand is
 //! K-major, and neighbouring rows where it is not: either way they read whole lines, and no shared memory is needed.
 //!
-//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four passes: facts of rows are cleared, the largest magnitudes are found,
+//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four steps: facts of rows are cleared, the largest magnitudes are found,
 //! the parts are written and numbers outside of the window counted, and each row's shift is written for the product's epilogue; the first row
 //! that is refused is left in a word of its own.
 //!
@@ -49,7 +49,7 @@ pub struct DecomposeDesc {
 
 words! {
     /// What a launch of the kernel does.
-    pub enum DecomposePass {
+    pub enum DecomposeStep {
         /// Clears facts of rows.
         Clear = "Clear",
         /// Finds each row's largest magnitude.
@@ -61,16 +61,16 @@ words! {
     }
 }
 
-impl DecomposePass {
-    /// The passes of an emulation, in order.
+impl DecomposeStep {
+    /// The steps of an emulation, in order.
     pub const fn of(emulation: EmulationKind) -> &'static [Self] {
         if emulation.scales() { &Self::ALL } else { &[Self::Write] }
     }
 
     /// All of them, as a C++ enumeration.
     fn declaration() -> String {
-        let names = Self::ALL.map(|pass| format!("{} = {}", pass.name(), pass as u32)).join(", ");
-        format!("enum class DecomposePass : unsigned {{ {names} }};\n")
+        let names = Self::ALL.map(|step| format!("{} = {}", step.name(), step as u32)).join(", ");
+        format!("enum class DecomposeStep : unsigned {{ {names} }};\n")
     }
 
     /// Whether a thread has a row, and not some pieces.
@@ -137,20 +137,20 @@ impl DecomposeDesc {
     }
 
     /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
-    pub const fn blocks(&self, layout: &DecomposedLayout, pass: DecomposePass) -> u64 {
-        if pass.is_of_rows() {
+    pub const fn blocks(&self, layout: &DecomposedLayout, step: DecomposeStep) -> u64 {
+        if step.is_of_rows() {
             return (layout.mn as u64).div_ceil(self.threads as u64);
         }
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
 
-    /// What a pass is launched with.
+    /// What a step is launched with.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
-    pub fn launch(&self, shapes: &DecomposeShapes, pass: DecomposePass) -> Result<Launch, Refusal> {
+    pub fn launch(&self, shapes: &DecomposeShapes, step: DecomposeStep) -> Result<Launch, Refusal> {
         let DecomposeShapes { layout, source, leading, along_k, parts, batch: PassBatch { matrices, strides_bytes } } = *shapes;
-        let blocks = self.blocks(&layout, pass);
+        let blocks = self.blocks(&layout, step);
         // The kernel's numbers are below 2^32, that of a row among those of all matrices, too.
         let rows = (layout.mn as u64).saturating_mul(matrices);
         let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
@@ -169,7 +169,7 @@ impl DecomposeDesc {
             tiles_across: (layout.padded() / u64::from(DEPTH)) as u32,
             along_k: u32::from(along_k),
             vectors: u32::from((source | stride_source).is_multiple_of(16) && leading.is_multiple_of(4)),
-            pass: pass as u32,
+            step: step as u32,
             blocks: blocks as u32,
             stride_source,
             stride_parts,
@@ -187,7 +187,7 @@ impl DecomposeDesc {
         let mut config = String::from("#pragma once\n");
         config.push_str(&DecomposedLine::declaration());
         config.push_str(&DecomposeParams::declaration());
-        config.push_str(&DecomposePass::declaration());
+        config.push_str(&DecomposeStep::declaration());
         config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
         config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
         let own = [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];

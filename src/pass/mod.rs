@@ -6,7 +6,7 @@ pub mod decompose;
 pub mod repack;
 pub mod transpose;
 
-pub use decompose::{DecomposeDesc, DecomposePass, DecomposeShapes, PIECE, PIECES, TILE};
+pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
 pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
@@ -90,8 +90,8 @@ impl PassBatch {
 /// What a pass has to do in one call, for all products of it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pass {
-    /// Rows at an address are copied to another.
-    Repack(RepackShapes, [u64; 2]),
+    /// Rows at an address are copied to another, those of each matrix.
+    Repack(RepackShapes, [u64; 2], PassBatch),
     /// A is transposed to D.
     Transpose(TransposeDesc, TransposeProblem),
     /// An operand becomes parts.
@@ -103,7 +103,7 @@ impl Pass {
     /// where it lies. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal::Overflow`]; those of a transpose.
+    /// [`Refusal::Overflow`]; those of a transpose, [`Refusal::TooManyTiles`] of all matrices together among them.
     pub fn before(desc: &GemmDesc, (routes, problem): (&Routes, &Problem), first: u64) -> Result<[Option<Self>; 2], Refusal> {
         let of = |operand| Self::of(desc, operand, (routes.of_operand(operand), problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
@@ -117,7 +117,7 @@ impl Pass {
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
         let bytes = |elements: usize| element.matrix_bytes(elements as u64);
         let (matrices, stride) = problem.matrices(view);
-        let batch = PassBatch { matrices, strides_bytes: [bytes(stride as usize), way.apart] };
+        let batch = PassBatch { matrices, strides_bytes: [element.matrix_bytes(stride), way.apart] };
         Ok(Some(match way.route {
             Route::Direct => return Ok(None),
             Route::Decomposed => {
@@ -131,7 +131,7 @@ impl Pass {
                 let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
                 let overflow =
                     Refusal::Overflow { operand: Operand::Workspace, rows: lines, columns: length, leading: way.leading };
-                Self::Repack(RepackShapes { batch, ..shapes.ok_or(overflow)? }, [source, to])
+                Self::Repack(shapes.ok_or(overflow)?, [source, to], batch)
             }
             Route::Transposed => {
                 let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
@@ -162,11 +162,11 @@ impl Pass {
     /// [`Refusal::TooManyTiles`].
     pub fn launches(&self) -> Result<Vec<Launch>, Refusal> {
         match self {
-            Self::Repack(shapes, addresses) => Ok(vec![REPACK.launch(shapes, *addresses)?]),
+            Self::Repack(shapes, addresses, batch) => Ok(vec![REPACK.launch(shapes, *addresses, *batch)?]),
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
-                DecomposePass::of(emulation).iter().map(|&pass| DecomposeDesc::of(emulation).launch(shapes, pass)).collect()
+                DecomposeStep::of(emulation).iter().map(|&step| DecomposeDesc::of(emulation).launch(shapes, step)).collect()
             }
         }
     }

@@ -50,8 +50,6 @@ pub struct RepackShapes {
     pub stride: u64,
     /// The same of the copy, a multiple of 16.
     pub pitch: u64,
-    /// Matrices of such rows.
-    pub batch: PassBatch,
 }
 
 /// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a thread copies in a step.
@@ -166,8 +164,7 @@ impl RepackShapes {
         let apart = rows == 1 || stride >= row_bytes;
         let (source, copy) = (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
         let fits = source.max(copy) <= 1 << 62 && pitch.is_multiple_of(PIECE) && pitch >= row_bytes;
-        let batch = PassBatch::ONE;
-        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch, batch })
+        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch })
     }
 
     /// Pieces of a row.
@@ -193,12 +190,12 @@ impl RepackShapes {
 }
 
 impl RepackDesc {
-    /// What copies rows from one address to another is launched with.
+    /// What copies rows of each matrix of a batch from one address to another is launched with.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
-    pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2]) -> Result<Launch, Refusal> {
-        let RepackShapes { rows, row_bytes, stride, pitch, batch } = *shapes;
+    pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2], batch: PassBatch) -> Result<Launch, Refusal> {
+        let RepackShapes { rows, row_bytes, stride, pitch } = *shapes;
         let ((down, across), pieces) = (shapes.tiles(self), shapes.pieces());
         // Numbers that a grid has are below 2^32.
         let tiles = if rows.max(pieces) > u64::from(u32::MAX) { u64::MAX } else { down.saturating_mul(across) };

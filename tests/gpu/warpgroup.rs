@@ -1,13 +1,13 @@
 //! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out as the product. A map, a
 //! descriptor or a fragment that is not the hardware's makes another.
 
-use crate::harness::warpgroups::{self, bits, products, types, wanted, whole, words};
+use crate::harness::warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words};
 use cudarc::driver::CudaContext;
 use falchion::{
     Error,
     cuda::open,
     numeric::ElementKind,
-    warp::mma_warpgroup::{FragmentMap, INPUTS, MmaWarpgroup, OperandA, SwizzleMode},
+    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, SwizzleMode},
 };
 use falchion_lab::warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes};
 use std::sync::Arc;

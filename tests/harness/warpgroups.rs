@@ -4,9 +4,20 @@
 use falchion::{
     numeric::{Bf16, ElementKind, F16},
     threadblock::Along,
-    warp::mma_warpgroup::{INPUTS, MmaWarpgroup, OperandA, OperandTile, SwizzleMode},
+    warp::mma_warpgroup::{MmaWarpgroup, OperandA, OperandTile, SwizzleMode},
 };
 use std::collections::BTreeSet;
+
+/// The types that PTX says `wgmma` multiplies.
+pub const INPUTS: [ElementKind; 7] = [
+    ElementKind::Tf32,
+    ElementKind::F16,
+    ElementKind::Bf16,
+    ElementKind::E4m3,
+    ElementKind::E5m2,
+    ElementKind::I8,
+    ElementKind::U8,
+];
 
 /// The pairs of input types that are multiplied, with each type that they are added in.
 pub fn types() -> Vec<(ElementKind, ElementKind, ElementKind)> {

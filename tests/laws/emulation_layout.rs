@@ -9,7 +9,7 @@ use falchion::{
         call::DecomposedLayout,
         index::{IndexMap, Tabled, at, laws, points},
         operand::{Frame, OperandKind},
-        pass::{DecomposeDesc, DecomposePass, PIECE},
+        pass::{DecomposeDesc, DecomposeStep, PIECE},
     },
     numeric::{
         EmulationKind,
@@ -117,5 +117,5 @@ fn the_workspace_is_as_large_as_the_parts() {
             assert!(routes.workspace_bytes().abs_diff(whole(bytes)) <= 512, "{} {bytes}", routes.workspace_bytes());
         }
     }
-    assert_eq!((DecomposePass::of(EmulationKind::Bf16x6).len(), DecomposePass::of(EmulationKind::F16x3).len()), (1, 4));
+    assert_eq!((DecomposeStep::of(EmulationKind::Bf16x6).len(), DecomposeStep::of(EmulationKind::F16x3).len()), (1, 4));
 }

@@ -7,7 +7,7 @@ use crate::harness::{
     random_cases::{cases, legal},
     tensors::copies,
     transposes,
-    warpgroups::{tiles, types},
+    warpgroups::{INPUTS, tiles, types},
 };
 use falchion::{
     arch::WARP,
@@ -31,7 +31,7 @@ use falchion::{
     warp::{
         LaneArrangement,
         mma_simt::{DepthMap, FragmentMap},
-        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, INPUTS, Instruction, OperandTile},
+        mma_warpgroup::{self, AOperand, FragmentLoad, FragmentRows, Instruction, OperandTile},
     },
 };
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::harness::{
     vectors::vectors_whole,
-    warpgroups::{tile, tiles, types},
+    warpgroups::{INPUTS, tile, tiles, types},
 };
 use falchion::{
     internals::index::{Coord, IndexMap, at, laws, points},
@@ -10,8 +10,8 @@ use falchion::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, INPUTS, Instruction, MatrixDescriptor, MmaWarpgroup,
-        OperandA, OperandTile, SwizzleMode, is_input,
+        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, OperandA,
+        OperandTile, SwizzleMode, is_input,
     },
 };
 use falchion_lab::{

@@ -28,7 +28,7 @@ struct SimtConsumer : Worker<Config, Params> {
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->unit)) return false;
 #pragma unroll
-    for (int i = 0; i < A::kThreadMn * B::kThreadMn; ++i) warp_mma.accumulators[i] = 0;
+    for (int i = 0; i < warp_mma.kAccumulators; ++i) warp_mma.accumulators[i] = 0;
     return true;
   }
 

@@ -46,12 +46,12 @@ impl HostProduct {
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
-        let all = |view: View<Elements>, extents| {
+        let packed = |view: View<Elements>, extents| {
             let all = view.with(Elements::ALL);
             if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
         };
-        let (a, b, d) = (all(problem.a, (m, k)), all(problem.b, (k, n)), all(problem.d, (m, n)));
-        let c = problem.c.map(|c| all(c, (m, n)));
+        let (a, b, d) = (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
+        let c = problem.c.map(|c| packed(c, (m, n)));
         let vectors = Problem { a, b, c, d, ..*problem }.seen_by(desc)?.framed(desc.frame).vectors;
         // A matrix that is not read has not been checked.
         let types = desc.user_types();
@@ -63,15 +63,20 @@ impl HostProduct {
         ];
         room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))))?;
         let orders = desc.orders();
-        let matrix = |kind, view: View<Elements>, extents, order: Order| {
-            HostMatrix::batch_of(if view.batch_stride == 0 { 1 } else { batch }, kind, extents, order, view.leading(order))
+        let all = |kind, view: View<Elements>, extents, order: Order| {
+            HostMatrix::batch_of(batch, kind, extents, order, view.leading(order))
+        };
+        let matrix = |kind, view: View<Elements>, extents, order: Order| match view.batch_stride {
+            0 => HostMatrix::batch_of(1, kind, extents, order, view.leading(order)),
+            _ => all(kind, view, extents, order),
         };
         let row = |length| HostMatrix::poisoned(types.c, (1, length), Order::Row, length);
         Ok(Self {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
-            d: matrix(types.c, d, (m, n), orders.c)?,
+            // Of empty matrices the stride is 0, too.
+            d: all(types.c, d, (m, n), orders.c)?,
             vectors: vectors.try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
             scalars,
             extents: (m, n, k),

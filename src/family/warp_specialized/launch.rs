@@ -72,7 +72,7 @@ pub(super) fn launch(
             .rev()
             .fold(0, |bits, view| bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))),
         vectors: problem.vector_addresses(),
-        reserved: [0; 5],
+        reserved: bytemuck::Zeroable::zeroed(),
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };

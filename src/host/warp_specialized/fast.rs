@@ -1,4 +1,4 @@
-//! The fast mode on tensor cores: each tile's accumulators over K in the instruction's own steps.
+//! The fast mode on tensor cores: each tile summed over K in the instruction's own steps.
 
 use super::emulation::Scales;
 use crate::{
@@ -15,7 +15,7 @@ const EXTENTS: (usize, usize) = (64, 128);
 /// K that is taken apart at once.
 const CHUNK: u32 = 256;
 
-/// Accumulators in steps of an instruction.
+/// A tile, summed in steps of an instruction.
 pub(super) struct Steps<'a> {
     operands: Operands<'a>,
     scales: Scales<'a>,

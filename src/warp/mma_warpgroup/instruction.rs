@@ -33,20 +33,9 @@ pub(crate) const fn columns_of(integers: bool, columns: u32) -> u32 {
     if integers && columns > 32 { 16 } else { 8 }
 }
 
-/// The input types of `wgmma`. Of tf32, the low 13 bits of an f32 are not read.
-pub const INPUTS: [ElementKind; 7] = [
-    ElementKind::Tf32,
-    ElementKind::F16,
-    ElementKind::Bf16,
-    ElementKind::E4m3,
-    ElementKind::E5m2,
-    ElementKind::I8,
-    ElementKind::U8,
-];
-
-/// Whether elements of a type are multiplied.
+/// Whether elements of a type are multiplied. Of tf32, the low 13 bits of an f32 are not read.
 pub const fn is_input(kind: ElementKind) -> bool {
-    !matches!(kind, ElementKind::F64 | ElementKind::F32 | ElementKind::I32)
+    matches!(kind, ElementKind::Tf32 | ElementKind::F16 | ElementKind::Bf16 | ElementKind::I8 | ElementKind::U8) || kind.is_fp8()
 }
 
 /// Whether an operand of a type in shared memory may be MN-major: the instruction has `imm-trans-a`, `imm-trans-b`.
@@ -55,7 +44,7 @@ pub const fn reads_along_mn(input: ElementKind) -> bool {
 }
 
 /// Whether products of a type can be added in another.
-pub const fn adds_in(input: ElementKind, accumulator: ElementKind) -> bool {
+const fn adds_in(input: ElementKind, accumulator: ElementKind) -> bool {
     match accumulator {
         ElementKind::F32 => is_input(input) && !input.is_integer(),
         ElementKind::F16 => matches!(input, ElementKind::F16) || input.is_fp8(),

@@ -34,7 +34,7 @@ mod tile;
 pub use crate::smem::{CHUNK_BYTES, SwizzleMode};
 pub use descriptor::{CORE_ROWS, MatrixDescriptor};
 pub use fragment::{AccumulatorMap, FRAGMENT_REGISTERS, FragmentMap, FragmentRows};
-pub use instruction::{AOperand, INPUTS, Instruction, ROWS, STEP_BYTES, THREADS, adds_in, is_input, reads_along_mn};
+pub use instruction::{AOperand, Instruction, ROWS, STEP_BYTES, THREADS, is_input, reads_along_mn};
 pub(crate) use instruction::{MOST_COLUMNS, columns_of};
 pub use model::bytes_read;
 pub use registers::FragmentLoad;

@@ -20,7 +20,7 @@ const LIBRARY_LINES: [(&str, usize); 2] = [("src", 28_600), ("layout/src", 2_030
 #[test]
 fn rooms_are_small() {
     let rust = files(&["src", "layout/src", "lab/src", "cli/src", "tests", "lab/tests", "cli/tests"], "rs");
-    let kernels = files(&["kernels", "lab/kernels"], "cuh");
+    let kernels = files(&["kernels", "layout/kernels", "lab/kernels"], "cuh");
     let lines = |text: &String| text.lines().count();
     let large: Vec<_> = rust.iter().chain(&kernels).filter(|(_, text)| lines(text) > MOST_LINES).map(|(name, _)| name).collect();
     assert_eq!(large, LARGE.map(|(name, _)| name).iter().collect::<Vec<_>>());
