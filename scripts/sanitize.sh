@@ -13,6 +13,7 @@ names=(
   repack::a_few_cases_for_a_sanitizer
   batches::a_batch_on_cuda_cores_is_the_hosts
   batches::a_batch_on_tensor_cores_is_the_hosts
+  batches::a_row_that_cannot_be_scaled_is_refused_in_any_product
 )
 # A name that matches no test runs none, and passes.
 tests=$("$folder/tests/gpu" --ignored --list --format terse)

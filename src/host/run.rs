@@ -76,8 +76,8 @@ impl HostKernel for GemmDesc {
         }
         // The fast mode knows no subtiles of D: accumulators are the same where A and B change places.
         let desc = desc.of_rows();
-        in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
-            Some(desc) => (0..call.batch).try_for_each(|number| warp_specialized::execute_fast(&desc, call.product(number))),
+        in_frame_of(&desc, call, |call| match desc.warp_specialized() {
+            Some(desc) => warp_specialized::execute_fast(&desc, call),
             None => {
                 let known = composed(&desc)?;
                 execute(&known.program, Some(&known.composition), mode, call)

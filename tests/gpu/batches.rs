@@ -105,6 +105,33 @@ fn a_batch_may_not_reach_beyond_its_memory() {
     Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(3)).expect("three");
 }
 
+/// The row that cannot be scaled may be any product's: the sentence is the host's, and D stays as it was.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
+    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    let extents @ (m, n, k) = (70, 40, 65);
+    let (a, b): (Vec<f32>, Vec<f32>) = (numbers(1, 3 * m * k), numbers(2, 3 * k * n));
+    for (product, shared) in [(0, false), (1, true), (2, false), (2, true)] {
+        let mut a = a.clone();
+        a[product * m * k + 3 * k + 1] = f32::INFINITY;
+        let mut want = vec![7.0f32; 3 * m * n];
+        let of_b = if shared { 0 } else { k * n };
+        let told =
+            Scaled::new().run(Arguments::new(extents, &a, &b, &mut want).batch(3).batch_stride_b(of_b)).expect_err("the host");
+        let (a, b) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
+        let mut d = stream.clone_htod(&vec![7.0f32; 3 * m * n]).unwrap();
+        let bytes = Scaled::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d).batch(3).batch_stride_b(of_b)).unwrap();
+        let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
+        let arguments = Arguments::new(extents, &a, &b, &mut d).batch(3).batch_stride_b(of_b).workspace(&mut workspace);
+        let refused = Scaled::new().run(arguments).expect_err("the device");
+        assert_eq!(refused.to_string(), told.to_string(), "product {product}");
+        assert!(refused.to_string().starts_with("row 3 of A has"), "{refused}");
+        assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
+    }
+}
+
 /// Vectors of an epilogue, of a D in either order, the same for each product of a batch.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]

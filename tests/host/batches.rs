@@ -153,6 +153,24 @@ fn mutated_products_of_a_batch_are_found() {
     }
 }
 
+/// A row of any product that cannot be scaled refuses the whole batch before anything is written.
+#[test]
+fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
+    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
+    let (m, n, k) = (20, 12, 70);
+    for product in 0..3 {
+        let (mut a, b) = (vec![1.0f32; 3 * m * k], vec![2.0f32; 3 * k * n]);
+        a[product * m * k + 3 * k + 1] = f32::INFINITY;
+        let mut d = vec![7.0f32; 3 * m * n];
+        let refused = Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect_err("infinite");
+        assert!(refused.to_string().starts_with("row 3 of A has a number that is not finite"), "{refused}");
+        assert!(d.iter().all(|&x| x == 7.0), "product {product}");
+        a[product * m * k + 3 * k + 1] = 1.0;
+        Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect("a batch");
+        assert!(d.iter().all(|&x| x == 140.0));
+    }
+}
+
 type Changed<'a> = Arguments<'a, falchion::internals::call::Host, f32, f32, f32>;
 
 /// What a batch is held to, told of the user's operands; a batch of none writes nothing.

@@ -18,7 +18,8 @@ const CHUNK: u32 = 256;
 /// A tile, summed in steps of an instruction.
 pub(super) struct Steps<'a> {
     operands: Operands<'a>,
-    scales: Scales<'a>,
+    /// What accumulators are scaled back by, and the product.
+    scales: (Scales<'a>, usize),
     instruction: Instruction,
     widenings: [Widening<f32>; 2],
 }
@@ -28,7 +29,7 @@ impl<'a> Steps<'a> {
     ///
     /// # Errors
     /// [`Error::Refused`] where the operands are not widened to `f32`.
-    pub fn of(operands: Operands<'a>, scales: Scales<'a>, instruction: Instruction) -> Result<Self, Error> {
+    pub fn of(operands: Operands<'a>, scales: (Scales<'a>, usize), instruction: Instruction) -> Result<Self, Error> {
         let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
         Ok(Self { operands, scales, instruction, widenings })
     }
@@ -111,10 +112,11 @@ impl Arithmetic for Steps<'_> {
 
     /// Takes back what operands were scaled by.
     fn finish(&self, tile: (u32, u32), accumulators: &mut [f32]) {
+        let (scales, product) = self.scales;
         for (at, sum) in accumulators.iter_mut().enumerate() {
             let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;
-            match self.scales.shift(0, row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
-                Some(shift) => *sum = (self.scales.unscaled)(*sum, shift),
+            match scales.shift(product, row, tile.1 as usize * EXTENTS.1 + at % EXTENTS.1) {
+                Some(shift) => *sum = (scales.unscaled)(*sum, shift),
                 None => return,
             }
         }

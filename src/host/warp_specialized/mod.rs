@@ -37,14 +37,17 @@ use crate::{
 use emulation::{DecomposedOperands, Scales};
 use fast::Steps;
 
-/// Runs a description of this family, which has been checked, in the fast mode.
+/// Runs a description of this family, which has been checked, in the fast mode. A batch whose factors cannot be decomposed is refused
+/// before anything is written.
 ///
 /// # Errors
 /// [`Error::Refused`] when there is no such combination of types, or factors cannot be decomposed.
 pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
-    in_parts(&EmulationProgram::RIGHT, desc, call, |scales, call| {
-        let desc = desc.multiplied();
-        fast_product(&desc, &mut Product::of(&desc.class, tiling(&desc, call.k), call)?, scales)
+    in_parts(&EmulationProgram::RIGHT, desc, call, |scales, mut call| {
+        let (desc, k) = (desc.multiplied(), call.k);
+        (0..call.batch).try_for_each(|number| {
+            fast_product(&desc, &mut Product::of(&desc.class, tiling(&desc, k), call.product(number))?, (scales, number))
+        })
     })
 }
 
@@ -79,8 +82,8 @@ const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
     Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k) }
 }
 
-/// D of the fast mode.
-fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: Scales<'_>) -> Result<(), Error> {
+/// D of a product of the fast mode, and its number.
+fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: (Scales<'_>, usize)) -> Result<(), Error> {
     let instruction = desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
     if let Some(instruction) = instruction {
         let steps = Steps::of(product.operands, scales, instruction)?;
