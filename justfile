@@ -8,7 +8,7 @@ check:
 bundle:
     scripts/bundle.sh
 
-# Every kernel through NVRTC, none left out: `FALCHION_SAMPLE=10:1 just kernels` takes a tenth.
+# Every kernel through NVRTC.
 kernels:
     cargo test --test nvrtc -- --ignored --nocapture
 

@@ -70,6 +70,7 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
         ("256x64x8", "64x64x8"),
         ("128x128x8", "32x64x8"),
         ("128x128x32", "32x128x32"),
+        ("128x128x16", "32x128x16"),
     ];
     let half = ElementKind::F16;
     let base = |orders| default_description(OpKind::Simt, arch, types(half, half, half), orders).expect("a row of the table");

@@ -1,5 +1,5 @@
 //! What the four test binaries share: descriptions and problems drawn from a seed, mutated maps, buffers with guard zones around
-//! them, runners, and the record of the gate.
+//! them, and runners.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 #[macro_use]
@@ -11,7 +11,6 @@ pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
 pub mod descriptions;
-pub mod gate;
 pub mod integers;
 pub mod multicast;
 pub mod mutated;

@@ -11,7 +11,6 @@ mod contract;
 mod counters;
 mod f32_accurate;
 mod fast_equals_checked;
-mod gate;
 mod missing_libraries;
 mod mutants;
 mod promotion;

@@ -6,7 +6,6 @@ mod harness;
 
 mod cute_gemm;
 mod f32_accurate;
-mod gate;
 mod kernels;
 mod ladder;
 mod library;

@@ -39,13 +39,11 @@ pub struct Wanted {
     pub plain: bool,
     /// Which kernels.
     pub family: Family,
-    /// Nothing that is younger than the gate's record: its lines are of what seeds drew then.
-    pub of_the_record: bool,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt, of_the_record: false }
+        Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt }
     }
 }
 
@@ -87,15 +85,12 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         Family::WarpSpecialized => warp_specialized::description(seed, wanted),
         Family::Threads => threads::description(seed, wanted),
     };
-    if wanted.of_the_record {
-        return desc;
-    }
-    let desc = younger(desc, seed);
+    let desc = with_groups_under_way(desc, seed);
     if wanted.plain { desc } else { with_vectors(desc, seed) }
 }
 
-/// The description with values that are younger than the gate's record, where that is a kernel.
-fn younger(desc: GemmDesc, seed: u64) -> GemmDesc {
+/// The description with groups of products left under way, and half of those of three parts with two, where that is valid.
+fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
     let Some(roles) = desc.warp_specialized() else { return desc };
     let mut random = Random::new(draw(seed, 1));
     let emulation = match roles.knobs.emulation {
