@@ -149,9 +149,7 @@ struct f16x2 { unsigned bits; };
 __device__ __forceinline__ f16x2 pair_of(f16 first, f16 second) { return f16x2{first.bits | unsigned(second.bits) << 16}; }
 __device__ __forceinline__ f16 half_of(f16x2 pair, int i) { return f16{(unsigned short)(pair.bits >> i * 16)}; }
 
-// Half i in place of both. A permutation, not a choice of halves by the instruction that multiplies: only one of the two pipes that
-// multiply halves makes that choice.
-__device__ __forceinline__ f16x2 both_of(f16x2 pair, int i) { return f16x2{__byte_perm(pair.bits, 0, i == 0 ? 0x1010 : 0x3232)}; }
+__device__ __forceinline__ f16x2 swapped(f16x2 pair) { return f16x2{__byte_perm(pair.bits, 0, 0x1032)}; }
 
 // --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
 

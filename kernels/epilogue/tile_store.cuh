@@ -41,7 +41,7 @@ struct TileStore {
       if (slice == 0) {
 #pragma unroll
         for (int i = 0; i < WarpMma::kAccumulators; ++i) {
-          auto const partial = [&](int accumulator) { return partials[PartialsMap<Config>::at(within, accumulator)]; };
+          auto const partial = [&](int at) { return partials[PartialsMap<Config>::at(within, WarpMma::place(at))]; };
           if constexpr (WarpMma::kPacked == 2) warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], pair_of(partial(2 * i), partial(2 * i + 1)));
           else warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], partial(i));
         }

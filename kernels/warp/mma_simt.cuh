@@ -70,7 +70,7 @@ struct MmaSimt {
   using Accumulator = typename Config::Accumulator;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
-  // Halves lie two in one register: neighbours of a fragment, and neighbours along N of the accumulators.
+  // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged has them.
   static constexpr int kPacked = Config::kPacked;
   using Register = typename index::Either<kPacked == 2, f16x2, Accumulator>::Type;
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
@@ -122,10 +122,14 @@ struct MmaSimt {
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
+  // Where an accumulator lies among all, and which one lies at a place.
+  static __device__ __forceinline__ constexpr int place(int i) { return kPacked == 2 ? thread::exchanged<B::kThreadMn>(i) : i; }
+
   // One of the accumulators, rows of which lie one behind the other.
   __device__ __forceinline__ Accumulator accumulator(int i) const {
-    if constexpr (kPacked == 2) return half_of(accumulators[i / 2], i % 2);
-    else return accumulators[i];
+    int const at = place(i);
+    if constexpr (kPacked == 2) return half_of(accumulators[at / 2], at % 2);
+    else return accumulators[at];
   }
 
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.

@@ -9,9 +9,9 @@
 //!   v   > > > >
 //! ```
 //!
-//! Every product belongs to another accumulator: the order changes no bit. Accumulators of `f16` lie two neighbours along N in one
-//! register, and one instruction makes two products, each rounded as it is alone ([`packed`]): an element of A is permuted into both halves
-//! of a register first.
+//! Every product belongs to another accumulator: the order changes no bit. Accumulators of `f16` lie two in one register, and one
+//! instruction makes two products, each rounded as it is alone ([`packed`]): of neighbours of A and neighbours of B those on the diagonal, and,
+//! after A's have changed places, the other two.
 //!
 //! Twin: `kernels/thread/mma.cuh`. Source: the operand reuse cache, maxas wiki, "SGEMM".
 
@@ -41,7 +41,7 @@ impl<S: Shape> Mma for MmaOuterProduct<S> {
     type Shape = S;
 }
 
-/// Neighbours that a register holds of a fragment, and of accumulators along N: of `f16` two, where a thread's tile has even extents.
+/// Neighbours that a register holds of a fragment, and accumulators of a diagonal: of `f16` two, where a thread's tile has even extents.
 pub const fn packed(accumulator: ElementKind, [m, n]: [u32; 2]) -> u32 {
     if matches!(accumulator, ElementKind::F16) && m.is_multiple_of(2) && n.is_multiple_of(2) { 2 } else { 1 }
 }
