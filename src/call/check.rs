@@ -3,23 +3,24 @@
 use super::{Call, DEPTH, Memory, Source, TypedMemory, View};
 use crate::{
     desc::{Class, GemmDesc},
+    epilogue::Reads,
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
     refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar},
     shape::Mn,
-    threadblock::Work,
+    threadblock::{Work, WorkKind},
 };
 
 /// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl<R: Memory, W: Memory> Call<R, W> {
-    /// Whether a kernel of description `d` can compute this, which is in its frame: extents, distances, lengths, what the epilogue reads.
+    /// Whether a kernel of description `d` can compute this, which is in its frame and has nothing that is not read: extents, distances, lengths.
     ///
     /// # Errors
     /// A [`Refusal`] with the kernel's operand, its value and the limit.
-    pub(super) fn check(&self, d: &GemmDesc) -> Result<(), Refusal> {
+    pub(super) fn check(&self, d: &GemmDesc, reads: &Reads) -> Result<(), Refusal> {
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {
             if value > LARGEST {
                 return Err(Refusal::ExtentTooLarge { field: Field::Extent(axis), value, most: LARGEST as u64 });
@@ -33,7 +34,6 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
         }
         let output = &d.class.output;
-        let reads = output.epilogue.reads(&self.scalars);
         let integral = matches!(d.class.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
@@ -45,7 +45,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
         }
         match &self.c {
-            Source::Matrix(c) if reads.source => check_output(Operand::C, c, output.layout, (self.m, self.n), self.batch)?,
+            Source::Matrix(c) => check_output(Operand::C, c, output.layout, (self.m, self.n), self.batch)?,
             Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
             _ => {}
         }
@@ -57,17 +57,17 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });
             }
         }
-        let kinds = (d.geometry().work, d.swizzle());
+        // However they are divided, tiles are as many.
+        let kinds = (WorkKind::DataParallel, d.swizzle());
         Work::of(kinds, (d.threadblock(), Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
         output.epilogue.check_functions()
     }
 }
 
 impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
-    /// Whether the matrices are of the types that a kernel of this class has. C is looked at where it is read.
+    /// Whether the matrices are of the types that a kernel of this class has.
     pub(crate) fn check_types(&self, class: &Class) -> Result<(), Refusal> {
-        let c = self.c.matrix().filter(|_| class.output.epilogue.reads(&self.scalars).source);
-        let output = class.output.element;
+        let (c, output) = (self.c.matrix(), class.output.element);
         let pairs = [
             (self.a.memory.kind(), class.a.element),
             (self.b.memory.kind(), class.b.element),

@@ -25,7 +25,7 @@ pub use view::{Elements, Memory, TypedMemory, View};
 
 use crate::{
     desc::{Class, GemmDesc},
-    epilogue::SCALARS,
+    epilogue::{Reads, SCALARS},
     layout::Order,
     operand::{OperandKind, VectorKind, Vectors, framed},
     refusal::Refusal,
@@ -169,14 +169,13 @@ impl Problem {
         VectorKind::ALL.map(|kind| self.vectors.get(kind).map_or(0, |vector| vector.memory.address))
     }
 
-    /// What the epilogue reads as C, where it reads any.
-    pub fn read_source(&self, class: &Class) -> Option<View<Elements>> {
-        let c = match self.c {
+    /// What is read as C.
+    pub fn read_source(&self) -> Option<View<Elements>> {
+        match self.c {
             Source::None => None,
             Source::Matrix(c) => Some(c),
             Source::InPlace => Some(self.d),
-        };
-        c.filter(|_| class.output.epilogue.reads(&self.scalars).source)
+        }
     }
 
     /// The call of this problem on some matrices.
@@ -213,20 +212,31 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
     }
 
-    /// This call of a user's as a kernel of description `desc` sees it, once it is one of that: without vectors that are not read.
+    /// This call of a user's as a kernel of description `desc` [sees](Self::read_by) it, once it is one of that.
     ///
     /// # Errors
     /// Those of [`check`](Self::check), told of the user's operands.
     pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
-        let mut given = self.framed(desc.frame);
-        let reads = desc.class.output.epilogue.reads(&given.scalars).vectors;
-        let vectors = Vectors::by(|kind| given.vectors.slot(kind).take().filter(|_| reads.get(kind).is_some()));
-        let call = Self { vectors, ..given };
-        call.check(desc).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
+        let reads = desc.class.output.epilogue.reads(&self.scalars);
+        let call = self.framed(desc.frame).reading(&reads);
+        call.check(desc, &reads).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
     }
 }
 
 impl<R, W> Call<R, W> {
+    /// This call of a user's in the frame of a kernel, without what its epilogue does not read.
+    pub fn read_by(self, desc: &GemmDesc) -> Self {
+        let reads = desc.class.output.epilogue.reads(&self.scalars);
+        self.framed(desc.frame).reading(&reads)
+    }
+
+    /// The call without what is not read: C, vectors, and K where accumulators are not.
+    fn reading(mut self, reads: &Reads) -> Self {
+        let vectors = Vectors::by(|kind| self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some()));
+        let (c, k) = (if reads.source { self.c } else { Source::None }, if reads.accumulator { self.k } else { 0 });
+        Self { c, k, vectors, ..self }
+    }
+
     /// The call of the same bytes with A and B in each other's place, and all matrices transposed: `Dᵀ = Bᵀ·Aᵀ`.
     fn exchange(self) -> Self {
         Self {

@@ -95,11 +95,10 @@ const LINE: u64 = 128;
 const LITTLE: u64 = 16;
 
 impl Routes {
-    /// The ways of a problem's operands, which is in the kernel's frame: all that matters of an address is its remainder by 16. Of sizes
+    /// The ways of a problem's operands, which is as the kernel [sees](super::Call::read_by) it: all that matters of an address is its remainder by 16. Of sizes
     /// that a call is refused for, the workspace may be the largest number.
     pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], problem: &Problem) -> Self {
-        let nothing = problem.m == 0 || problem.n == 0 || problem.k == 0;
-        let read = !nothing && desc.class.output.epilogue.reads(&problem.scalars).accumulator;
+        let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH.map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
@@ -119,13 +118,12 @@ impl Routes {
     }
 
     /// The problem as the kernel reads it: operands where they are by then, given the first byte of the workspace; K of rows of parts
-    /// is all of a row, and none where nothing is multiplied.
+    /// is all of a row.
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
         let [a, b] =
             OperandKind::BOTH.map(|operand| self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first));
-        let reads = desc.class.output.epilogue.reads(&problem.scalars).accumulator;
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
-        Problem { a, b, k: if reads { k } else { 0 }, ..*problem }
+        Problem { a, b, k, ..*problem }
     }
 
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.

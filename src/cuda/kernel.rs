@@ -113,7 +113,7 @@ impl CudaKernel {
     /// allocations begin.
     pub fn routes(&self, problem: &Problem) -> Routes {
         let desc = &self.0.desc;
-        Routes::of(desc, self.0.plan.needs(), &problem.framed(desc.frame)).framed(desc.frame)
+        Routes::of(desc, self.0.plan.needs(), &problem.read_by(desc)).framed(desc.frame)
     }
 
     /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled
@@ -137,16 +137,14 @@ impl CudaKernel {
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
-        let reads = desc.class.output.epilogue.reads(&problem.scalars);
         let context = stream.context().cu_ctx() as usize;
-        let operand = |operand, view, extents, used| OperandMemory::of(operand, view, (extents, problem.batch), used);
-        let d = operand(Operand::D, &call.d, (problem.m, problem.n), true);
-        let vectors =
-            call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (problem.m, problem.n), true));
-        let a = operand(Operand::A, &call.a, (problem.m, problem.k), reads.accumulator);
-        let b = operand(Operand::B, &call.b, (problem.k, problem.n), reads.accumulator);
+        let operand = |operand, view, extents| OperandMemory::of(operand, view, (extents, problem.batch));
+        let d = operand(Operand::D, &call.d, (problem.m, problem.n));
+        let vectors = call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (problem.m, problem.n)));
+        let a = operand(Operand::A, &call.a, (problem.m, problem.k));
+        let b = operand(Operand::B, &call.b, (problem.k, problem.n));
         let read = || [&a, &b].into_iter().chain(vectors.iter().map(|(_, memory)| memory));
-        let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n), reads.source));
+        let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n)));
         check_memory(context, &d, read(), source.as_ref())?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
@@ -197,7 +195,7 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
         [first, view.leading(output.layout) as u64, next]
     };
     let align_c = dividing(align_c, &limits(problem.d));
-    let align_c = dividing(align_c, &problem.read_source(&desc.class).map_or([0; 3], limits));
+    let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
     let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64]);
     desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
 }

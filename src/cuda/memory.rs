@@ -17,10 +17,10 @@ pub(super) struct OperandMemory<'c, 'a> {
 }
 
 impl<'c, 'a> OperandMemory<'c, 'a> {
-    /// That of a batch of matrices, which is read or written where `used` says so.
-    pub fn of(operand: Operand, view: &'c View<DeviceMatrix<'a>>, (extents, batch): ((usize, usize), usize), used: bool) -> Self {
+    /// That of a batch of matrices.
+    pub fn of(operand: Operand, view: &'c View<DeviceMatrix<'a>>, (extents, batch): ((usize, usize), usize)) -> Self {
         // A call that has been checked has fewer than 2^64 elements.
-        let elements = if used { view.elements(extents, batch) as u64 } else { 0 };
+        let elements = view.elements(extents, batch) as u64;
         let bytes = if elements == 0 { 0..0 } else { view.memory.range(elements) };
         Self { operand, view, bytes, batch }
     }
@@ -75,7 +75,7 @@ mod tests {
         let d = View::new(at(4096, 1), Order::Row, 6);
         let checked = |kind: VectorKind, address, context| {
             let vector = View::vector(at(address, context), kind.side());
-            let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3), true);
+            let of = |operand, view| OperandMemory::of(operand, view, ((10, 6), 3));
             let found = check_memory(1, &of(Operand::D, &d), [&of(Operand::Vector(kind), &vector)].into_iter(), None);
             found.map_err(|refusal| refusal.to_string())
         };

@@ -99,10 +99,10 @@ pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, cal
 /// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is read.
 fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransposeCall<'_>) -> Result<(), Refusal> {
     let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
-    let [of_a, of_d] = [((*rows, *columns), *batch), ((*columns, *rows), *batch)];
-    let a = OperandMemory::of(Operand::A, a, of_a, problem.reads_a());
-    let b = b.matrix().map(|b| OperandMemory::of(Operand::B, b, of_d, problem.reads_b()));
-    check_memory(context, &OperandMemory::of(Operand::D, d, of_d, true), [&a].into_iter(), b.as_ref())
+    let operand = |operand, view, extents, read| OperandMemory::of(operand, view, (if read { extents } else { (0, 0) }, *batch));
+    let a = operand(Operand::A, a, (*rows, *columns), problem.reads_a());
+    let b = b.matrix().map(|b| operand(Operand::B, b, (*columns, *rows), problem.reads_b()));
+    check_memory(context, &operand(Operand::D, d, (*columns, *rows), true), [&a].into_iter(), b.as_ref())
 }
 
 /// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing is allocated, and nothing waits. The

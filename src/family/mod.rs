@@ -148,6 +148,6 @@ impl GemmDesc {
     /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
-        Ok(Routes::of(self, self.plan()?.needs(), &problem.framed(self.frame)).framed(self.frame))
+        Ok(Routes::of(self, self.plan()?.needs(), &problem.read_by(self)).framed(self.frame))
     }
 }

@@ -32,8 +32,6 @@ pub(super) struct Operands<'a> {
     pub bytes: [&'a [u8]; 2],
     /// Vectors that the epilogue reads.
     pub vectors: Vectors<View<&'a [u8]>>,
-    /// K-tiles that are multiplied: none when the epilogue reads no accumulator.
-    pub tiles: u32,
 }
 
 /// One product: its operands, C where it is read, and D.
@@ -73,12 +71,10 @@ impl<'a> Product<'a> {
         }
         call.check_types(class)?;
         let problem = call.problem();
-        let reads = class.output.epilogue.reads(&problem.scalars);
-        let tiles = if reads.accumulator { tiling.blocks.tiles() } else { 0 };
-        let source = if reads.source { call.c.map(|c| c.memory.bytes()) } else { Source::None };
+        let source = call.c.map(|c| c.memory.bytes());
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];
         let vectors = call.vectors.map(|_, view| view.with(view.memory.bytes()));
-        let operands = Operands { class, tiling, problem, bytes, vectors, tiles };
+        let operands = Operands { class, tiling, problem, bytes, vectors };
         Ok(Self { operands, source, d: call.d.memory.into_bytes() })
     }
 }

@@ -146,8 +146,7 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
     let block = tiles.block;
     let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
     let tiling = Tiling { block, slices: tiles.warps().k, blocks };
-    let reads = desc.class.output.epilogue.reads(&call.scalars);
-    let extents = |batch| ((call.m, call.n), batch, if reads.accumulator { blocks.tiles() } else { 0 });
+    let extents = |batch| ((call.m, call.n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle());
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
     if let Mode::Checked { seed } = mode {

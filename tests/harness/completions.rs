@@ -59,7 +59,7 @@ pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
-/// CUTLASS's threadblock and warp tiles of `f16` accumulators, and the default from sm_80 on, in every layout, as an architecture's row is completed by them.
+/// CUTLASS's threadblock and warp tiles of `f16` accumulators, the default from sm_80 on and its double along K, in every layout, as an architecture's row is completed by them.
 pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
     let tiles = [
         ("32x256x8", "32x128x8"),

@@ -225,7 +225,7 @@ fn choosing_costs_less_than_a_microsecond() {
 fn tiles_of_halves_complete_on_every_architecture() {
     for arch in ArchKind::ALL {
         let all = tiles_of_halves(arch);
-        assert_eq!(all.len(), 8 * 8);
+        assert_eq!(all.len(), 9 * 8);
         assert!(all.iter().all(|d| d.check().is_ok() && d.class.arch == arch));
     }
 }

@@ -14,7 +14,7 @@ impl SimtDesc {
     /// The launch of a kernel of this geometry, which computes what the description says.
     pub(super) fn launch(&self, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
         let (class, tile) = (&self.class, geometry.tile);
-        let source = problem.read_source(class);
+        let source = problem.read_source();
         let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
         let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn::ONE), extents, u32::MAX)?;
         let params = GemmParams {

@@ -22,7 +22,7 @@ pub(super) fn launch(
     (geometry, resident): (&Geometry, u32),
 ) -> Result<Launch, Refusal> {
     let order = desc.class.output.layout;
-    let (blocks, source) = (desc.blocks(problem.k), problem.read_source(&desc.class));
+    let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let extents = ((problem.m, problem.n), problem.batch, blocks.tiles());
     let work = Work::of((geometry.work, desc.knobs.swizzle), (geometry.tile, desc.knobs.cluster), extents, resident)?;
     let batch = |view: &View<Elements>| (desc.class.mode == GemmMode::Batched).then(|| problem.matrices(view));

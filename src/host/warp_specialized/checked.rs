@@ -31,10 +31,10 @@ pub(super) fn products(
     let Product { operands: matrices, source, d } = product;
     let (problem, desc, source) = (&matrices.problem, &program.multiplied, *source);
     let knobs = &desc.knobs;
-    let extents = ((problem.m, problem.n), problem.batch, matrices.tiles);
+    let extents = ((problem.m, problem.n), problem.batch, matrices.tiling.blocks.tiles());
     let tiles = (knobs.threadblock, knobs.cluster);
     let work = Work::of((desc.sum().geometry().work, knobs.swizzle), tiles, extents, program.clusters)?;
-    let operands = match matrices.tiles {
+    let operands = match matrices.tiling.blocks.tiles() {
         0 => None,
         _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
     };

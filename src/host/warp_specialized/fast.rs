@@ -88,7 +88,7 @@ impl Arithmetic for Steps<'_> {
     }
 
     fn tiles(&self) -> (u32, u32) {
-        let all = self.operands.tiles;
+        let all = self.operands.tiling.blocks.tiles();
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
