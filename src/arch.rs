@@ -90,11 +90,6 @@ impl Machine {
         let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks }).saturating_sub(reserved);
         if share < self.shared_bytes_per_block { share } else { self.shared_bytes_per_block }
     }
-
-    /// The newest tag whose instructions this machine has.
-    pub fn newest_arch(&self) -> Option<ArchKind> {
-        ArchKind::newest_of(self.sm)
-    }
 }
 
 /// Blocks of a grid along x, at most, of every device.
@@ -114,10 +109,10 @@ macro_rules! architectures {
         }
 
         impl ArchKind {
-    /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has.
-    pub fn newest_of(sm: u32) -> Option<Self> {
-        Self::ALL.into_iter().rev().find(|arch| arch.sm() <= sm)
-    }
+            /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has.
+            pub fn newest_of(sm: u32) -> Option<Self> {
+                Self::ALL.into_iter().rev().find(|arch| arch.sm() <= sm)
+            }
 
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {

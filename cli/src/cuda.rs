@@ -55,8 +55,7 @@ pub fn open(ordinal: usize) -> Result<Device, Failure> {
     let context = falchion::cuda::open(ordinal)?;
     Nvrtc::get()?;
     let machine = machine_of(&context)?;
-    let newest = machine
-        .newest_arch()
+    let newest = ArchKind::newest_of(machine.sm)
         .ok_or_else(|| Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm)))?;
     let stream = context.new_stream().map_err(driver::driver("cuStreamCreate"))?;
     let name = context.name().map_err(driver::driver("cuDeviceGetName"))?;

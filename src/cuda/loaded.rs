@@ -25,7 +25,7 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-/// The program that NVRTC is given for a description on `sm`.
+/// The program that NVRTC is given for a unit on `sm`.
 fn program(unit: &TranslationUnit, sm: u32) -> Program {
     Program {
         name: format!("{}.cu", unit.entry),
@@ -37,7 +37,7 @@ fn program(unit: &TranslationUnit, sm: u32) -> Program {
     }
 }
 
-/// Compiles a description's kernel for `sm`, or finds it in `cache`. No device is needed.
+/// Compiles a unit for `sm`, or finds it in `cache`. No device is needed.
 ///
 /// # Errors
 /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.

@@ -28,4 +28,4 @@ pub use operands::{CudaMut, CudaRef};
 #[doc(hidden)]
 pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]
-pub use tensor_maps::{TensorMaps, tensor_map};
+pub use tensor_maps::tensor_map;

@@ -16,7 +16,7 @@ use crate::{
         Pass, PassBatch, PassDesc, RepackShapes,
         transpose::{Choice, Combine, TransposeCall, TransposeProblem},
     },
-    refusal::{EmulationRefusal, Field, Operand, Refusal, rules::multiple},
+    refusal::{EmulationRefusal, Field, Operand, OperandLine, Refusal, rules::multiple},
     sys::{driver::driver, read_back::read_back},
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
@@ -156,7 +156,10 @@ pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> R
     for ((operand, shapes), number) in OperandKind::BOTH.into_iter().zip([a, b]).zip(first) {
         if number != u32::MAX {
             let [facts]: [DecomposedLine; 1] = read_back(stream, [shapes.line(number)])?;
-            return Err(Refusal::Emulation(EmulationRefusal::of(operand, number % shapes.layout.mn as u32, &facts.into())).into());
+            let mn = shapes.layout.mn as u32;
+            let product = (shapes.batch.matrices > 1).then_some(number / mn);
+            let line = OperandLine { operand, product, number: number % mn };
+            return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts.into())).into());
         }
     }
     Ok(())

@@ -13,17 +13,11 @@ const SLOTS: usize = 64;
 type Key = (TensorMapDesc, u64);
 
 /// A bounded memory of packed maps. A key has one slot, and takes it from whoever had it: looking up allocates nothing.
-pub struct TensorMaps(Mutex<[Option<(Key, TensorMap)>; SLOTS]>);
-
-impl Default for TensorMaps {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+struct TensorMaps(Mutex<[Option<(Key, TensorMap)>; SLOTS]>);
 
 impl TensorMaps {
     /// Remembers nothing yet.
-    pub const fn new() -> Self {
+    const fn new() -> Self {
         Self(Mutex::new([None; SLOTS]))
     }
 
@@ -31,7 +25,7 @@ impl TensorMaps {
     ///
     /// # Errors
     /// What `encode` answered. It is not remembered.
-    pub fn get_or(
+    fn get_or(
         &self,
         desc: &TensorMapDesc,
         address: u64,

@@ -34,13 +34,6 @@ pub struct Described<K> {
     pub knobs: K,
 }
 
-impl<K: Copy> Described<K> {
-    /// A class, seen from a frame, and knobs.
-    pub(crate) const fn of((class, frame): (Class, Frame), knobs: K) -> Self {
-        Self { class, frame, knobs }
-    }
-}
-
 macro_rules! sum {
     ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
         /// A family of kernels, and its knobs.
@@ -59,11 +52,7 @@ macro_rules! sum {
             }
         }
 
-        impl From<$Desc> for GemmDesc {
-            fn from(desc: $Desc) -> Self {
-                desc.sum()
-            }
-        })*
+        )*
 
         impl FamilyDesc {
             /// The pins that this family has no knobs for.

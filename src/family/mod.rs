@@ -55,7 +55,7 @@ macro_rules! rooms {
             ($d desc:ident, $d room:ident => $d answer:expr) => {
                 match $d desc.family {
                     $(FamilyDesc::$Family(knobs) => {
-                        let $d room = Described::of(($d desc.class, $d desc.frame), knobs);
+                        let $d room = Described { class: $d desc.class, frame: $d desc.frame, knobs };
                         $d answer
                     })*
                 }
@@ -71,7 +71,7 @@ macro_rules! rooms {
                 self.check()?;
                 match self.family {
                     $(FamilyDesc::$Family(knobs) => {
-                        Described::of((self.class, self.frame), knobs).explained().map(Explanation::$Family)
+                        Described { class: self.class, frame: self.frame, knobs }.explained().map(Explanation::$Family)
                     })*
                 }
             }

@@ -1,6 +1,6 @@
 //! The arithmetic of accumulators and epilogues, rounded where the device rounds.
 
-use super::{ComputeKind, ElementKind, F16, convert::round_to_odd};
+use super::{ElementKind, F16, convert::round_to_odd};
 use core::fmt::Debug;
 
 /// A number that products are accumulated in.
@@ -43,8 +43,6 @@ impl Accumulator for F16 {
 ///
 /// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero come out alike everywhere.
 pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
-    /// The same fact, as a value.
-    const KIND: ComputeKind;
     /// From a scalar argument, rounded to nearest.
     fn from_scalar(x: f64) -> Self;
     /// `self + other`.
@@ -80,7 +78,6 @@ macro_rules! floating {
         }
 
         impl Compute for $float {
-            const KIND: ComputeKind = ComputeKind::$kind;
             #[inline(always)]
             fn from_scalar(x: f64) -> Self {
                 x as $float
@@ -107,7 +104,6 @@ floating! {
 }
 
 impl Compute for i32 {
-    const KIND: ComputeKind = ComputeKind::I32;
     #[inline(always)]
     fn from_scalar(x: f64) -> Self {
         x as i32

@@ -37,14 +37,17 @@ pub const PIECE: u32 = 8;
 /// Rows of a tile.
 pub const TILE: u32 = 64;
 
+/// Threads of a block.
+const THREADS: u32 = 256;
+
 /// Pieces of a tile's row.
 pub const PIECES: u32 = DEPTH / PIECE;
 
 /// The kernel of a decompose pass, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DecomposeDesc {
-    emulation: EmulationKind,
-    threads: u32,
+    /// How f32 is emulated.
+    pub emulation: EmulationKind,
 }
 
 words! {
@@ -110,36 +113,21 @@ impl DecomposeShapes {
 }
 
 impl DecomposeDesc {
-    /// The kernel of a mode.
-    pub const fn of(emulation: EmulationKind) -> Self {
-        Self { emulation, threads: 256 }
-    }
-
-    /// How f32 is emulated.
-    pub const fn emulation(&self) -> EmulationKind {
-        self.emulation
-    }
-
-    /// Threads of a block.
-    pub const fn threads(&self) -> u32 {
-        self.threads
-    }
-
     /// Pieces of a thread.
     pub const fn steps(&self) -> u32 {
-        TILE * PIECES / self.threads
+        TILE * PIECES / THREADS
     }
 
     /// Which thread decomposes which piece of a tile in which step: threads of a warp take neighbours along K, or rows.
     pub const fn pieces(&self, along_k: bool) -> PieceMap {
         let lanes = if along_k { Lanes::Along } else { Lanes::Across };
-        PieceMap { threads: self.threads, lines: TILE, pieces: PIECES, lanes }
+        PieceMap { threads: THREADS, lines: TILE, pieces: PIECES, lanes }
     }
 
     /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
     pub const fn blocks(&self, layout: &DecomposedLayout, step: DecomposeStep) -> u64 {
         if step.is_of_rows() {
-            return (layout.mn as u64).div_ceil(self.threads as u64);
+            return (layout.mn as u64).div_ceil(THREADS as u64);
         }
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
@@ -154,7 +142,7 @@ impl DecomposeDesc {
         // The kernel's numbers are below 2^32, that of a row among those of all matrices, too.
         let rows = (layout.mn as u64).saturating_mul(matrices);
         let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
-        let grid = Grid::of_tiles(if beyond { u64::MAX } else { blocks.saturating_mul(matrices) }, self.threads, 0)?;
+        let grid = Grid::of_tiles(if beyond { u64::MAX } else { blocks.saturating_mul(matrices) }, THREADS, 0)?;
         let [stride_source, stride_parts] = strides_bytes;
         let params = DecomposeParams {
             source,
@@ -190,7 +178,7 @@ impl DecomposeDesc {
         config.push_str(&DecomposeStep::declaration());
         config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
         config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
-        let own = [("kThreads", self.threads), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
+        let own = [("kThreads", THREADS), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
         config.push_str(&facts("int", &own));
         config.push_str("};\n");
         let mut source = "#include \"config.cuh\"\n#include \"pass/decompose.cuh\"\n".to_owned();

@@ -65,7 +65,7 @@ impl PassDesc {
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let Some(desc) = desc.warp_specialized() else { return Vec::new() };
         if desc.knobs.emulation.decomposes() {
-            return vec![Self::Decompose(DecomposeDesc::of(desc.knobs.emulation))];
+            return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];
         }
         let turned = OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
         let turned = turned.map(|operand| Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose));
@@ -152,7 +152,7 @@ impl Pass {
         match self {
             Self::Repack(..) => PassDesc::Repack(REPACK),
             Self::Transpose(desc, ..) => PassDesc::Transpose(*desc),
-            Self::Decompose(shapes) => PassDesc::Decompose(DecomposeDesc::of(shapes.layout.emulation)),
+            Self::Decompose(shapes) => PassDesc::Decompose(DecomposeDesc { emulation: shapes.layout.emulation }),
         }
     }
 
@@ -166,7 +166,7 @@ impl Pass {
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
-                DecomposeStep::of(emulation).iter().map(|&step| DecomposeDesc::of(emulation).launch(shapes, step)).collect()
+                DecomposeStep::of(emulation).iter().map(|&step| DecomposeDesc { emulation }.launch(shapes, step)).collect()
             }
         }
     }

@@ -12,28 +12,45 @@ use crate::{
 pub enum EmulationRefusal {
     NotEmulated,
     NothingToEmulate { emulation: EmulationKind, a: ElementKind, b: ElementKind },
-    NotFinite { operand: OperandKind, line: u64 },
-    Window { operand: OperandKind, line: u64, outside: u32, nonzero: u32 },
+    NotFinite { line: OperandLine },
+    Window { line: OperandLine, outside: u32, nonzero: u32 },
     Captured,
     TooDeep { k: usize, emulation: EmulationKind, most: u64 },
 }
 
-/// What a line of an operand is called.
-const fn line_name(operand: OperandKind) -> &'static str {
-    match operand {
-        OperandKind::A => "row ",
-        OperandKind::B => "column ",
+/// A row of A, or a column of B.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OperandLine {
+    /// Of which operand.
+    pub operand: OperandKind,
+    /// Which product's, where each has its own.
+    pub product: Option<u32>,
+    /// Its number.
+    pub number: u32,
+}
+
+impl OperandLine {
+    const fn said_by(self, s: Sentence) -> Sentence {
+        let line = match self.operand {
+            OperandKind::A => "row ",
+            OperandKind::B => "column ",
+        };
+        let s = say!(s, word line, number self.number, " of ", word self.operand.name());
+        if let Some(product) = self.product { say!(s, " of product ", number product) } else { s }
+    }
+
+    const fn exchange(self) -> Self {
+        Self { operand: self.operand.other(), ..self }
     }
 }
 
 impl EmulationRefusal {
-    /// Why a row of A, or a column of B, cannot be scaled, of which these are the facts.
-    pub const fn of(operand: OperandKind, line: u32, facts: &LineFacts) -> Self {
-        let line = line as u64;
+    /// Why a line cannot be scaled, of which these are the facts.
+    pub const fn of(line: OperandLine, facts: &LineFacts) -> Self {
         if facts.is_finite() {
-            Self::Window { operand, line, outside: facts.outside, nonzero: facts.nonzero }
+            Self::Window { line, outside: facts.outside, nonzero: facts.nonzero }
         } else {
-            Self::NotFinite { operand, line }
+            Self::NotFinite { line }
         }
     }
 
@@ -47,11 +64,11 @@ impl EmulationRefusal {
             Self::NothingToEmulate { emulation, a, b } => {
                 say!(s, "emulation = ", word emulation.name(), " makes parts of f32, and the elements are ", word a.name(), " and ", word b.name(), "; try none")
             }
-            Self::NotFinite { operand, line } => {
-                say!(s, word line_name(operand), number line, " of ", word operand.name(), " has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6")
+            Self::NotFinite { line } => {
+                say!(s, of line, " has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6")
             }
-            Self::Window { operand, line, outside, nonzero } => {
-                say!(s, word line_name(operand), number line, " of ", word operand.name(), " has ", number outside, " of ", number nonzero, " numbers more than ", number EmulationKind::WINDOW, " binades below its largest, and emulation = f16x3 takes one in ", number EmulationKind::FEW, "; take emulation = bf16x6")
+            Self::Window { line, outside, nonzero } => {
+                say!(s, of line, " has ", number outside, " of ", number nonzero, " numbers more than ", number EmulationKind::WINDOW, " binades below its largest, and emulation = f16x3 takes one in ", number EmulationKind::FEW, "; take emulation = bf16x6")
             }
             Self::Captured => s.say(
                 "emulation = f16x3 waits to hear whether the operands fit its window, and a stream that is being captured cannot wait; take emulation = bf16x6",
@@ -66,8 +83,8 @@ impl EmulationRefusal {
     pub(super) const fn exchange(self) -> Self {
         match self {
             Self::NothingToEmulate { emulation, a, b } => Self::NothingToEmulate { emulation, a: b, b: a },
-            Self::NotFinite { operand, line } => Self::NotFinite { operand: operand.other(), line },
-            Self::Window { operand, line, outside, nonzero } => Self::Window { operand: operand.other(), line, outside, nonzero },
+            Self::NotFinite { line } => Self::NotFinite { line: line.exchange() },
+            Self::Window { line, outside, nonzero } => Self::Window { line: line.exchange(), outside, nonzero },
             same => same,
         }
     }

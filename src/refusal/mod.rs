@@ -10,7 +10,7 @@ pub(crate) mod rules;
 mod unresolved;
 mod words;
 
-pub use emulation::EmulationRefusal;
+pub use emulation::{EmulationRefusal, OperandLine};
 pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
 pub use operand::{Operand, Route};
 pub use unresolved::Unresolved;

@@ -5,7 +5,7 @@
 //!
 //! Twin: `kernels/schedule.cuh`.
 
-use super::{Schedule, steps};
+use super::steps;
 
 steps! {
     sections Prologue Body Epilogue;
@@ -58,14 +58,5 @@ steps! {
         },
         /// What the thread is to write: from shared memory, or from its registers where there is none, to D.
         Write,
-    }
-}
-
-impl Schedule {
-    /// The schedule of a transpose's tile, through shared memory or through registers alone.
-    pub fn of_transpose(staged: bool) -> Self {
-        let body =
-            if staged { vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write] } else { vec![Step::Fetch, Step::Write] };
-        Self { body, ..Self::default() }
     }
 }

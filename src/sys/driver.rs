@@ -2,7 +2,6 @@
 
 pub use crate::call::Grid;
 use crate::{codegen::TranslationUnit, error::Error};
-use bytemuck::Pod;
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
 use std::ffi::c_void;
 
@@ -105,23 +104,9 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
 /// clusters of those that the kernel was compiled for.
 ///
 /// # Safety
-/// The kernel takes `params` and nothing else, by value, and what it touches through the addresses in it is device memory of the
+/// The first of the bytes of `params` are the struct that the kernel takes, by value and nothing else, and what it touches through the addresses in it is device memory of the
 /// stream's context, which stays and is not otherwise used until the kernel is done.
-pub unsafe fn enqueue<Params: Pod>(
-    function: &CudaFunction,
-    stream: &CudaStream,
-    grid: &Grid,
-    params: &Params,
-) -> Result<(), Error> {
-    // SAFETY: the caller answers for it.
-    unsafe { enqueue_bytes(function, stream, grid, bytemuck::bytes_of(params)) }
-}
-
-/// The same of a kernel's parameters as bytes.
-///
-/// # Safety
-/// That of [`enqueue`]; the first of the bytes are those of the struct that the kernel takes.
-unsafe fn enqueue_bytes(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+pub unsafe fn enqueue(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
@@ -163,5 +148,5 @@ impl VouchedUnit {
 pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
     // have checked, as said above.
-    unsafe { enqueue_bytes(function, stream, grid, params) }
+    unsafe { enqueue(function, stream, grid, params) }
 }

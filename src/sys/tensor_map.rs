@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     numeric::ElementKind,
     sys::driver::{driver, offers},
-    threadblock::{L2Promotion, SwizzleMode, TensorMapDesc},
+    threadblock::{SwizzleMode, TensorMapDesc},
 };
 use cudarc::driver::sys;
 use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
@@ -40,7 +40,8 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
             steps.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle(desc.swizzle),
-            promotion(desc.promotion),
+            // The second-level cache fetches pieces of 256 bytes.
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
     }
@@ -71,14 +72,5 @@ const fn swizzle(swizzle: SwizzleMode) -> sys::CUtensorMapSwizzle {
         SwizzleMode::Bytes32 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_32B,
         SwizzleMode::Bytes64 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
         SwizzleMode::Bytes128 => sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
-    }
-}
-
-const fn promotion(promotion: L2Promotion) -> sys::CUtensorMapL2promotion {
-    match promotion {
-        L2Promotion::None => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_NONE,
-        L2Promotion::Bytes64 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
-        L2Promotion::Bytes128 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-        L2Promotion::Bytes256 => sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
     }
 }

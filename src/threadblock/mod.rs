@@ -49,7 +49,7 @@ pub use swizzle::{HILBERT_SIDE, TileOrder};
 #[doc(hidden)]
 pub use tensor_copy::{SharedBox, TensorCopy};
 #[doc(hidden)]
-pub use tensor_map::{L2Promotion, TensorMapDesc, TensorMatrix};
+pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
 pub use thread_map::ThreadMap;
 #[doc(hidden)]

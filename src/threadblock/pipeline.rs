@@ -148,11 +148,6 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The stage and the phase of tile number `t`.
-    pub const fn position(&self, t: u64) -> (u32, u32) {
-        RingPosition { stages: self.stages }.of(t)
-    }
-
     /// Blocks of the cluster; 1 without.
     pub const fn blocks(&self) -> u32 {
         match self.multicast {

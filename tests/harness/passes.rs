@@ -121,7 +121,7 @@ impl DecomposeProgram {
     /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is `source[mn * along_mn + k * along_k]`, and
     /// 0 where there is none.
     pub fn run(&self, source: &[f32], (along_mn, along_k): (usize, usize)) -> (Vec<u16>, Vec<LineFacts>) {
-        let (emulation, rows, depth) = (self.desc.emulation(), self.layout.mn, DEPTH as usize);
+        let (emulation, rows, depth) = (self.desc.emulation, self.layout.mn, DEPTH as usize);
         let across = self.layout.padded() as usize / depth;
         let element = |mn: usize, k: usize| match source.get(mn * along_mn + k * along_k) {
             Some(&x) if k < self.layout.k || !self.padded => x,
@@ -134,8 +134,8 @@ impl DecomposeProgram {
         let mut parts = vec![u16::MAX; rows * leading];
         let tiles = (0..rows.div_ceil(TILE as usize)).flat_map(|down| (0..across).map(move |along| (down, along)));
         for (down, along) in tiles {
-            for (thread, step) in
-                (0..self.desc.threads()).flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
+            for (thread, step) in (0..self.desc.pieces(true).threads)
+                .flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
             {
                 let Some(place) = self.map.at(at(thread, step)) else { continue };
                 let mn = down * TILE as usize + (place / PIECES) as usize;

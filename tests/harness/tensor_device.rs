@@ -92,7 +92,7 @@ impl Device {
             };
             // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long as `MEMORY_BYTES` a block and as
             // the maps reach, live until the stream has been waited for below, and are used on it alone.
-            unsafe { enqueue(&function, stream, &run.grid, &params) }?;
+            unsafe { enqueue(&function, stream, &run.grid, bytemuck::bytes_of(&params)) }?;
         }
         stream.synchronize().expect("the kernel ends");
         let shared = stream.clone_dtoh(&output).expect("memory");

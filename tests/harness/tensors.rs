@@ -2,7 +2,7 @@
 
 use falchion::{
     numeric::ElementKind,
-    threadblock::{L2Promotion, SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
+    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc},
 };
 use falchion_lab::verify::draw;
 use proptest::prelude::*;
@@ -17,15 +17,8 @@ pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
 
 /// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
 pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: SwizzleMode) -> TensorMapDesc {
-    let mut desc = TensorMapDesc {
-        element,
-        rank: dims.len() as u32,
-        dims: [1; 5],
-        strides_bytes: [0; 4],
-        box_dims: [1; 5],
-        swizzle,
-        promotion: L2Promotion::None,
-    };
+    let mut desc =
+        TensorMapDesc { element, rank: dims.len() as u32, dims: [1; 5], strides_bytes: [0; 4], box_dims: [1; 5], swizzle };
     desc.dims[..dims.len()].copy_from_slice(dims);
     desc.box_dims[..dims.len()].copy_from_slice(box_dims);
     let mut stride = (dims[0] * u64::from(element.bytes_of(1))).next_multiple_of(16) + 16 * gap;

@@ -163,7 +163,8 @@ fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
         a[product * m * k + 3 * k + 1] = f32::INFINITY;
         let mut d = vec![7.0f32; 3 * m * n];
         let refused = Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect_err("infinite");
-        assert!(refused.to_string().starts_with("row 3 of A has a number that is not finite"), "{refused}");
+        let sentence = format!("row 3 of A of product {product} has a number that is not finite");
+        assert!(refused.to_string().starts_with(&sentence), "{refused}");
         assert!(d.iter().all(|&x| x == 7.0), "product {product}");
         a[product * m * k + 3 * k + 1] = 1.0;
         Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect("a batch");

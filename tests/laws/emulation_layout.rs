@@ -48,7 +48,7 @@ fn tiles_read_every_product_of_every_block_once() {
 /// Each piece of a tile is one thread's, in both orders of threads; neighbours in a warp are neighbours in memory.
 #[test]
 fn pieces_are_shared_out_once() {
-    let desc = DecomposeDesc::of(EmulationKind::Bf16x6);
+    let desc = DecomposeDesc { emulation: EmulationKind::Bf16x6 };
     for along_k in [false, true] {
         let map = desc.pieces(along_k);
         assert_eq!(laws::bijective(&map), Ok(()));
@@ -77,7 +77,7 @@ fn the_passes_write_every_part_and_zeros() {
                     wanted[at / k * leading + part * padded + at % k] = bits;
                 }
             }
-            let desc = DecomposeDesc::of(emulation);
+            let desc = DecomposeDesc { emulation };
             for (source, strides, along_k) in [(&rows, (k, 1), true), (&columns, (1, mn), false)] {
                 let program = DecomposeProgram::of(desc, layout, along_k);
                 assert!(program.run(source, strides).0 == wanted, "{emulation:?} {mn} x {k}, {along_k}");

@@ -249,7 +249,7 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
     affine("realignment", &Realignment)?;
     for emulation in EmulationKind::MODES {
         for along_k in [false, true] {
-            affine("decompose", &DecomposeDesc::of(emulation).pieces(along_k))?;
+            affine("decompose", &DecomposeDesc { emulation }.pieces(along_k))?;
         }
         let blocks = EmulationBlocks { emulation, frame: Frame::AsGiven, blocks: 7 };
         prop_assert!(blocks.layout().is_none());

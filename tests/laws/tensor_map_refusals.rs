@@ -5,7 +5,7 @@ use falchion::{
     layout::Order,
     numeric::ElementKind,
     refusal::Operand,
-    threadblock::{L2Promotion, SharedBox, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix},
+    threadblock::{SharedBox, SwizzleMode, TensorCopy, TensorMapDesc, TensorMatrix},
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
@@ -31,7 +31,7 @@ fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
 #[test]
 fn a_matrix_and_a_batch_as_descriptions() {
     assert_eq!((MAP.rank, MAP.dims, MAP.box_dims), (2, [500, 1000, 1, 1, 1], [64, 128, 1, 1, 1]));
-    assert_eq!((MAP.strides_bytes, MAP.promotion), ([1024, 0, 0, 0], L2Promotion::Bytes256));
+    assert_eq!(MAP.strides_bytes, [1024, 0, 0, 0]);
     assert_eq!((MAP.inner_box_bytes(), MAP.box_rows(), MAP.box_bytes()), (128, 128, 16_384));
     assert_eq!(MAP.reach_bytes(), 999 * 1024 + 500 * 2);
     // By columns, rows and columns change places, and so do those of the box.
@@ -43,7 +43,6 @@ fn a_matrix_and_a_batch_as_descriptions() {
     // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next multiple of 16 is 1008.
     let row = TensorMatrix { rows: 1, leading: 500, ..A }.map((1, 64), SwizzleMode::Bytes128).expect("a map");
     assert_eq!(row.strides_bytes[0], 1008);
-    assert_eq!(MAP.promoted(L2Promotion::None), TensorMapDesc { promotion: L2Promotion::None, ..MAP });
 }
 
 #[test]

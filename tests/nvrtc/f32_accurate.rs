@@ -31,10 +31,10 @@ fn compiled(name: &str, unit: &TranslationUnit) -> Report {
 #[ignore = "needs NVRTC"]
 fn the_passes_compile_clean() {
     for emulation in EmulationKind::MODES {
-        let desc = DecomposeDesc::of(emulation);
+        let desc = DecomposeDesc { emulation };
         let report = compiled(emulation.name(), &desc.translation_unit(true));
         assert!(report.is_clean(), "{emulation:?}: {report:?}");
-        assert!(report.registers <= 65_536 / (desc.threads() * 4), "{emulation:?}: {report:?}");
+        assert!(report.registers <= 65_536 / (desc.pieces(true).threads * 4), "{emulation:?}: {report:?}");
         println!("{}: {} registers", emulation.name(), report.registers);
     }
 }
@@ -59,7 +59,7 @@ fn the_products_compile_clean() {
         let narrow = compiled("threads store", &unit_of(&but!(default, align_c: 1), true));
         assert!(narrow.warnings.is_empty(), "{narrow:?}");
         println!("{} threads store: {narrow:?}", emulation.name());
-        assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(DecomposeDesc::of(emulation))]);
+        assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(DecomposeDesc { emulation })]);
     }
     assert_eq!(compiled_clean, 4 * EmulationKind::MODES.len());
 }
@@ -69,7 +69,7 @@ fn the_products_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn what_is_not_the_twin_does_not_compile() {
     for emulation in EmulationKind::MODES {
-        let unit = DecomposeDesc::of(emulation).translation_unit(true);
+        let unit = DecomposeDesc { emulation }.translation_unit(true);
         for (twin, name) in [
             ("numeric::PartsMap<EmulationFacts>", "parts"),
             ("numeric::EmulationBlocks<EmulationFacts, 7>", "blocks"),

@@ -70,7 +70,7 @@ impl Bench {
     /// # Errors
     /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
     pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
-        let newest = machine_of(self.stream.context())?.newest_arch().unwrap_or(ArchKind::Sm70);
+        let newest = ArchKind::newest_of(machine_of(self.stream.context())?.sm).unwrap_or(ArchKind::Sm70);
         let kernel = match &run.kernel {
             Some(kernel) => kernel.clone(),
             None => match prepared(problem, newest, |desc| CudaKernel::prepare(self.stream.context(), desc))? {

@@ -26,7 +26,7 @@ pub(crate) fn launch<Params: Pod>(
     params: &Params,
 ) -> Result<(), Error> {
     // SAFETY: the size of the kernel's struct was asserted when it was compiled; the rest the callers have checked, as said above.
-    unsafe { enqueue(function, stream, grid, params) }
+    unsafe { enqueue(function, stream, grid, bytemuck::bytes_of(params)) }
 }
 
 /// The text of a kernel of this crate that takes the library's parameters.

@@ -47,7 +47,7 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 };
 
 /// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which registers leave room for
-/// three on a multiprocessor. Chosen on an H200 among those of `docs/performance/learned.md`.
+/// three on a multiprocessor. Chosen among those of `docs/performance/learned.md`, which were bound to three and four blocks.
 const HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
 
 /// Accesses of so many elements of A and B, and of C.

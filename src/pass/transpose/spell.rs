@@ -5,7 +5,7 @@ use crate::{
     codegen::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
     facts::facts,
     pass::transpose::TransposeProgram,
-    schedule::Schedule,
+    schedule::{Schedule, Step},
 };
 use core::fmt::Write;
 
@@ -13,9 +13,10 @@ use core::fmt::Write;
 const ENTRY: &str = "transpose";
 
 impl TransposeDesc {
-    /// The order of a transpose's steps.
+    /// The schedule of a tile, through shared memory or through registers alone.
     pub fn schedule(&self) -> Schedule {
-        Schedule::of_transpose(self.is_staged())
+        let staged = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write];
+        Schedule { body: if self.is_staged() { staged } else { vec![Step::Fetch, Step::Write] }, ..Schedule::default() }
     }
 }
 

@@ -27,20 +27,6 @@ pub const MOST_BOX: u64 = 256;
 /// The most that a tensor reaches behind its address: addresses have 64 bits, and offsets a sign.
 const MOST_REACH: u64 = i64::MAX as u64;
 
-const EXTENTS: [Field; MOST_RANK] = [
-    Field::DimensionExtent(0),
-    Field::DimensionExtent(1),
-    Field::DimensionExtent(2),
-    Field::DimensionExtent(3),
-    Field::DimensionExtent(4),
-];
-
-const STRIDES: [Field; MOST_RANK - 1] =
-    [Field::DimensionStride(1), Field::DimensionStride(2), Field::DimensionStride(3), Field::DimensionStride(4)];
-
-const BOXES: [Field; MOST_RANK] =
-    [Field::BoxExtent(0), Field::BoxExtent(1), Field::BoxExtent(2), Field::BoxExtent(3), Field::BoxExtent(4)];
-
 impl TensorMapDesc {
     /// Whether TMA takes the description.
     ///
@@ -57,10 +43,10 @@ impl TensorMapDesc {
         let rank = self.rank as usize;
         let mut i = 0;
         while i < rank {
-            hold!(within(EXTENTS[i], self.dims[i], 1, MOST_EXTENT));
-            hold!(within(BOXES[i], self.box_dims[i] as u64, 1, MOST_BOX));
+            hold!(within(Field::DimensionExtent(i as u8), self.dims[i], 1, MOST_EXTENT));
+            hold!(within(Field::BoxExtent(i as u8), self.box_dims[i] as u64, 1, MOST_BOX));
             if i > 0 {
-                let (field, stride) = (STRIDES[i - 1], self.strides_bytes[i - 1]);
+                let (field, stride) = (Field::DimensionStride(i as u8), self.strides_bytes[i - 1]);
                 hold!(within(field, stride, 0, MOST_STRIDE_BYTES));
                 hold!(multiple(field, stride, STRIDE_ALIGNMENT, MOST_STRIDE_BYTES));
             }

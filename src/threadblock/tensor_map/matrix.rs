@@ -1,7 +1,7 @@
 //! The description of a matrix, and of a batch of them.
 
 use super::{
-    L2Promotion, SwizzleMode, TensorMapDesc,
+    SwizzleMode, TensorMapDesc,
     check::{MOST_STRIDE_BYTES, STRIDE_ALIGNMENT},
 };
 use crate::{
@@ -67,7 +67,6 @@ impl TensorMatrix {
             strides_bytes: [leading, batch_stride, 0, 0],
             box_dims: [box_dims[0], box_dims[1], 1, 1, 1],
             swizzle,
-            promotion: L2Promotion::Bytes256,
         };
         hold!(map.check());
         Ok(map)

@@ -42,20 +42,6 @@ pub const MOST_RANK: usize = 5;
 /// Bytes of a line of shared memory: a word of each bank.
 pub const LINE_BYTES: u32 = WAVEFRONT_BYTES;
 
-/// How much of what a copy reads the second-level cache fetches at once.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
-pub enum L2Promotion {
-    /// What the copy asks for.
-    None,
-    /// Pieces of 64 bytes.
-    Bytes64,
-    /// Pieces of 128 bytes.
-    Bytes128,
-    /// Pieces of 256 bytes.
-    Bytes256,
-}
-
 /// A tensor in global memory and a box of it, for TMA. Elements beyond the tensor are read as zeros and not written.
 ///
 /// Element (i0, i1, ..) lies `i0 * bytes + i1 * strides_bytes[0] + i2 * strides_bytes[1] + ..` bytes behind the address.
@@ -73,8 +59,6 @@ pub struct TensorMapDesc {
     pub box_dims: [u32; MOST_RANK],
     /// The order of a box in shared memory.
     pub swizzle: SwizzleMode,
-    /// What the second-level cache makes of reads.
-    pub promotion: L2Promotion,
 }
 
 impl TensorMapDesc {
@@ -108,11 +92,5 @@ impl TensorMapDesc {
             dimension += 1;
         }
         reach
-    }
-
-    /// The same tensor, read otherwise by the second-level cache.
-    #[must_use]
-    pub const fn promoted(self, promotion: L2Promotion) -> Self {
-        Self { promotion, ..self }
     }
 }

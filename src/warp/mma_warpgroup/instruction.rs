@@ -133,16 +133,6 @@ impl Instruction {
         self.a.elements_in(STEP_BYTES)
     }
 
-    /// Where A comes from.
-    pub const fn a_operand(&self) -> AOperand {
-        self.a_operand
-    }
-
-    /// Which index of B is contiguous in shared memory.
-    pub const fn along_b(&self) -> Along {
-        self.along_b
-    }
-
     /// Registers of a thread that hold accumulators: 64 N / 128 of them, two in a register for f16.
     pub const fn registers(&self) -> u32 {
         ROWS * self.n / THREADS * self.accumulator.bytes_of(1) / 4
