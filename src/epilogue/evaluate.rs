@@ -20,17 +20,25 @@ pub struct Reads {
 impl EpilogueDesc {
     /// What the epilogue reads: a part that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        let reads = |leaf: Op| {
-            // A stack of bits, the last node's lowest.
-            let push = |stack: u64, (at, op): (usize, &Op)| {
-                let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
-                let parts = stack & ((1 << op.arity()) - 1) != 0 && !zero;
-                stack >> op.arity() << 1 | u64::from(*op == leaf || parts)
+        // A stack of sets of leaves, eight bits each, the last node's lowest: no tree has more than sixteen at once.
+        let push = |stack: u128, (at, op): (usize, &Op)| {
+            let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
+            let parts = match op.arity() {
+                1 => stack,
+                2 if !zero => stack | stack >> 8,
+                _ => 0,
             };
-            self.ops().iter().enumerate().fold(0, push) & 1 == 1
+            let leaf = match op {
+                Op::Accumulator => 1,
+                Op::Source => 2,
+                Op::Vector(kind) => 4 << kind.index(),
+                _ => 0,
+            };
+            stack >> (8 * op.arity()) << 8 | parts & 0xff | leaf
         };
-        let vectors = Vectors::by(|kind| reads(Op::Vector(kind)).then_some(()));
-        Reads { accumulator: reads(Op::Accumulator), source: reads(Op::Source), vectors }
+        let read = self.ops().iter().enumerate().fold(0, push);
+        let vectors = Vectors::by(|kind| (read & 4 << kind.index() != 0).then_some(()));
+        Reads { accumulator: read & 1 != 0, source: read & 2 != 0, vectors }
     }
 
     /// The user functions that this process does not know.

@@ -134,8 +134,8 @@ impl DecomposeProgram {
         let mut parts = vec![u16::MAX; rows * leading];
         let tiles = (0..rows.div_ceil(TILE as usize)).flat_map(|down| (0..across).map(move |along| (down, along)));
         for (down, along) in tiles {
-            for (thread, step) in (0..self.desc.pieces(true).threads)
-                .flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
+            for (thread, step) in
+                (0..self.desc.pieces(true).threads).flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
             {
                 let Some(place) = self.map.at(at(thread, step)) else { continue };
                 let mn = down * TILE as usize + (place / PIECES) as usize;
