@@ -27,3 +27,7 @@ speed:
 # The table of docs/performance/simt.md.
 bench:
     cargo run --release -- bench --suite benches/suites/simt.jsonl
+
+# Which lines of a suite, measured again, are slower than its committed table.
+compare table:
+    scripts/compare.sh {{table}}
