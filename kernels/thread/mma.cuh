@@ -18,7 +18,7 @@ __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], 
 }
 
 // The same of halves, two neighbours a register: of (a0, a1) and (b0, b1) the products (a0 b0, a1 b1), and of (a1, a0) the other two, so
-// one permutation serves four products. Rows all run forth: of the orders tried, the assembler meets the fewest bank conflicts so.
+// one permutation serves four products. Rows all run forth: to and fro was slower (docs/performance/learned.md).
 template <int M, int N>
 __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 const (&b)[N / 2], f16x2 (&accumulators)[M * N / 2]) {
 #pragma unroll

@@ -104,8 +104,8 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
 /// clusters of those that the kernel was compiled for.
 ///
 /// # Safety
-/// The first of the bytes of `params` are the struct that the kernel takes, by value and nothing else, and what it touches through the addresses in it is device memory of the
-/// stream's context, which stays and is not otherwise used until the kernel is done.
+/// The kernel takes one struct by value, whose bytes `params` begins with, and what it touches through the addresses in it is device
+/// memory of the stream's context, which stays and is not otherwise used until the kernel is done.
 pub unsafe fn enqueue(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;

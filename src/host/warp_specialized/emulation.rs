@@ -71,8 +71,8 @@ impl DecomposedOperands {
             let element = |mn: usize, k: usize| matrix.get(first + mn * strides.0 + k * strides.1).copied().unwrap_or_default();
             let layout = DecomposedLayout { emulation: desc.knobs.emulation, mn, k };
             let product = (each[operand.index()].0 > 1).then_some(number as u32);
-            let line = OperandLine { operand, product, number: 0 };
-            let shifts = if desc.knobs.emulation.scales() { shifts(program, (line, mn, k), &element)? } else { Vec::new() };
+            let shifts =
+                if desc.knobs.emulation.scales() { shifts(program, (operand, product), (mn, k), &element)? } else { Vec::new() };
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
             let mut parts = vec![program.padding; mn * length];
             parallel_pieces(&mut parts, length, |mn, row| {
@@ -107,13 +107,14 @@ impl DecomposedOperands {
 /// What each row or column is scaled by.
 fn shifts(
     program: &EmulationProgram,
-    (line, mn, k): (OperandLine, usize, usize),
+    (operand, product): (OperandKind, Option<u32>),
+    (mn, k): (usize, usize),
     element: &(impl Fn(usize, usize) -> f32 + Sync),
 ) -> Result<Vec<i32>, Refusal> {
     let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
     let facts: Vec<LineFacts> = parallel_map(mn, facts);
     if let Some(refused) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
-        let line = OperandLine { number: refused as u32, ..line };
+        let line = OperandLine { operand, product, number: refused as u32 };
         return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts[refused])));
     }
     Ok(facts.iter().map(|facts| (program.shift)(facts.largest)).collect())
