@@ -20,4 +20,10 @@ constexpr unsigned fingerprint() {
   return hash;
 }
 
+// The matrix of a batch that a block works on, and its number among that matrix's blocks.
+struct BlockOfMatrix {
+  unsigned matrix, block;
+};
+__device__ __forceinline__ BlockOfMatrix block_of_matrix(unsigned blocks) { return {blockIdx.x / blocks, blockIdx.x % blocks}; }
+
 }  // namespace index

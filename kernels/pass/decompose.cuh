@@ -35,11 +35,10 @@ struct Decompose {
   static constexpr int kPiece = Config::kPiece;
 
   DecomposeParams const& params;
-  // The matrix of the batch, and the block of it.
   unsigned const matrix, block;
 
-  __device__ __forceinline__ explicit Decompose(DecomposeParams const& params)
-      : params(params), matrix(blockIdx.x / params.blocks), block(blockIdx.x % params.blocks) {}
+  __device__ __forceinline__ Decompose(DecomposeParams const& params, index::BlockOfMatrix at)
+      : params(params), matrix(at.matrix), block(at.block) {}
 
   __device__ __forceinline__ DecomposedLine* line(unsigned mn) const {
     return reinterpret_cast<DecomposedLine*>(params.lines + matrix * params.stride_parts) + mn;
@@ -168,7 +167,7 @@ struct Decompose {
 
 template <class Config>
 __device__ __forceinline__ void decompose(DecomposeParams const& params) {
-  Decompose<Config> const pass(params);
+  Decompose<Config> const pass(params, index::block_of_matrix(params.blocks));
   if constexpr (Config::Facts::kScales) {
     switch (DecomposeStep(params.step)) {
       case DecomposeStep::Clear: return pass.clear();

@@ -63,12 +63,12 @@ struct Repack {
   // The tile's first row and piece.
   unsigned const row, piece;
 
-  __device__ __forceinline__ Repack(RepackParams const& params, unsigned matrix, unsigned tile)
+  __device__ __forceinline__ Repack(RepackParams const& params, index::BlockOfMatrix at)
       : params(params),
-        source(params.source + matrix * params.stride_source),
-        destination(params.destination + matrix * params.stride_copy),
-        row(tile / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
-        piece(tile % params.tiles_across << params.log_pieces) {}
+        source(params.source + at.matrix * params.stride_source),
+        destination(params.destination + at.matrix * params.stride_copy),
+        row(at.block / params.tiles_across * (unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces)),
+        piece(at.block % params.tiles_across << params.log_pieces) {}
 
   // What a thread copies in one step.
   struct Copy {
@@ -151,7 +151,7 @@ struct Repack {
 
 template <class Config>
 __device__ __forceinline__ void repack(RepackParams const& params) {
-  Repack<Config>(params, blockIdx.x / params.tiles, blockIdx.x % params.tiles).run();
+  Repack<Config>(params, index::block_of_matrix(params.tiles)).run();
 }
 
 }  // namespace pass

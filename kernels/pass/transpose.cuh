@@ -95,9 +95,8 @@ struct Turn {
   Stored source[Config::kLinear ? kStores : 1];
 
   __device__ __forceinline__ explicit Turn(TransposeParams const& params) : params(params), thread(threadIdx.x) {
-    unsigned const tiles = params.tiles_down * params.tiles_across;
-    unsigned const matrix = blockIdx.x / tiles;
-    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    auto const [matrix, block] = index::block_of_matrix(params.tiles_down * params.tiles_across);
+    auto const tile = threadblock::tile_of<Config::Order>(block, params.tiles_down, params.tiles_across);
     a = reinterpret_cast<char const*>(params.a) + matrix * params.stride_a * kBytes;
     b = reinterpret_cast<char const*>(params.b) + matrix * params.stride_b * kBytes;
     d = reinterpret_cast<char*>(params.d) + matrix * params.stride_d * kBytes;
@@ -215,9 +214,8 @@ struct Gather {
   Line lines[Fetch::kColumns];
 
   __device__ __forceinline__ explicit Gather(TransposeParams const& params) : params(params), thread(threadIdx.x) {
-    unsigned const tiles = params.tiles_down * params.tiles_across;
-    unsigned const matrix = blockIdx.x / tiles;
-    auto const tile = threadblock::tile_of<Config::Order>(blockIdx.x - matrix * tiles, params.tiles_down, params.tiles_across);
+    auto const [matrix, block] = index::block_of_matrix(params.tiles_down * params.tiles_across);
+    auto const tile = threadblock::tile_of<Config::Order>(block, params.tiles_down, params.tiles_across);
     row = tile.column * Config::kTileRows;
     column = tile.row * Config::kTileColumns;
     a = reinterpret_cast<char const*>(params.a) + (matrix * params.stride_a + row * params.lda + column) * kBytes;
