@@ -1,7 +1,7 @@
 //! What the laboratory needs of the library and no caller does. Nothing here keeps its name or its shape.
 
 /// The trees that texts of layouts are read into: expressions of layouts are evaluated from them.
-pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse};
+pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
 
 /// What a block of a kernel from elsewhere computes, and the loading of one.
 #[cfg(feature = "cuda")]

@@ -3,16 +3,16 @@
 use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
 use falchion::{
-    arch::{ArchKind, OpKind},
+    arch::{ArchKind, Machine, OpKind},
     layout::MatrixType,
     numeric::ElementKind,
 };
-use falchion_lab::ladder::TransposeRung;
+use falchion_lab::{gpus::GPUS, ladder::TransposeRung};
 use std::path::PathBuf;
 
 /// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on what is here.
 #[derive(Parser, Debug)]
-#[command(name = "falchion", version, disable_help_subcommand = true)]
+#[command(name = "falchion", version)]
 pub struct Cli {
     /// Print one JSON object and nothing else.
     #[arg(long, global = true)]
@@ -55,6 +55,19 @@ pub enum On {
     Cuda,
 }
 
+/// Which elements are verified.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verification {
+    #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
+    #[value(hide = true)]
+    Enough,
+    #[allow(missing_docs, reason = "as above")]
+    All,
+}
+
+/// A GPU by name, and its limits.
+pub type NamedMachine = (&'static str, Machine);
+
 /// A product. Extents that are not given are those of the files.
 #[derive(Args, Debug)]
 pub struct GemmArgs {
@@ -70,12 +83,15 @@ pub struct GemmArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub kernel: KernelArgs,
-    /// Scales A*B.
-    #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
-    pub alpha: f64,
-    /// Scales C.
-    #[arg(long, default_value_t = 0.0, value_parser = number, allow_hyphen_values = true)]
-    pub beta: f64,
+    /// Scales A*B; 1 if not given.
+    #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
+    pub alpha: Option<f64>,
+    /// Scales C; 0 if not given.
+    #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
+    pub beta: Option<f64>,
+    /// A scalar of the epilogue, s2 to s7: --scalar 2=0.1.
+    #[arg(long = "scalar", value_name = "SLOT=X")]
+    pub scalars: Vec<String>,
     /// A's leading dimension, in elements.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub lda: Option<usize>,
@@ -91,7 +107,7 @@ pub struct GemmArgs {
     /// What operands without a file are drawn from.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// A: a .npy file, in C or Fortran order.
+    /// A: a .npy file, in C or Fortran order. Without --a and --b, their elements are those of the files.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
     /// B: a .npy file.
@@ -112,12 +128,18 @@ pub struct GemmArgs {
     /// On the host, thread by thread, with every access to shared memory watched.
     #[arg(long)]
     pub checked: bool,
-    /// Hold every element of D against a reference and its bound.
-    #[arg(long)]
-    pub verify: bool,
-    /// Say what was chosen and why. Without extents, do nothing else.
+    /// Hold D against a reference and its bound: every element up to 8e9 multiplications, else those of drawn rows; with `all`, every element of any.
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "enough", value_name = "all")]
+    pub verify: Option<Verification>,
+    /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.
     #[arg(long)]
     pub explain: bool,
+    /// Explain for a GPU that is not here.
+    #[arg(long = "for", value_name = "GPU", requires = "explain", value_parser = PossibleValuesParser::new(GPUS.map(|gpu| gpu.0)).map(gpu))]
+    pub gpu: Option<NamedMachine>,
+    /// Compute what is explained.
+    #[arg(long, requires = "explain")]
+    pub run: bool,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub later: LaterArgs,
@@ -329,6 +351,10 @@ fn op(name: String) -> OpKind {
 
 fn arch(name: String) -> ArchKind {
     ArchKind::ALL.into_iter().find(|arch| arch.name() == name).unwrap_or(ArchKind::Sm80)
+}
+
+fn gpu(name: String) -> NamedMachine {
+    GPUS.into_iter().find(|gpu| gpu.0 == name).unwrap_or(GPUS[0])
 }
 
 fn rung(name: String) -> TransposeRung {

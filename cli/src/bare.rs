@@ -52,7 +52,7 @@ pub fn run(json: bool) -> Result<(), Failure> {
     }
     judged(verdict)?;
     print::line(&format!("D = A*B, {m} x {n} x {k} in f32: {}", speed(run.on, run.extents, run.seconds)));
-    print::line(&verified(verdict));
+    print::line(&verified(verdict, (m, n)));
     print::line("next:");
     print::table(next(run.on).map(|(command, what)| vec![command.to_owned(), what.to_owned()]));
     Ok(())

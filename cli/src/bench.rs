@@ -1,6 +1,13 @@
 //! `falchion bench`: a suite in, lines and a page out.
 
-use crate::{args::BenchArgs, cuda, failure::Failure, print, text};
+use crate::{
+    args::BenchArgs,
+    cuda,
+    failure::Failure,
+    print,
+    target::{self, unwritable},
+    text,
+};
 use falchion_lab::bench::{
     Line,
     kernels::{Compiled, compile_all},
@@ -10,6 +17,7 @@ use falchion_lab::bench::{
     suite,
     transpose::{self, SuiteTranspose, TransposeLine, problem::is_of_transposes},
 };
+use serde_json::json;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -20,46 +28,69 @@ use std::{
 const FOLDER: &str = "docs/performance";
 
 /// Runs the command.
-pub fn run(args: &BenchArgs) -> Result<(), Failure> {
+pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let text = text::read("the suite", &args.suite)?;
     let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    // Under --json one object at the end says it all.
+    let say = |text: &str| {
+        if !json {
+            print::line(text)
+        }
+    };
     if is_of_transposes(&text) {
-        return transposes(args, &name, &transpose::problem::parse(&name, &text)?);
+        return transposes(args, &name, &transpose::problem::parse(&name, &text)?, json);
     }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
         let Compiled { kernels, refused } = compile_all(&problems, sm)?;
-        refused.iter().for_each(|(at, because)| print::line(&format!("{at}/{}: refused: {because}", problems.len())));
-        return compiled(kernels, sm);
+        refused.iter().for_each(|(at, because)| say(&format!("{at}/{}: refused: {because}", problems.len())));
+        compiled(kernels, &refused, sm, json);
+        return Ok(());
     }
     let (device, run, out) = opened(args, &name)?;
-    let mut lines: Vec<Line> = Vec::new();
+    let (mut lines, mut written): (Vec<Line>, Vec<String>) = Default::default();
     device.measure(&problems, &run, &mut |line| {
-        print::line(&said(&line, lines.len() + 1, problems.len()));
+        say(&said(&line, lines.len() + 1, problems.len()));
+        written.push(line.to_json()?);
         lines.push(line);
-        let json = lines.iter().map(Line::to_json).collect::<Result<Vec<_>, _>>()?;
-        write(&out, &json, &page::page(&name, &command(args), &lines))
-    })
+        write(&out, &written, &page::page(&name, &command(args), &lines))
+    })?;
+    measured(&name, &written, json);
+    Ok(())
 }
 
 /// The same of a suite of transposes.
-fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose]) -> Result<(), Failure> {
+fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose], json: bool) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
-        return compiled(transpose::measure::compile_all(problems, sm)?, sm);
+        compiled(transpose::measure::compile_all(problems, sm)?, &[], sm, json);
+        return Ok(());
     }
     let (device, run, out) = opened(args, name)?;
-    let mut lines: Vec<TransposeLine> = Vec::new();
+    let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
     device.measure_transposes(problems, &run, &mut |line| {
-        print::line(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()));
+        if !json {
+            print::line(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()));
+        }
+        written.push(line.to_json()?);
         lines.push(line);
-        let json = lines.iter().map(TransposeLine::to_json).collect::<Result<Vec<_>, _>>()?;
-        write(&out, &json, &transpose::page::page(name, &command(args), &lines))
-    })
+        write(&out, &written, &transpose::page::page(name, &command(args), &lines))
+    })?;
+    measured(name, &written, json);
+    Ok(())
 }
 
-fn compiled(count: usize, sm: u32) -> Result<(), Failure> {
-    print::line(&format!("{count} kernels for sm_{sm} are in the cache"));
-    Ok(())
+/// The suite as one object.
+fn measured(name: &str, lines: &[String], json: bool) {
+    if json {
+        print::line(&format!(r#"{{"suite":{},"lines":[{}]}}"#, json!(name), lines.join(",")));
+    }
+}
+
+fn compiled(count: usize, refused: &[(usize, String)], sm: u32, json: bool) {
+    match json {
+        true => print::line(&json!({ "sm": sm, "kernels": count, "refused": refused }).to_string()),
+        false => print::line(&format!("{count} kernels for sm_{sm} are in the cache")),
+    }
 }
 
 /// The device, what is the same for all problems, and where lines go.
@@ -101,12 +132,9 @@ fn said(line: &Line, at: usize, of: usize) -> String {
 
 /// The lines so far, and the page made from them.
 fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
-    let refuse =
-        |path: &PathBuf, error: std::io::Error| Failure::refused(format!("{} cannot be written: {error}", path.display()));
     if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|error| refuse(&folder.to_owned(), error))?;
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
     }
-    fs::write(out, json.join("\n") + "\n").map_err(|error| refuse(&out.to_owned(), error))?;
-    let markdown = out.with_extension("md");
-    fs::write(&markdown, page).map_err(|error| refuse(&markdown, error))
+    target::write(out, &(json.join("\n") + "\n"))?;
+    target::write(&out.with_extension("md"), page)
 }

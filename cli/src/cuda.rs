@@ -1,10 +1,13 @@
 //! Products on a device, and what is there to compute them.
 
-use crate::{args::On, failure::Failure};
+use crate::{
+    args::{NamedMachine, On},
+    failure::Failure,
+};
 use cudarc::driver::CudaStream;
 use falchion::{
     Error,
-    arch::ArchKind,
+    arch::{ArchKind, Machine},
     cuda::{
         CudaKernel, CudaPass,
         cache::{Cache, CacheDir},
@@ -24,8 +27,9 @@ use falchion_lab::{
         transpose::{SuiteTranspose, TransposeLine, measure::TransposeBench},
     },
     explore::device::Gpu,
+    gpus::GPUS,
     ladder::{
-        Climb, Machine, TransposeClimb,
+        Climb, TransposeClimb,
         measure::{climb, climb_transposes},
     },
     owned::{HostProduct, HostTranspose, resident::Resident},
@@ -42,6 +46,8 @@ pub struct Device {
     pub sm: u32,
     /// The newest architecture tag that it has the instructions of.
     pub newest: ArchKind,
+    /// Its limits.
+    pub machine: Machine,
 }
 
 /// A kernel that is compiled and loaded.
@@ -59,7 +65,7 @@ pub fn open(ordinal: usize) -> Result<Device, Failure> {
         .ok_or_else(|| Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm)))?;
     let stream = context.new_stream().map_err(driver::driver("cuStreamCreate"))?;
     let name = context.name().map_err(driver::driver("cuDeviceGetName"))?;
-    Ok(Device { stream, name, sm: machine.sm, newest })
+    Ok(Device { stream, name, sm: machine.sm, newest, machine })
 }
 
 impl Device {
@@ -72,7 +78,7 @@ impl Device {
     /// Climbs the ladder beside cuBLASLt; `reached` hears of each rung's number as it is done.
     pub fn climb(&self, size: usize, reached: &mut dyn FnMut(usize)) -> Result<Climb, Failure> {
         let bench = Bench::new(&self.stream, true)?;
-        let at = (size, &Machine::H200, self.name.as_str());
+        let at = (size, &falchion_lab::ladder::Machine::H200, self.name.as_str());
         self.timed(|session| climb(self.stream.context(), &bench, session, at, reached))
     }
 
@@ -228,6 +234,14 @@ impl Place {
             Self::Host => Ok(None),
             Self::Cuda(device) if on == On::Cuda => prepare(device).map(Some),
             Self::Cuda(device) => Ok(prepare(device).ok()),
+        }
+    }
+
+    /// The machine that is explained for, when none is asked for.
+    pub fn gpu(&self) -> NamedMachine {
+        match self {
+            Self::Host => GPUS[0],
+            Self::Cuda(device) => ("this GPU", device.machine),
         }
     }
 

@@ -19,12 +19,17 @@ impl Failure {
         Self::Refused(sentence.into())
     }
 
-    /// The sentence on stderr, and the exit code.
-    pub fn report(self) -> ExitCode {
-        let (code, sentence) = match self {
-            Self::Unverified(sentence) => (1, sentence),
-            Self::Refused(sentence) => (2, sentence),
+    /// The sentence on stderr, and the exit code. Under `--json`, an object on stdout if there is none yet.
+    pub fn report(self, json: bool) -> ExitCode {
+        let (code, what, sentence) = match self {
+            Self::Unverified(sentence) => (1, "unverified", sentence),
+            Self::Refused(sentence) => (2, "refused", sentence),
         };
+        // A compiler's log keeps its lines, and a caret stands below what it points at.
+        let sentence = if sentence.contains('\n') { sentence } else { one_line(&sentence) };
+        if json && print::nothing() {
+            print::line(&serde_json::json!({ what: sentence }).to_string());
+        }
         print::error(&format!("falchion: {sentence}"));
         ExitCode::from(code)
     }
@@ -46,22 +51,31 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// The text with every run of white space a single space.
+/// Letters of a sentence, beyond which it echoes what it was given.
+const LONGEST: usize = 1000;
+
+/// The text with every run of white space a single space; of a long one, the beginning and the end.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let letters = line.chars().count();
+    if letters <= LONGEST {
+        return line;
+    }
+    let (first, last): (String, String) = (line.chars().take(600).collect(), line.chars().skip(letters - 200).collect());
+    format!("{first} [.. {} letters ..] {last}", letters - 800)
 }
 
 /// What clap has to say: help and version as they are, a mistake as one sentence and exit code 2.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     if !error.use_stderr() {
         print::line(text.trim_end());
-        return ExitCode::SUCCESS;
+        return Ok(());
     }
     let said = text.split("\n\nUsage:").next().unwrap_or_default().split("\n\nFor more information").next().unwrap_or_default();
     let parts: Vec<String> = said.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
     let sentence = parts.join("; ");
-    Failure::refused(sentence.strip_prefix("error: ").unwrap_or(&sentence)).report()
+    Err(Failure::refused(sentence.strip_prefix("error: ").unwrap_or(&sentence)))
 }
 
 #[cfg(test)]
@@ -70,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_an_exit_code() {
-        let code = |failure: Failure| format!("{:?}", failure.report());
+        let code = |failure: Failure| format!("{:?}", failure.report(false));
         assert_eq!(code(Failure::Unverified("off".into())), format!("{:?}", ExitCode::from(1)));
         assert_eq!(code(Failure::refused("no")), format!("{:?}", ExitCode::from(2)));
     }

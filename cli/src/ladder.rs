@@ -6,9 +6,9 @@ use crate::{
     failure::Failure,
     print,
     progress::{self, Steps},
+    target::Target,
 };
 use falchion_lab::ladder::{Climb, Machine, check_size, rungs, verify};
-use std::fs;
 
 /// Letters of the longest bar.
 const COLUMNS: usize = 40;
@@ -17,6 +17,7 @@ const COLUMNS: usize = 40;
 pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
     check_size(args.size).map_err(falchion::Error::from)?;
     let rungs = rungs().map_err(falchion::Error::from)?;
+    let chart = args.svg.as_deref().map(Target::create).transpose()?;
     let steps = Steps::new(rungs.len());
     let climb = match Place::of(args.on)? {
         Place::Cuda(device) => device.climb(args.size, &mut |rung| steps.done(rung + 1))?,
@@ -25,19 +26,18 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
                 crate::gemm::report::judged(verify(rung)?)?;
                 steps.done(number + 1);
             }
-            progress::during("counting accesses", || Climb::predicted(args.size, &Machine::H200, "predicted for an NVIDIA H200"))?
+            progress::during("counting accesses", || Climb::predicted(args.size, &Machine::H200, "an NVIDIA H200"))?
         }
     };
     drop(steps);
-    if let Some(path) = &args.svg {
-        fs::write(path, climb.svg())
-            .map_err(|error| Failure::refused(format!("the chart {} cannot be written: {error}", path.display())))?;
+    if let Some(chart) = chart {
+        chart.text(&climb.svg())?;
     }
     if json {
         print::line(&serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?);
         return Ok(());
     }
-    print::line(&format!("f32, {n} x {n} x {n}, by rows, on {}", climb.on, n = climb.size));
+    print::line(&format!("f32, {n} x {n} x {n}, by rows: {}", climb.place(), n = climb.size));
     climb.letters(COLUMNS).lines().for_each(print::line);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `falchion layout`: the layout algebra, and pictures of layouts.
 
-use crate::{args::LayoutArgs, failure::Failure, print};
+use crate::{args::LayoutArgs, failure::Failure, print, target};
 use falchion::layout::algebra::{Composed, IntTuple, LayoutError, Map};
 use falchion_lab::layout::{
     expression::{ExpressionError, Value, evaluate},
@@ -39,8 +39,7 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
         if let Some(bytes) = args.element_bytes {
             picture = picture.banks(bytes)?;
         }
-        std::fs::write(path, picture.svg()?)
-            .map_err(|because| falchion::Error::Io { path: path.clone(), because: because.to_string() })?;
+        target::write(path, &picture.svg()?)?;
     }
     match drawn.filter(|_| args.table) {
         _ if json => print::line(&object(&value).to_string()),

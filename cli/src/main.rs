@@ -12,6 +12,7 @@ mod doctor;
 mod explore;
 mod failure;
 mod gemm;
+mod interrupt;
 mod knob_flags;
 mod ladder;
 mod layout;
@@ -19,6 +20,7 @@ mod npy;
 mod print;
 mod progress;
 mod request;
+mod target;
 mod text;
 mod transpose;
 
@@ -28,20 +30,23 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return failure::usage(&error),
-    };
-    let done = match cli.command {
+    let parsed = Cli::try_parse();
+    // A command line that is no command line may ask for JSON, too.
+    let json = parsed.as_ref().map_or_else(|_| std::env::args_os().any(|arg| arg == "--json"), |cli| cli.json);
+    let done = parsed.map_or_else(|error| failure::usage(&error), run);
+    done.and_then(|()| print::finish()).map_or_else(|failure| failure.report(json), |()| ExitCode::SUCCESS)
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
         None => bare::run(cli.json),
         Some(Command::Gemm(args)) => gemm::run(&args, cli.json),
-        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args, cli.json),
         Some(Command::Banks(args)) => banks::run(&args, cli.json),
         Some(Command::Explore(args)) => explore::run(&args, cli.json),
         Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
         Some(Command::Transpose(args)) => transpose::run(&args, cli.json),
         Some(Command::Layout(args)) => layout::run(&args, cli.json),
         Some(Command::Doctor) => doctor::run(cli.json),
-    };
-    done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)
+    }
 }

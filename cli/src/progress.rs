@@ -1,5 +1,7 @@
 //! A sign of life for work that takes longer than two seconds, where someone looks on.
 
+use crate::interrupt;
+use falchion::internals::host::progress::Gauge;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},
@@ -8,26 +10,54 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Work that says how far it has come.
+const SHARE: &str = "{msg} {bar:30} {percent}% [{elapsed}, {eta} to go]";
+/// Work that does not.
+const SPINNER: &str = "{spinner} {msg} [{elapsed}]";
 /// Work below this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Clears whatever line of a bar a terminal shows; an interrupt has no time for more.
+pub fn clear() {
+    if stderr().is_terminal() {
+        crate::print::erase();
+    }
+}
+
 /// Does `work`; from its third second on, a terminal is told what goes on and since when.
 pub fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    watched(what, None, work)
+}
+
+/// The same of work whose steps are counted: the share that is done is shown, and how long the rest should take.
+pub fn measured<T>(what: &str, gauge: &'static Gauge, work: impl FnOnce() -> T) -> T {
+    watched(what, Some(gauge), work)
+}
+
+fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
     }
+    interrupt::watch();
+    let before = gauge.map_or((0, 0), Gauge::now);
     let (done, wait) = channel::<()>();
     thread::scope(|scope| {
         scope.spawn(move || {
             if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(PATIENCE);
-                if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{elapsed}]") {
+                let template = if gauge.is_some() { SHARE } else { SPINNER };
+                if let Ok(style) = ProgressStyle::with_template(template) {
                     bar.set_style(style);
                 }
                 bar.set_message(what.to_owned());
-                bar.enable_steady_tick(Duration::from_millis(100));
                 // It ends when the sender is dropped.
-                let _ = wait.recv();
+                while wait.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                    if let Some((done, all)) = gauge.map(Gauge::now) {
+                        bar.set_length(all - before.1);
+                        bar.set_position(done - before.0);
+                    }
+                    bar.tick();
+                }
                 bar.finish_and_clear();
             }
         });
@@ -50,9 +80,10 @@ pub struct Steps(ProgressBar);
 impl Steps {
     /// So many steps, none done.
     pub fn new(count: usize) -> Self {
+        interrupt::watch();
         // A target that is no terminal hides the bar.
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{elapsed}]") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{elapsed}, {eta} to go]") {
             bar.set_style(style);
         }
         Self(bar)

@@ -21,9 +21,8 @@ impl ClassArgs {
             op: self.op,
             arch: self.arch,
             description,
-            extents: None,
             batch: 1,
-            knobs: Vec::new(),
+            ..Request::default()
         })
     }
 }

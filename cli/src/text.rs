@@ -18,8 +18,3 @@ pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     }
     fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
 }
-
-/// Writes a text to a file, whatever was there.
-pub fn write(what: &str, path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| Failure::refused(format!("{what} {} cannot be written: {error}", path.display())))
-}

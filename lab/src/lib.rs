@@ -5,6 +5,7 @@
 //! | know whether a result is right | [`verify`] |
 //! | hold a problem's matrices where types are values | [`owned`] |
 //! | know what this machine has | [`resources`] |
+//! | know the limits of another GPU | [`gpus`] |
 //! | measure against a peer | `bench` (with CUDA) |
 //! | search the space of descriptions | [`explore`] |
 //! | climb from three loops to the ring of copies | [`ladder`] |
@@ -21,6 +22,7 @@ pub mod bench;
 pub mod counters;
 pub mod explain;
 pub mod explore;
+pub mod gpus;
 mod kernels;
 pub mod ladder;
 pub mod layout;

@@ -19,31 +19,47 @@ pub fn cpu_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Bytes that the machine can give without swapping, or that are left below the limit of the control group; `None` where the
-/// system does not say.
+/// Bytes that the machine can give without swapping, or that are left below the limit of the control group or of the process's address
+/// space; `None` where the system does not say.
 pub fn available_bytes() -> Option<u64> {
-    let machine = of_machine(&fs::read_to_string("/proc/meminfo").ok()?);
+    let machine = line_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?);
     let number = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
     let group = number("memory.max").map(|most| most.saturating_sub(number("memory.current").unwrap_or(0)));
-    match (machine, group) {
-        (Some(machine), Some(group)) => Some(machine.min(group)),
-        (machine, group) => machine.or(group),
-    }
+    [machine, group, left_of_addresses()].into_iter().flatten().min()
 }
 
-/// `MemAvailable` of the text of `/proc/meminfo`.
-fn of_machine(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+/// What `ulimit -v` leaves.
+fn left_of_addresses() -> Option<u64> {
+    let most = address_limit(&fs::read_to_string("/proc/self/limits").ok()?)?;
+    let taken = line_of("VmSize:", &fs::read_to_string("/proc/self/status").ok()?)?;
+    Some(most.saturating_sub(taken))
+}
+
+/// The limit of the address space, in bytes, of the text of `/proc/self/limits`; none where it is unlimited.
+fn address_limit(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The bytes of a line of `/proc/meminfo`, or of a text like it.
+fn line_of(name: &str, text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_machine;
+    use super::{address_limit, line_of};
 
     #[test]
     fn the_line_of_available_memory() {
+        let of_machine = |text| line_of("MemAvailable:", text);
         assert_eq!(of_machine("MemTotal:  9 kB\nMemAvailable:   24000 kB\n"), Some(24_000 << 10));
+        let limits = |soft: &str| {
+            format!("Max stack size   8388608   unlimited   bytes\nMax address space     {soft}     unlimited    bytes\n")
+        };
+        assert_eq!(address_limit(&limits("2048000000")), Some(2_048_000_000));
+        assert_eq!(address_limit(&limits("unlimited")), None);
         for text in ["", "MemAvailable:", "MemAvailable: many kB", "MemAvailable: 99999999999999999 kB"] {
             assert_eq!(of_machine(text), None, "{text}");
         }

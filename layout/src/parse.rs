@@ -3,6 +3,8 @@
 use super::{Int, IntTuple, Layout, LayoutError};
 use core::{ops::Range, str::FromStr};
 
+/// CuTe's functions that make a tuple of their arguments.
+const TUPLES: [&str; 5] = ["make_tuple", "make_shape", "make_stride", "make_coord", "make_tile"];
 /// How deep parentheses may nest.
 const DEPTH: usize = 32;
 
@@ -34,6 +36,16 @@ pub enum Kind {
 
 /// Where an expression is wrong, a byte of its text, and what would be right.
 pub type Fault = (usize, String);
+
+/// The line of a text around a fault, and a caret below it; of a long text, 60 letters on both sides.
+pub fn pointed(text: &str, at: usize) -> String {
+    let before = text.get(..at).unwrap_or(text).chars().count();
+    let (first, last) = (before.saturating_sub(60), before + 60);
+    let letters = text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c });
+    let shown: String = letters.skip(first).take(last - first).collect();
+    let (left, right) = (if first > 0 { ".. " } else { "" }, if text.chars().nth(last).is_some() { " .." } else { "" });
+    format!("  {left}{shown}{right}\n  {:width$}^", "", width = left.len() + before - first)
+}
 
 /// Reads one expression that is all of the text.
 ///
@@ -69,15 +81,36 @@ impl Reader<'_> {
         found
     }
 
-    /// A term, its stride if a colon follows, and the coordinates that it is applied to.
+    /// Operands with `o` between them, CuTe's sign of a composition; one alone is itself.
     fn expression(&mut self) -> Result<Node, Fault> {
+        let mut operands = vec![self.operand()?];
+        while self.composes() {
+            operands.push(self.operand()?);
+        }
+        match operands.as_slice() {
+            [first, .., last] => {
+                Ok(Node { span: first.span.start..last.span.end, kind: Kind::Call("composition".into(), operands) })
+            }
+            _ => Ok(operands.remove(0)),
+        }
+    }
+
+    /// Reads an `o` that stands alone.
+    fn composes(&mut self) -> bool {
+        let found = self.peek() == Some('o') && !self.text[self.at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        self.at += usize::from(found);
+        found
+    }
+
+    /// A term, its stride if a colon follows, and the coordinates that it is applied to.
+    fn operand(&mut self) -> Result<Node, Fault> {
         let mut node = self.term()?;
         if self.eat(':') {
             let stride = self.term()?;
             node = Node { span: node.span.start..stride.span.end, kind: Kind::Pair(Box::new(node), Box::new(stride)) };
         }
         while self.peek() == Some('(') {
-            let arguments = self.members()?;
+            let arguments = self.members(')')?;
             node = Node { span: node.span.start..self.at, kind: Kind::Apply(Box::new(node), arguments) };
         }
         Ok(node)
@@ -87,7 +120,7 @@ impl Reader<'_> {
         let next = self.peek();
         let start = self.at;
         let kind = match next {
-            Some('(') => Kind::Tuple(self.members()?),
+            Some('(') => Kind::Tuple(self.members(')')?),
             Some('_') => {
                 self.at += 1;
                 if self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -99,10 +132,16 @@ impl Reader<'_> {
             Some(c) if c.is_ascii_digit() => Kind::Int(Int::dynamic(self.number()?)),
             Some(c) if c.is_ascii_alphabetic() => {
                 let name = self.word().to_owned();
+                if name == "Sw" && self.eat('<') {
+                    self.at -= 1;
+                    let parameters = self.members('>')?;
+                    return Ok(Node { span: start..self.at, kind: Kind::Call("swizzle".into(), parameters) });
+                }
                 if self.peek() != Some('(') {
                     return Err((start, format!("`{name}` is not a number; a function's name is followed by `(`")));
                 }
-                Kind::Call(name, self.members()?)
+                let members = self.members(')')?;
+                if TUPLES.contains(&name.as_str()) { Kind::Tuple(members) } else { Kind::Call(name, members) }
             }
             Some('-') => return Err((start, "extents, strides and coordinates are not negative".into())),
             Some(other) => return Err((start, format!("a number, `_`, `(` or a function's name belongs here, not `{other}`"))),
@@ -111,8 +150,8 @@ impl Reader<'_> {
         Ok(Node { span: start..self.at, kind })
     }
 
-    /// `(a, b, ..)`, of which the next character is the `(`.
-    fn members(&mut self) -> Result<Vec<Node>, Fault> {
+    /// `(a, b, ..)`, of which the next character is the `(`; or `<a, b, ..>`.
+    fn members(&mut self, close: char) -> Result<Vec<Node>, Fault> {
         let open = self.at;
         self.at += 1;
         self.depth += 1;
@@ -123,10 +162,10 @@ impl Reader<'_> {
         while self.eat(',') {
             members.push(self.expression()?);
         }
-        if !self.eat(')') {
+        if !self.eat(close) {
             let fault = match self.peek() {
                 None => (open, "this parenthesis is not closed".into()),
-                Some(other) => (self.at, format!("`,` or `)` belongs here, not `{other}`")),
+                Some(other) => (self.at, format!("`,` or `{close}` belongs here, not `{other}`")),
             };
             return Err(fault);
         }

@@ -13,7 +13,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
     function::NodeId,
 };
-use crate::operand::VectorKind;
+use crate::{layout::algebra::parse::pointed, operand::VectorKind};
 use core::{fmt, str::FromStr};
 
 /// Where an epilogue stopped being one, and why.
@@ -29,8 +29,7 @@ pub struct ParseEpilogueError {
 
 impl fmt::Display for ParseEpilogueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let column = self.text.get(..self.at).map_or(0, |before| before.chars().count());
-        write!(f, "the epilogue is not an expression: {}\n  {}\n  {:>width$}", self.why, self.text, "^", width = column + 1)
+        write!(f, "the epilogue is not an expression: {}\n{}", self.why, pointed(&self.text, self.at))
     }
 }
 

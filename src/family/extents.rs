@@ -33,11 +33,7 @@ impl Completions {
         let reference = first.class.arch.machine();
         let legal = Machine { multiprocessors: machine.multiprocessors, ..reference } == *machine;
         let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
-        let time = |desc: &&GemmDesc| {
-            let features = desc.features();
-            (features.transposed, desc.cost(&features, extents, batch, machine))
-        };
-        *std::iter::once(first).chain(others).min_by_key(time).unwrap_or(first)
+        *std::iter::once(first).chain(others).min_by_key(|desc| desc.predicted(extents, batch, machine)).unwrap_or(first)
     }
 }
 
@@ -46,13 +42,25 @@ pub(super) struct Features {
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
     pub transposed: usize,
-    /// Columns of an instruction, or of a warp's tile where threads multiply.
+    /// Rows of an instruction, or of a warp's tile where threads multiply.
+    pub rows: u32,
+    /// Its columns.
     pub columns: u32,
+    /// Whether one k-tile is copied while another is multiplied; else the time of both adds up, taken as twice.
+    pub overlaps: bool,
     /// Whether consumers take tiles under ping-pong.
     pub pingpong: bool,
 }
 
 impl GemmDesc {
+    /// What the choice among descriptions compares: operands that are transposed first, and then time, in a unit that is the same for all descriptions
+    /// of a problem.
+    #[doc(hidden)]
+    pub fn predicted(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> (usize, u128) {
+        let features = self.features();
+        (features.transposed, self.cost(&features, extents, batch, machine))
+    }
+
     /// Time, in a unit that is the same for all descriptions of a problem.
     fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), batch: usize, machine: &Machine) -> u128 {
         let extent = |axis: Axis| match axis.framed(self.frame) {
@@ -64,11 +72,12 @@ impl GemmDesc {
         let tile = self.threadblock();
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
         let waves = tiles.saturating_mul(batch as u128).div_ceil(u128::from(machine.multiprocessors.max(1)));
-        let product = |n: u32| WHOLE + READS * (WHOLE / 64 + WHOLE / u128::from(n.max(1)));
+        let product = |m: u32, n: u32| WHOLE + READS * (WHOLE / u128::from(m.max(1)) + WHOLE / u128::from(n.max(1)));
+        let each = product(features.rows, features.columns) * if features.overlaps { 1 } else { 2 };
         // Of extents beyond 64 bits the largest number is the cost.
-        let time = waves.saturating_mul(k as u128).saturating_mul(product(features.columns));
+        let time = waves.saturating_mul(k as u128).saturating_mul(each);
         let exposed = if features.pingpong { 1 } else { waves };
-        let exposed = exposed.saturating_mul(NOT_HIDDEN * product(128));
+        let exposed = exposed.saturating_mul(NOT_HIDDEN * product(64, 128));
         (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
     }
 }

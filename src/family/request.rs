@@ -5,7 +5,7 @@
 //! from flags.
 
 use crate::{
-    arch::{ArchKind, OpKind},
+    arch::{ArchKind, Machine, OpKind},
     desc::{Class, GemmDesc, Pins},
     error::Error,
     family::resolve::{check_pins, resolve},
@@ -32,6 +32,8 @@ pub struct Request {
     pub description: Option<GemmDesc>,
     /// The problem's M, N and K, for which one of several defaults may be chosen.
     pub extents: Option<(usize, usize, usize)>,
+    /// The machine for which it is chosen; the architecture's own if none is given.
+    pub machine: Option<Machine>,
     /// Products of that size in a batch; 0 is one.
     pub batch: usize,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
@@ -50,6 +52,8 @@ pub enum Origin {
     Flag,
     /// What flags pin: by default it would be another.
     Derived,
+    /// The type of a file's numbers.
+    File,
 }
 
 impl Origin {
@@ -60,6 +64,7 @@ impl Origin {
             Self::Description => "the description",
             Self::Flag => "a flag",
             Self::Derived => "what is pinned",
+            Self::File => "a file",
         }
     }
 }
@@ -145,7 +150,8 @@ impl Request {
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
         let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
         let completions = resolve(class, order(self.c).frame(), pins)?;
-        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, self.batch.max(1), &arch.machine())))
+        let machine = self.machine.unwrap_or(arch.machine());
+        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, self.batch.max(1), &machine)))
     }
 
     /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without

@@ -1,6 +1,6 @@
 //! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by side.
 
-use super::{operands::Product, parallel::parallel_pieces, store::Blocks};
+use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, store::Blocks};
 use crate::{error::Error, numeric::ElementKind, schedule::Fault};
 use bytemuck::Pod;
 use core::ops::Range;
@@ -85,6 +85,7 @@ impl Batch {
                 let (row, column) = self.tiles[block];
                 let strip = |side: usize, number: u32| &packed[side][self.strips[side].partition_point(|&strip| strip < number)];
                 arithmetic.multiply([strip(0, row), strip(1, column)], numbers);
+                BLOCKS.advance();
             });
         }
         parallel_pieces(numbers, piece, |block, numbers| arithmetic.finish(self.tiles[block], numbers));
@@ -102,6 +103,8 @@ pub(super) fn compute<A: Arithmetic>(
     product: &mut Product<'_>,
 ) -> Result<(), Error> {
     let mut blocks = 0..(rows * columns) as u32;
+    let (step, all) = arithmetic.tiles();
+    BLOCKS.expect(u64::from(blocks.end) * u64::from(all.div_ceil(step.max(1))));
     let mut numbers = Vec::new();
     while !blocks.is_empty() {
         let batch = Batch::next(arithmetic, &mut blocks, &place)?;

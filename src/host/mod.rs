@@ -26,6 +26,7 @@ mod microkernel;
 mod operands;
 mod pack;
 mod parallel;
+pub mod progress;
 mod run;
 mod store;
 mod transpose;

@@ -8,6 +8,7 @@ use super::{
     fast::compute,
     machine::{Started, run_block},
     operands::{Operands, Product, Tiling, unknown},
+    progress::BLOCKS,
     store::Blocks,
     units::{unit_of, units_once},
     vectors::whole,
@@ -169,7 +170,9 @@ impl OneSchedule<'_> {
     fn checked(&self, seed: u64, tiling: Tiling, mut call: HostCall<'_>) -> Result<(), Error> {
         let (program, work) = (self.program, self.work);
         let stored = stored_once(program).and_then(|()| whole(program));
+        BLOCKS.expect(work.clusters.into());
         for taken in units_once(&work, &program.units) {
+            BLOCKS.advance();
             let (block, unit) = taken?;
             let Unit { product, row, column, .. } = unit;
             let mut product = Product::of(&program.desc.class, tiling, call.product(product as usize))?;

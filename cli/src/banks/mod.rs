@@ -4,7 +4,7 @@ mod layout;
 mod probe;
 mod steps;
 
-use crate::{args::BanksArgs, failure::Failure, text};
+use crate::{args::BanksArgs, failure::Failure, target};
 use falchion_lab::banks::WarpAccess;
 use falchion_lab::banks::picture;
 use std::path::Path;
@@ -24,5 +24,5 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
 /// Draws accesses, each with its title, where a file was given.
 fn draw(file: Option<&Path>, accesses: impl IntoIterator<Item = (String, WarpAccess)>) -> Result<(), Failure> {
     let Some(file) = file else { return Ok(()) };
-    text::write("the picture", file, &picture(&accesses.into_iter().collect::<Vec<_>>()))
+    target::write(file, &picture(&accesses.into_iter().collect::<Vec<_>>()))
 }

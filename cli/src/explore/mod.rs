@@ -33,8 +33,8 @@ use std::{path::Path, thread};
 pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     let sizes = args.sizes();
     if args.dry_run {
-        let (_, census) = counted(args, Place::Host.arch(), None, &sizes)?;
-        return report::census(&census, json);
+        let (space, census) = counted(args, Place::Host.arch(), None, &sizes)?;
+        return report::dry_run(args, &space, &census, json);
     }
     if let Some(sm) = args.compile {
         let arch = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);

@@ -1,25 +1,104 @@
 //! What is said of an exploration.
 
-use super::object;
+use super::{ExploreArgs, object};
 use crate::{failure::Failure, print};
-use falchion::shape::Mnk;
+use falchion::{
+    desc::{GemmDesc, Pins},
+    shape::Mnk,
+};
+use falchion_lab::bench::measure::configuration;
 use falchion_lab::explore::{
-    Census,
+    Census, Space,
     record::Entry,
+    sample,
     standing::{Summary, table},
     trials::Compiled,
 };
 use serde_json::json;
+use std::collections::HashSet;
 
-/// What is in a space.
-pub fn census(census: &Census, json: bool) -> Result<(), Failure> {
+/// Legal kernels that a dry run shows as a sample.
+const SAMPLE: usize = 5;
+/// Values of an axis that are all shown.
+const MOST_SHOWN: usize = 8;
+
+/// What is in a space: its axes, a sample of its kernels, those that the model of time likes best, and why the others are refused.
+pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -> Result<(), Failure> {
+    let axes = axes(space);
+    let drawn: Vec<GemmDesc> = sample(&census.legal, SAMPLE, args.seed).into_iter().map(|point| space.at(point)).collect();
+    let predicted: Vec<_> = args.sizes().into_iter().map(|size| (size, predicted(space, census, size, args.best))).collect();
     if json {
-        object(&json!({ "points": census.points, "legal": census.legal.len(), "refused": census.refused }));
+        let names = |descs: &[GemmDesc]| descs.iter().map(name).collect::<Vec<_>>();
+        let best = |ranked: &[(GemmDesc, f64)]| -> Vec<_> {
+            ranked.iter().map(|(desc, times)| json!({ "kernel": name(desc), "predicted_time": times })).collect()
+        };
+        let problems: Vec<_> =
+            predicted.iter().map(|(size, ranked)| json!({ "size": size.to_string(), "predicted_best": best(ranked) })).collect();
+        object(&json!({
+            "points": census.points, "legal": census.legal.len(), "refused": census.refused, "axes": axes.into_iter().map(|axis| json!(axis)).collect::<Vec<_>>(),
+            "sample": names(&drawn), "problems": problems,
+        }));
         return Ok(());
     }
     print::line(&counts(census));
+    print::line("\naxes:");
+    print::table(axes);
+    print::line("\na sample of the kernels:");
+    drawn.iter().for_each(|desc| print::line(&format!(" {}", name(desc))));
+    for (size, ranked) in predicted {
+        print::line(&format!("\n{size}, by the model of time, predicted: times of the first"));
+        print::table(ranked.iter().map(|(desc, times)| vec![format!("{times:.3}"), name(desc)]));
+    }
+    print::line("\nrefused:");
     print::table(census.refused.iter().map(|reason| vec![reason.count.to_string(), reason.form.clone()]));
     Ok(())
+}
+
+/// The knobs that have more than one value: the flag, how many, the values, and the main loops that have these.
+fn axes(space: &Space) -> Vec<Vec<String>> {
+    let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
+    for (name, flag, _) in Pins::TABLE {
+        for family in space.families() {
+            let (values, mainloop) = (family.list(name), family.list("mainloop").join(", "));
+            match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {
+                Some(axis) => axis.2.push(mainloop),
+                None if values.len() > 1 => axes.push((flag, values, vec![mainloop])),
+                None => {}
+            }
+        }
+    }
+    let row = |(flag, values, mainloops): (&str, &[String], Vec<String>)| {
+        let shown = match values {
+            [first, second, third, .., last] if values.len() > MOST_SHOWN => format!("{first}, {second}, {third}, .. {last}"),
+            all => all.join(", "),
+        };
+        vec![flag.to_owned(), values.len().to_string(), shown, mainloops.join(", ")]
+    };
+    axes.into_iter().map(row).collect()
+}
+
+/// A kernel in two words.
+fn name(desc: &GemmDesc) -> String {
+    format!("{} {}", desc.family.mainloop().name(), configuration(desc))
+}
+
+/// The kernels that should take the least time, and that time over the first one's.
+fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
+    let extents = (size.m as usize, size.n as usize, size.k as usize);
+    let machine = space.base().class.arch.machine();
+    let mut ranked: Vec<_> = census.legal.iter().map(|&point| (space.at(point).predicted(extents, 1, &machine), point)).collect();
+    ranked.sort_unstable();
+    let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
+    // The model knows less than the knobs: of equals, those with the most knobs of the default.
+    let last = ranked.get(most).or(ranked.last()).map(|(time, _)| *time);
+    let default = space.base().user_pins().words();
+    let changed = |desc: &GemmDesc| desc.user_pins().words().iter().zip(&default).filter(|(one, other)| one != other).count();
+    let near = ranked.into_iter().take_while(|(time, _)| Some(*time) <= last);
+    let mut near: Vec<_> = near.map(|(time, point)| (time, changed(&space.at(point)), point)).collect();
+    near.sort_unstable();
+    let mut seen = HashSet::new();
+    let described = near.into_iter().map(|((_, time), _, point)| (space.at(point), time as f64 / first));
+    described.filter(|(desc, _)| seen.insert(name(desc))).take(most).collect()
 }
 
 /// How many there are, in a line.

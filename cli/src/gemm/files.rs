@@ -7,6 +7,7 @@ use falchion::{
         call::{Elements, Problem, View},
         operand::{OperandKind, VectorKind, Vectors},
     },
+    numeric::ElementKind,
 };
 use std::path::Path;
 
@@ -24,11 +25,28 @@ pub struct Files {
 }
 
 impl Files {
-    /// Opens what was given; vectors, where the epilogue has them.
-    pub fn open(args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<Self, Failure> {
+    /// Opens what was given, but for vectors.
+    pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
         let open = |path: Option<&Path>| path.map(|path| NpyFile::open_batch(path, args.batch)).transpose();
         let (a, b, c) = (open(args.a_file.as_deref())?, open(args.b_file.as_deref())?, open(args.c_file.as_deref())?);
-        let mut vectors = Vectors::NONE;
+        Ok(Self { a, b, c, vectors: Vectors::NONE })
+    }
+
+    /// The elements of A and B by their files: of two floating-point types, the one that holds both.
+    pub fn elements(&self) -> [Option<ElementKind>; 2] {
+        let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().and_then(NpyFile::element));
+        let floats = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
+        match (a, b) {
+            (Some(a), Some(b)) if floats.contains(&a) && floats.contains(&b) => {
+                let wider = floats.into_iter().find(|&kind| kind == a || kind == b);
+                [wider, wider]
+            }
+            alone => [alone.0, alone.1],
+        }
+    }
+
+    /// Opens the vectors that were given, where the epilogue has them.
+    pub fn open_vectors(&mut self, args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<(), Failure> {
         for given in &args.vectors {
             let refuse = |because: String| Failure::refused(format!("--vector {given}: {because}"));
             let named = |name: &str| VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
@@ -38,11 +56,11 @@ impl Files {
             if !epilogue.ops().contains(&Op::Vector(kind)) {
                 return Err(refuse(format!("the epilogue, {epilogue}, has no {kind}")));
             }
-            if vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
+            if self.vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
                 return Err(refuse(format!("{kind} is given twice")));
             }
         }
-        Ok(Self { a, b, c, vectors })
+        Ok(())
     }
 
     /// Whether there is no file.

@@ -3,78 +3,115 @@
 mod explain;
 mod files;
 pub mod report;
+mod scalars;
 
 use crate::{
-    args::{GemmArgs, LaterArgs},
+    args::{GemmArgs, LaterArgs, Verification},
     cuda::Place,
     failure::Failure,
-    npy::NpyTarget,
-    progress::{during, timed},
+    npy,
+    progress::{during, measured, timed},
+    target::Target,
 };
+use explain::Subject;
 pub use explain::{description, layout_rows};
 use falchion::{
+    arch::ArchKind,
     desc::GemmDesc,
     epilogue::SCALARS,
     internals::{
         call::{Problem, Source},
-        family::{Request, Resolved},
-        host::Mode,
+        family::{Origin, Request, Resolved},
+        host::{Mode, progress::BLOCKS},
     },
+    layout::{MatrixType, Order},
 };
-use falchion_lab::owned::HostProduct;
+use falchion_lab::{owned::HostProduct, verify::COMPARED};
 use files::Files;
 use report::Report;
 pub use report::{at, judged, speed, verified};
+use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     refuse_later(&args.later)?;
     let place = Place::of_run(args.on, args.checked)?;
-    let extents = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| (m, n, k));
-    let request = Request { extents, batch: args.batch, ..args.kernel.request()? };
-    let resolved = request.resolve(place.arch())?;
-    let mut scalars = [0.0; SCALARS];
-    (scalars[0], scalars[1]) = (args.alpha, args.beta);
+    let gpu = args.gpu.unwrap_or_else(|| place.gpu());
+    let mut files = Files::open(args)?;
+    let resolved = resolved(args, &files, &place)?;
+    let scalars = scalars::of(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
-
-    let files = Files::open(args, &desc.class.output.epilogue.framed(desc.frame))?;
+    let epilogue = desc.class.output.epilogue.framed(desc.frame);
+    if args.c_file.is_some() && !epilogue.reads(&scalars).source {
+        return Err(Failure::refused(format!(
+            "--c-file is given, and the epilogue, {epilogue}, would not read C; give --beta 1"
+        )));
+    }
+    files.open_vectors(args, &epilogue)?;
+    let mut subject = Subject { resolved: &resolved, desc: &desc, problem: None };
     if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
-        return explain::alone(&resolved, &desc, json);
+        return subject.alone(json);
     }
     let extents = files.extents(args)?;
-    let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
     let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
     let problem = files.shared(Problem { batch: args.batch, ..problem });
+    subject.problem = Some((&problem, gpu));
+    if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
+        return subject.alone(json);
+    }
+    let vectors = args.vectors.iter().filter_map(|given| Some(("--vector", Path::new(given.split_once('=')?.1))));
+    let matrices = [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
+    let matrices = matrices.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let target = args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
     let mut product = HostProduct::poisoned(&desc, &problem)?;
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
     let kernel = place.kernel(args.on, |device| device.prepare(&desc.for_batch(args.batch)))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
-    let seconds = during("computing", || match &kernel {
+    let seconds = measured("computing", &BLOCKS, || match &kernel {
         Some(kernel) => kernel.run(&mut product),
         None => {
             let (done, seconds) = timed(|| product.run(&desc, mode));
             Ok(done.map(|()| seconds)?)
         }
     })?;
-    let verdict = args.verify.then(|| during("verifying", || product.verify(&desc))).transpose()?;
+    let verify = |which| match which {
+        Verification::Enough => product.verify(&desc),
+        Verification::All => product.verify_all(&desc),
+    };
+    let verdict = args.verify.map(|which| measured("verifying", &COMPARED, || verify(which))).transpose()?;
     if let Some(target) = target {
-        during("writing", || target.write(&product.d))?;
+        during("writing", || npy::write(target, &product.d))?;
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
     let routes = kernel.is_some().then(|| desc.routes(&problem)).transpose()?;
-    let report = Report {
-        resolved: &resolved,
-        desc: &desc,
-        extents,
-        batch: args.batch,
-        on: on(kernel.is_some()),
-        routes,
-        seconds,
-        verdict,
-    };
+    let report = Report { subject, extents, batch: args.batch, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(args, json)?;
     verdict.map_or(Ok(()), judged)
+}
+
+/// What the flags choose, and the files where no flag says what A and B hold.
+fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
+    let extents = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| (m, n, k));
+    let (newest, machine) = match args.gpu {
+        Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),
+        None => (place.arch(), None),
+    };
+    let request = Request { extents, batch: args.batch, machine, ..args.kernel.request()? };
+    let said = [request.a, request.b].iter().any(Option::is_some) || request.description.is_some();
+    let elements = if said { [None; 2] } else { files.elements() };
+    if elements != [None; 2] {
+        let [a, b] = elements.map(|element| element.map(|element| MatrixType { element, order: Order::Col }));
+        // Other flags may leave no kernel for the files' types; then the numbers are rounded, which is said.
+        if let Ok(mut resolved) = (Request { a, b, ..request.clone() }).resolve(newest) {
+            for (flag, element) in ["--a", "--b"].into_iter().zip(elements) {
+                let choice = resolved.choices.iter_mut().find(|choice| element.is_some() && choice.flag == flag);
+                choice.into_iter().for_each(|choice| choice.from = Origin::File);
+            }
+            return Ok(resolved);
+        }
+    }
+    Ok(request.resolve(newest)?)
 }
 
 /// Where something was computed, in one word.

@@ -1,21 +1,15 @@
 //! What is said of a product that was computed.
 
-use super::explain;
+use super::explain::{Subject, description};
 use crate::{args::GemmArgs, failure::Failure, print};
-use falchion::{
-    desc::GemmDesc,
-    internals::{call::Routes, family::Resolved},
-    layout::MatrixType,
-};
+use falchion::{internals::call::Routes, layout::MatrixType};
 use falchion_lab::verify::Verdict;
 use serde_json::json;
 
 /// A product that was computed.
 pub struct Report<'r> {
-    /// What was chosen.
-    pub resolved: &'r Resolved,
-    /// The description that ran.
-    pub desc: &'r GemmDesc,
+    /// What was chosen, and ran.
+    pub subject: Subject<'r>,
     /// m, n and k.
     pub extents: (usize, usize, usize),
     /// Products.
@@ -33,7 +27,8 @@ pub struct Report<'r> {
 impl Report<'_> {
     /// Prints it, as one object or as text.
     pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
-        let &Self { resolved, desc, extents: (m, n, k), batch, on, routes, seconds, verdict } = self;
+        let &Self { ref subject, extents: (m, n, k), batch, on, routes, seconds, verdict } = self;
+        let Subject { resolved, desc, .. } = *subject;
         // Products of one shape take as long as one that is as many times as deep.
         let (work, products) =
             ((m, n, k.saturating_mul(batch)), if batch == 1 { String::new() } else { format!("{batch} products, each ") });
@@ -41,18 +36,18 @@ impl Report<'_> {
             let mut object = json!({
                 "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
-                "elements_checked": verdict.map(|verdict| verdict.elements_checked),
+                "elements_checked": verdict.map(|verdict| verdict.elements_checked), "elements": m.saturating_mul(n).saturating_mul(batch),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),
-                "description": explain::description(desc)?,
+                "description": description(desc)?,
             });
             if args.explain {
-                object["explanation"] = explain::value(resolved, desc)?;
+                object["explanation"] = subject.value()?;
             }
             print::line(&object.to_string());
             return Ok(());
         }
         if args.explain {
-            explain::print(resolved, desc)?;
+            subject.print()?;
             print::line("");
         }
         let types = desc.user_types();
@@ -63,7 +58,7 @@ impl Report<'_> {
             print::line(&format!("{routes} first, in a workspace of {} bytes", routes.workspace_bytes()));
         }
         if let Some(verdict) = verdict.filter(Verdict::is_right) {
-            print::line(&verified(verdict));
+            print::line(&verified(verdict, (m, n.saturating_mul(batch))));
         }
         if let Some(out) = &args.out {
             print::line(&format!("D is in {}", out.display()));
@@ -100,10 +95,18 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
 }
 
-/// That the product is right, and by how much.
-pub fn verified(verdict: Verdict) -> String {
+/// That the product of so many rows and columns is right, by how much, and how much of it was looked at.
+pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let Verdict { elements_checked, error_over_bound, .. } = verdict;
-    format!("verified: {elements_checked} elements, and the largest error is {error_over_bound:.3} of its bound")
+    let elements = rows.saturating_mul(columns);
+    let error = format!("the largest error is {error_over_bound:.3} of its bound");
+    if elements_checked == elements {
+        return format!("verified: {elements} elements, and {error}");
+    }
+    let drawn = elements_checked / columns.max(1);
+    format!(
+        "verified: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all holds them all"
+    )
 }
 
 /// A verdict that is no success is a failure.

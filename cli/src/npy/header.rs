@@ -49,6 +49,11 @@ impl Number {
         }
     }
 
+    /// The type's name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+
     /// The code of a header, without the order of bytes.
     fn code(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)

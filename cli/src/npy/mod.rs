@@ -4,7 +4,11 @@
 
 mod header;
 
-use crate::failure::Failure;
+use crate::{
+    failure::Failure,
+    print,
+    target::{Target, unwritable},
+};
 use falchion::{
     layout::Order,
     numeric::{ElementKind, F16, Narrow},
@@ -13,10 +17,9 @@ use falchion_lab::owned::HostMatrix;
 use header::{Header, MAGIC, Number, listed};
 use std::{
     fs::{self, File},
-    io::{self, BufReader, BufWriter, Read, Write},
+    io::{self, BufReader, Read, Write},
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
 
 /// A file whose header has been read, and whose length agrees with it.
 pub struct NpyFile {
@@ -113,19 +116,31 @@ impl NpyFile {
         (self.rows, self.columns)
     }
 
+    /// The type of the numbers; none of integers that no product takes.
+    pub fn element(&self) -> Option<ElementKind> {
+        match self.header.number {
+            Number::F64 => Some(ElementKind::F64),
+            Number::F32 => Some(ElementKind::F32),
+            Number::F16 => Some(ElementKind::F16),
+            Number::I8 => Some(ElementKind::I8),
+            Number::U8 => Some(ElementKind::U8),
+            Number::I32 => None,
+        }
+    }
+
     /// The file's name, for messages.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to nearest even.
+    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to nearest even, and says so on stderr.
     ///
     /// Numbers beyond an integer type's range are refused.
     pub fn read_into(mut self, matrix: &mut HostMatrix) -> Result<(), Failure> {
         let (kind, number, order) = (matrix.kind(), self.header.number, self.header.order);
         let (name, big_endian, data) = (self.path.display().to_string(), self.header.big_endian, &mut self.data);
         let (batch, of_matrix, mut at) = (self.batch, self.rows.saturating_mul(self.columns), 0);
-        matrix.try_fill(order, |row, column| {
+        let rounded = matrix.try_fill(order, |row, column| {
             let x =
                 next(data, number, big_endian).map_err(|error| Failure::refused(format!("{name} cannot be read: {error}")))?;
             if kind.takes(x) {
@@ -135,7 +150,12 @@ impl NpyFile {
             let number = if order.is_row() { at / of_matrix } else { at % batch };
             let of = if batch == 1 { String::new() } else { format!(" of matrix {number}") };
             Err(Failure::refused(format!("{name} holds {x} in row {row}, column {column}{of}, which is beyond {kind}")))
-        })
+        })?;
+        if rounded > 0 {
+            let (all, number) = (of_matrix.saturating_mul(batch), number.name());
+            print::error(&format!("note: {name} holds {number}: {rounded} of {all} numbers were rounded to {kind}"));
+        }
+        Ok(())
     }
 }
 
@@ -159,54 +179,13 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
     })
 }
 
-/// A file that is to be: written beside its place, and put there when it is whole.
-pub struct NpyTarget {
-    path: PathBuf,
-    file: NamedTempFile,
-}
-
-impl NpyTarget {
-    /// Finds out that the file can be written, before anything is computed.
-    pub fn create(path: &Path) -> Result<Self, Failure> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        if path.file_name().is_none() || path.is_dir() {
-            return Err(unwritable(path, "it is a folder"));
-        }
-        if !folder.is_dir() {
-            return Err(unwritable(path, format!("there is no folder {}", folder.display())));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".falchion-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file: the process's mask takes away what it takes away.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder).map_err(|error| unwritable(path, error.kind()))?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    /// Writes the matrix in the order in which it lies; a batch of other than one as an array of three extents.
-    pub fn write(self, matrix: &HostMatrix) -> Result<(), Failure> {
-        let Self { path, file } = self;
-        let mut to = BufWriter::with_capacity(1 << 18, file);
-        spell(&mut to, matrix, &path)?;
-        let file = to.into_inner().map_err(|error| unwritable(&path, error.error()))?;
-        file.persist(&path).map_err(|error| unwritable(&path, error.error.kind()))?;
-        Ok(())
-    }
-}
-
-fn unwritable(path: &Path, because: impl ToString) -> Failure {
-    Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
+/// Writes a matrix in the order in which it lies; a batch of other than one as an array of three extents.
+pub fn write(target: Target, matrix: &HostMatrix) -> Result<(), Failure> {
+    target.write(|to, path| spell(to, matrix, path))
 }
 
 /// Header and numbers.
-fn spell(to: &mut impl Write, matrix: &HostMatrix, path: &Path) -> Result<(), Failure> {
+fn spell(to: &mut dyn Write, matrix: &HostMatrix, path: &Path) -> Result<(), Failure> {
     let number = match matrix.kind() {
         ElementKind::F64 => Number::F64,
         ElementKind::F16 => Number::F16,

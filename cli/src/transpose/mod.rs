@@ -9,8 +9,9 @@ use crate::{
     cuda::Place,
     failure::Failure,
     gemm::on,
-    npy::NpyTarget,
+    npy,
     progress::{during, timed},
+    target::Target,
     text,
 };
 use falchion::internals::{
@@ -36,7 +37,9 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
     }
     let extents = files.extents(args)?;
-    let target = args.out.as_deref().map(NpyTarget::create).transpose()?;
+    let inputs = [("--a-file", &args.a_file), ("--b-file", &args.b_file)];
+    let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let target = args.out.as_deref().map(|out| Target::beside(out, inputs)).transpose()?;
     let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
     let mut transpose = HostTranspose::poisoned(args.element, choice, &problem)?;
     during("reading operands", || {
@@ -59,7 +62,7 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     })?;
     let verdict = args.verify.then(|| during("verifying", || transpose.verify())).transpose()?;
     if let Some(target) = target {
-        during("writing", || target.write(&transpose.d))?;
+        during("writing", || npy::write(target, &transpose.d))?;
     }
     let report = Report { transpose: &transpose, on: on(kernel.is_some()), seconds, verdict: verdict.as_ref() };
     report.print(args, json)?;

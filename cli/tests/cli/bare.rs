@@ -55,3 +55,16 @@ fn help_names_what_exists() {
     }
     assert!(done(&["--version"]).starts_with("falchion "));
 }
+
+/// A prediction is said to be one, and knows that few tiles leave most of a GPU idle.
+#[test]
+fn the_ladder_predicts_by_waves() {
+    let small = done(&["ladder", "--on", "host", "--size", "256"]);
+    assert!(small.starts_with("f32, 256 x 256 x 256, by rows: predicted for an NVIDIA H200\n"), "{small}");
+    let rate = |text: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with("multistage")).unwrap();
+        line.split_whitespace().rev().nth(2).unwrap().parse().unwrap()
+    };
+    let large = done(&["ladder", "--on", "host", "--size", "2048"]);
+    assert!(rate(&small) < 2.0 && rate(&large) > 20.0, "{small}{large}");
+}

@@ -49,7 +49,35 @@ fn the_counts_add_up() {
         assert_eq!((&said["points"], &said["legal"], counts), (&json!(points), &json!(legal), points - legal), "{more}: {said}");
     }
     let text = done(&small("--dry-run --stages 2,17"));
-    assert_eq!(text, "16 points: 8 kernels, 8 refused\n 8  stages = # is out of range (# to #)\n");
+    assert!(text.starts_with("16 points: 8 kernels, 8 refused\n\naxes:\n --stages   2  2, 17  multistage\n --align-a"), "{text}");
+    assert!(text.ends_with("\nrefused:\n 8  stages = # is out of range (# to #)\n"), "{text}");
+}
+
+/// A dry run shows the axes, a sample, and for each problem the kernels that the model of time likes best, in its order.
+#[test]
+fn a_dry_run_says_what_would_be_tried() {
+    let said = object(&words(
+        "explore --dry-run --json --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096 --best 3",
+    ));
+    assert_eq!(said["sample"].as_array().unwrap().len(), 5);
+    assert!(said["axes"].as_array().unwrap().len() > 3);
+    let best = said["problems"][0]["predicted_best"].as_array().unwrap();
+    let times: Vec<f64> = best.iter().map(|kernel| kernel["predicted_time"].as_f64().unwrap()).collect();
+    assert!(times.len() == 3 && times[0] == 1.0 && times.is_sorted(), "{times:?}");
+    // What is chosen without exploring is among the first.
+    let text = done(&words("explore --dry-run --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096"));
+    assert!(text.contains("by the model of time, predicted") && text.contains("1.000"), "{text}");
+}
+
+/// A range stands for its whole numbers, both ends among them.
+#[test]
+fn ranges_of_values_are_lists() {
+    let list = object(&small("--dry-run --json --stages 2,3,4,5"));
+    for range in ["2-5", "2..5", "2,3-5", "2..3,4-5"] {
+        let said = object(&small(&format!("--dry-run --json --stages {range}")));
+        assert_eq!((&said["points"], &said["legal"]), (&list["points"], &list["legal"]), "{range}");
+    }
+    assert!(refused(&small("--dry-run --stages 5-2")).contains("--stages cannot be `5-2`"));
 }
 
 #[test]

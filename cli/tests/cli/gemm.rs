@@ -1,6 +1,6 @@
 //! `falchion gemm` without files: sizes, types, layouts, knobs, explanations.
 
-use crate::common::{done, falchion, object};
+use crate::common::{Matrix, done, falchion, folder, noted, object, refused, save};
 
 fn verified(args: &[&str]) -> serde_json::Value {
     let all = [&["gemm", "--on", "host", "--verify", "--json"], args].concat();
@@ -93,7 +93,7 @@ fn f32_on_tensor_cores_is_verified() {
 
 #[test]
 fn knobs_and_leading_dimensions_are_verified() {
-    let sizes = ["--m", "150", "--n", "70", "--k", "50", "--beta", "-0.5"];
+    let sizes = ["--m", "150", "--n", "70", "--k", "50"];
     for more in [
         &["--lda", "151", "--ldb", "64", "--ldc", "200"][..],
         &["--threadblock", "64x32x16", "--warp", "32x32x8", "--mainloop", "pipelined", "--stages", "2"],
@@ -103,7 +103,9 @@ fn knobs_and_leading_dimensions_are_verified() {
         &["--smem-a", "k+4", "--smem-b", "mn^3,2,0"],
         &["--arch", "sm70"],
         &["--cluster", "2x1"],
-        &["--epilogue", "relu(alpha*acc + beta*source)"],
+        &["--beta", "-0.5"],
+        &["--epilogue", "relu(alpha*acc + beta*source)", "--beta", "2"],
+        &["--epilogue", "s2 * acc + s7 * source", "--scalar", "2=0.1", "--scalar", "s7=-3"],
         &["--epilogue", "clamp(alpha*acc, -1, 1)"],
         &["--epilogue", "relu(alpha*acc + beta*source + bias_n)", "--c", "f32:row"],
         &["--epilogue", "multiply(acc, bias_m) + bias_n", "--checked", "--seed", "5"],
@@ -204,7 +206,7 @@ fn an_explanation_says_where_each_knob_came_from() {
     }
     assert!(text.contains("Barrier"), "{text}");
     let text = done(&["gemm", "--on", "host", "--explain", "--m", "5", "--n", "6", "--k", "7"]);
-    assert!(text.contains("exchanged") && text.contains("5 x 6 x 7, "), "{text}");
+    assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
 /// A flag's old name does what the new one does, and says so on stderr; the new one says nothing.
@@ -249,4 +251,88 @@ fn a_description_goes_out_and_comes_back() {
         let changed = object(&["gemm", "--on", "host", "--json", "--explain", "--desc", &name, "--stages", "2"]);
         assert_eq!(changed["description"]["family"]["simt"]["stages"], 2);
     }
+}
+
+/// An explanation for a GPU computes nothing, whatever the extents, unless it is asked to.
+#[test]
+fn an_explanation_computes_only_when_asked() {
+    let large = ["gemm", "--explain", "--m", "1000000", "--n", "1000000", "--k", "1000000"];
+    let said = done(&[&large[..], &["--for", "a100", "--a", "f32:row", "--c", "f32:row"]].concat());
+    let line =
+        |what: &str| said.lines().find(|line| line.trim_start().starts_with(what)).unwrap_or_else(|| panic!("{said}")).to_owned();
+    assert!(said.contains("1000000 x 1000000 x 1000000 on a100:"), "{said}");
+    assert!(line("--arch").contains("sm80"), "{said}");
+    assert!(line("waves").contains("108 multiprocessors"), "{said}");
+    assert!(!said.contains("GFLOP/s"), "{said}");
+    let hopper = object(&[&large[..], &["--for", "h200", "--a", "bf16:row", "--op", "tensorop", "--json"]].concat());
+    assert_eq!(hopper["explanation"]["for"], "h200");
+    assert!(hopper["explanation"]["problem"]["waves"].as_str().unwrap().contains("132 multiprocessors, 1 block each"));
+    let small = ["gemm", "--on", "host", "--explain", "--m", "40", "--n", "30", "--k", "20"];
+    assert!(!done(&small).contains("on the host"));
+    for run in ["--run", "--verify", "--checked"] {
+        assert!(done(&[&small[..], &[run]].concat()).contains("40 x 30 x 20, "), "{run}");
+    }
+    for (args, says) in [
+        (&["gemm", "--for", "h200"][..], "--explain"),
+        (&["gemm", "--run"], "--explain"),
+        (&["gemm", "--explain", "--for", "h300"], "possible values: h200, h100"),
+    ] {
+        let sentence = refused(args);
+        assert!(sentence.contains(says), "{sentence}");
+    }
+}
+
+/// What is verified is said: of a large product whole rows, unless all are asked for.
+#[test]
+fn how_much_was_verified_is_said() {
+    let sizes = ["gemm", "--on", "host", "--m", "200", "--n", "100", "--k", "401000", "--verify"];
+    let some = done(&sizes);
+    assert!(some.contains(" of 20000 elements, ") && some.contains(" whole rows of 200, "), "{some}");
+    assert!(some.contains("--verify all holds them all"), "{some}");
+    let all = done(&[&sizes[..], &["all"]].concat());
+    assert!(all.contains("verified: 20000 elements, "), "{all}");
+}
+
+/// A scalar that the epilogue reads is given, and one that is given is read.
+#[test]
+fn scalars_and_epilogues_agree() {
+    let product = ["gemm", "--m", "4", "--n", "4", "--k", "4"];
+    for (more, says) in [
+        (&["--epilogue", "s2 * acc"][..], "the epilogue, s2 * acc, reads s2, and it is not given; give --scalar 2=X"),
+        (&["--scalar", "2=1"], "--scalar 2=X is given, and the epilogue, alpha * acc + beta * source, does not read it"),
+        (&["--epilogue", "acc", "--alpha", "2"], "--alpha is given, and the epilogue, acc, does not read it"),
+        (&["--epilogue", "s2 * acc", "--scalar", "2=one"], "--scalar 2=one: it is not a number"),
+        (&["--epilogue", "s2 * acc", "--scalar", "8=1"], "--scalar 8=1: slots are 2 to 7"),
+        (&["--epilogue", "s2 * acc", "--scalar", "2"], "--scalar 2: it is SLOT=X"),
+        (&["--epilogue", "s2 * acc", "--scalar", "2=1", "--scalar", "2=1"], "it is given twice"),
+        (&["--a", "i8:row", "--c", "i32:row", "--alpha", "nan"], "--alpha is NaN, and D holds integers; give a finite number"),
+        (&["--a", "i8:row", "--c", "i32:row", "--beta", "-inf"], "--beta is -inf, and D holds integers"),
+    ] {
+        let sentence = refused(&[&product[..], more].concat());
+        assert!(sentence.contains(says), "{sentence}");
+    }
+}
+
+/// Without --a and --b the files say what A and B hold; C that would not be read is refused.
+#[test]
+fn files_say_what_they_hold() {
+    let folder = folder();
+    let save = |name: &str, descr: &str| save(&folder.path().join(name), &Matrix::random(4, 4, 1), descr, false);
+    let (double, single, byte) = (save("double.npy", "<f8"), save("single.npy", "<f4"), save("byte.npy", "|i1"));
+    for (a, b, types) in [
+        (&double, &double, ["f64:col", "f64:col", "f64:col"]),
+        (&double, &single, ["f64:col", "f64:col", "f64:col"]),
+        (&single, &single, ["f32:col", "f32:col", "f32:col"]),
+        (&byte, &byte, ["i8:col", "i8:col", "i32:col"]),
+    ] {
+        let said = done(&["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--explain", "--run"]);
+        for (flag, kind) in ["--a ", "--b ", "--c "].into_iter().zip(types) {
+            let line = said.lines().find(|line| line.trim_start().starts_with(flag)).unwrap();
+            assert!(line.contains(kind) && (flag == "--c " || line.contains("from a file")), "{said}");
+        }
+    }
+    let rounded = ["gemm", "--on", "host", "--a-file", &double, "--b-file", &double, "--a", "f16:row"];
+    noted(&rounded, "of 16 numbers were rounded to f16");
+    let sentence = refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
+    assert!(sentence.contains("would not read C; give --beta 1"), "{sentence}");
 }

@@ -121,7 +121,7 @@ fn a_caret_stands_under_the_fault() {
         ("größe(2)", 0, "`gr` is not a number"),
         ("(2,é)", 3, "not `é`"),
         ("volume((2,3))", 0, "`volume` is no function; there are flatten, "),
-        ("compose((2,3))", 0, "`compose` takes 2 arguments, not 1"),
+        ("compose((2,3))", 0, "`compose` takes 2 or more arguments, not 1"),
         ("(2,4):(1,2)(2,0)", 12, "2 is outside of the shape 2: the most is 1"),
         ("(2,4):(1,2)(8)", 12, "8 is outside of the shape (2,4): the most is 7"),
         ("(2,4):(1,2)(1,2,3)", 12, "does not fit the shape (2,4)"),
@@ -130,10 +130,9 @@ fn a_caret_stands_under_the_fault() {
         ("compose(20:2, (5,4))", 0, "the tiler has rank 2, and the layout 20:2 has rank 1"),
         ("size(swizzle(3,4,3))", 5, "a layout belongs here"),
         ("_", 0, "`_` stands in coordinates and tilers only"),
-        ("Sw<3,4,3> o (8,64):(64,1)", 0, "a swizzle stands before an offset and a layout"),
-        ("Sw<3,4> o _0 o (8,64):(64,1)", 0, "a swizzle is `Sw<B,M,S>`"),
+        ("Sw<3,4> o _0 o (8,64):(64,1)", 0, "`swizzle` takes 3 arguments, not 2"),
         ("Sw<3,4,2> o _0 o (8,64):(64,1)", 0, "the shift is at least the number of bits"),
-        ("Sw<3,4,3> o x o (8,64):(64,1)", 12, "the offset is a number"),
+        ("Sw<3,4,3> o x o (8,64):(64,1)", 12, "`x` is not a number"),
         ("Sw<3,4,3> o _0 o (8,64):(64,x)", 28, "`x` is not a number"),
     ] {
         let lines = refused(&[expression]);
@@ -169,4 +168,37 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg", "--element-bytes", "3"]).contains("it is 1, 2, 4, 8 or 16"));
     assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg"]).contains("/nowhere/x.svg"));
     assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));
+}
+
+/// CuTe's own names and its sign of a composition are read, and so is all that is printed.
+#[test]
+fn what_cute_writes_is_read() {
+    for (expression, printed) in [
+        ("composition((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)"),
+        ("(6,2):(8,2) o (4,3):(3,1)", "((2,2),3):((24,2),8)"),
+        ("20:2 o (5,4):(4,1) o 4:1", "4:8"),
+        ("make_layout(make_shape(4,3))", "(4,3):(1,4)"),
+        ("make_layout(make_shape(4,3), make_stride(3,1))", "(4,3):(3,1)"),
+        ("make_layout(4:2, 3:8)", "(4,3):(2,8)"),
+        ("local_tile((8,6):(1,8), (4,3), (1,1))", "(4,3):(1,8)"),
+        ("local_tile((8,6):(1,8), make_tile(4,3), make_coord(1,1))(0,0)", "28"),
+        ("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o _0 o (_8,_64):(_64,_1)"),
+        ("Sw<3,4,3>", "Sw<3,4,3>"),
+        ("Sw<3,4,3>(128)", "144"),
+        ("cosize(Sw<3,4,3> o _0 o (8,64):(64,1))", "512"),
+        ("composition(Sw<3,4,3> o _0 o (8,64):(64,1), (4,64))(2,0)", "144"),
+    ] {
+        let said = done(&["layout", expression]);
+        assert_eq!(said, format!("{printed}\n"), "{expression}");
+        assert_eq!(done(&["layout", printed]), said, "{expression}");
+    }
+    for (expression, says) in [
+        ("(4,3) o", "the expression ends where"),
+        ("Sw<3,4>", "`swizzle` takes 3 arguments, not 2"),
+        ("Sw<3,4,3", "this parenthesis is not closed"),
+        ("make_layout()", "a number, `_`, `(` or a function's name belongs here"),
+    ] {
+        let lines = refused(&[expression]);
+        assert!(lines[0].contains(says), "{expression}: {lines:?}");
+    }
 }

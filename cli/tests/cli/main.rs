@@ -8,5 +8,6 @@ mod explore;
 mod gemm;
 mod layout;
 mod npy;
+mod outputs;
 mod refusals;
 mod transpose;

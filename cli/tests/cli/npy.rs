@@ -1,6 +1,6 @@
 //! Operands and results in .npy files.
 
-use crate::common::{Matrix, done, folder, load, load_batch, npy, object, path, refused, save, save_batch};
+use crate::common::{Matrix, done, folder, load, load_batch, noted, npy, object, path, refused, save, save_batch};
 
 /// |got - want| is within k roundings of each product, and a few of the end.
 fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
@@ -95,11 +95,15 @@ fn numbers_are_rounded_to_nearest_even_once() {
     let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values }, "<f8", false);
     let b_file = save(&path(&folder, "b.npy").0, &Matrix { rows: 1, columns: 1, values: vec![1.0] }, "<f8", false);
     let (out, out_name) = path(&folder, "d.npy");
-    done(&["gemm", "--on", "host", "--a", "f16:row", "--a-file", &a_file, "--b-file", &b_file, "--out", &out_name]);
+    let product = |a: &str, a_file: &str| {
+        let args = ["gemm", "--on", "host", "--a", a, "--a-file", a_file, "--b-file", &b_file, "--out", &out_name];
+        noted(&args, "a.npy holds f64: 4 of 4 numbers were rounded to ");
+    };
+    product("f16:row", &a_file);
     assert_eq!(load(&out, 4, 1).2.values, [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0]);
     let a_file =
         save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values: vec![0.5, 1.5, -2.5, 3.4] }, "<f8", false);
-    done(&["gemm", "--on", "host", "--a", "i8:row", "--a-file", &a_file, "--b-file", &b_file, "--out", &out_name]);
+    product("i8:row", &a_file);
     assert_eq!(load(&out, 4, 1).2.values, [0.0, 2.0, -2.0, 3.0]);
 }
 
@@ -118,7 +122,8 @@ fn types_without_a_word_in_numpy_are_written_as_f32() {
         let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + hair, -1.0 - step / 2.0 - hair, 1e39, -1e39];
         let want = [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0 - step, most, -most];
         let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 2, columns: 3, values }, "<f8", false);
-        done(&["transpose", "--on", "host", "--type", name, "--a-file", &a_file, "--out", &out_name, "--verify"]);
+        let args = ["transpose", "--on", "host", "--type", name, "--a-file", &a_file, "--out", &out_name, "--verify"];
+        noted(&args, &format!("a.npy holds f64: 6 of 6 numbers were rounded to {name}\n"));
         let (descr, _, d) = load(&out, 3, 2);
         assert_eq!(descr, "<f4", "{name}");
         let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
@@ -168,7 +173,8 @@ fn files_of_a_batch_are_read_and_written() {
     }
     // What was written is read, and one product has two extents.
     let b_file = save(&path(&folder, "b.npy").0, &b[0], "<f4", false);
-    done(&["gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out", &out_name, "--verify"]);
+    let args = ["gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out", &out_name, "--verify"];
+    noted(&args, "the file of --a-file");
     assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
     done(&["gemm", "--on", "host", "--batch", "1", "--m", "5", "--b-file", &b_file, "--out", &out_name, "--verify"]);
     load(&out, 5, 12);
@@ -205,10 +211,11 @@ fn a_result_may_replace_an_operand() {
     let c = Matrix::random(5, 6, 9);
     let (c_path, c_file) = path(&folder, "c.npy");
     save(&c_path, &c, "<f8", false);
-    done(&[
+    let args = [
         "gemm", "--on", "host", "--a", "f64:row", "--c", "f64:row", "--k", "3", "--alpha", "0", "--beta", "2", "--c-file",
         &c_file, "--out", &c_file,
-    ]);
+    ];
+    noted(&args, "takes the place of");
     assert_eq!(load(&c_path, 5, 6).2.values, c.values.iter().map(|x| 2.0 * x).collect::<Vec<_>>());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
 }
@@ -264,7 +271,7 @@ fn what_is_no_operand_is_refused_by_name() {
         ("--b-file", "4", "3", "6", "holds 4 x 5 elements, and B, k x n, has 6 x 3"),
         ("--c-file", "5", "4", "6", "holds 4 x 5 elements, and C, m x n, has 5 x 4"),
     ] {
-        let sentence = refused(&["gemm", "--m", m, "--n", n, "--k", k, flag, &good]);
+        let sentence = refused(&["gemm", "--m", m, "--n", n, "--k", k, "--beta", "1", flag, &good]);
         assert!(sentence.starts_with(&good) && sentence.ends_with(says), "{sentence}");
     }
     let sentence = refused(&["gemm", "--a-file", &good, "--b-file", &good]);

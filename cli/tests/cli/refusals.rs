@@ -194,3 +194,31 @@ fn suites() {
     }
     assert!(refused(&["bench", "--suite", "no.jsonl"]).contains("the suite no.jsonl cannot be read: No such file"));
 }
+
+/// Under --json a refusal is an object on stdout, and the same sentence on stderr.
+#[test]
+fn refusals_are_objects_too() {
+    for args in [
+        &["gemm", "--m", "x", "--json"][..],
+        &["--json", "gemm", "--a", "f33:row"],
+        &["layout", "(1,2", "--json"],
+        &["--json", "bench", "--suite", "none.jsonl"],
+        &["--json", "frobnicate"],
+        &["--json", "gemm", "--explain", "--threadblock", "7x7x7"],
+    ] {
+        let output = crate::common::falchion(args);
+        let (said, text) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(said.trim_end(), format!("falchion: {}", object["refused"].as_str().unwrap()), "{args:?}");
+        assert_eq!(text.lines().count(), 1);
+    }
+}
+
+/// `help` is a command, as in other programs.
+#[test]
+fn help_is_a_command() {
+    use crate::common::done;
+    assert_eq!(done(&["help"]), done(&["--help"]));
+    assert_eq!(done(&["help", "layout"]), done(&["layout", "--help"]));
+}

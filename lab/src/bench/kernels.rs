@@ -46,7 +46,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
     let batch = problem.products();
-    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), description: None, extents, batch, knobs };
+    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), extents, batch, knobs, ..Request::default() };
     Ok(request.resolve(arch)?.desc.for_batch(batch))
 }
 

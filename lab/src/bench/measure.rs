@@ -169,7 +169,7 @@ impl Run {
 }
 
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and what is under way but for one group, and whether sums are promoted or A comes from registers.
-fn configuration(d: &GemmDesc) -> String {
+pub fn configuration(d: &GemmDesc) -> String {
     let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
     match d.family {
         FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),

@@ -2,8 +2,10 @@
 
 mod gemm;
 mod layouts;
+mod machine;
 mod transpose;
 
 pub use gemm::facts;
 pub use layouts::{StatedLayout, layouts, layouts_of_transpose, spelled};
+pub use machine::on_machine;
 pub use transpose::{TransposeChoice, TransposeExplanation, explain_transpose};

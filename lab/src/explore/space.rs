@@ -9,6 +9,8 @@ use falchion::{
 
 /// The most points of a space: more would take minutes to be looked at.
 const POINTS: u64 = 1 << 26;
+/// The most values of a range.
+const MOST_OF_RANGE: u32 = 1 << 10;
 
 /// Values for every knob of one family of kernels. What it holds is their Cartesian product.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -179,14 +181,14 @@ impl Space {
     }
 
     /// Narrows a knob, by its JSON name, to values given as texts of values parted by commas: `mainloop` chooses among the families,
-    /// every other knob takes the values in each of them.
+    /// every other knob takes the values in each of them. `2-8` and `2..8` are the whole numbers from 2 to 8.
     ///
     /// # Errors
     /// Those of [`set`](Self::set) and [`keep`](Self::keep).
     pub fn narrow<V: AsRef<str>>(&mut self, name: &str, texts: &[V]) -> Result<(), Error> {
         let mut values = Vec::new();
         for text in texts {
-            values.extend(self.parted(name, text.as_ref()));
+            values.extend(self.parted(name, text.as_ref()).into_iter().flat_map(range));
         }
         if name == "mainloop" { self.keep(name, &values) } else { self.set(name, &values) }
     }
@@ -294,4 +296,16 @@ impl Space {
 
 fn refuse(at: usize, text: &str, because: String) -> Error {
     Error::KnobText { flag: Pins::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+}
+
+/// The values of a range, `2-8` or `2..8`; what is no range is a value.
+fn range(text: &str) -> Vec<String> {
+    let ends = text.split_once("..").or_else(|| text.split_once('-'));
+    let ends = ends.and_then(|(first, last)| Some((first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?)));
+    match ends {
+        Some((first, last)) if first <= last && last - first < MOST_OF_RANGE => {
+            (first..=last).map(|value| value.to_string()).collect()
+        }
+        _ => vec![text.to_owned()],
+    }
 }

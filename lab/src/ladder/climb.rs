@@ -71,6 +71,14 @@ impl Climb {
     }
 }
 
+impl Climb {
+    /// Where the rates are from: measured on the device, or predicted for a machine.
+    pub fn place(&self) -> String {
+        let measured = self.rungs.iter().any(|rung| rung.measured.is_some());
+        format!("{} {}", if measured { "measured on" } else { "predicted for" }, self.on)
+    }
+}
+
 impl Reached {
     /// What was measured, or else what is predicted.
     pub fn tflops(&self) -> f64 {

@@ -8,6 +8,8 @@
 //! cycles = max(multiply-adds / 128, instructions / 4, wavefronts + lines, bytes / 64) + tiles * latency / (blocks side by side)
 //! ```
 //!
+//! A grid is as slow as the multiprocessor with the most tiles: of few tiles some multiprocessors have none.
+//!
 //! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
 //! is unrolled, it joins as many k's as make 16 bytes.
 //!
@@ -89,7 +91,18 @@ impl Machine {
             sectors * SECTOR_BYTES / self.l2_bytes,
         ];
         let cycles = bound.into_iter().fold(0.0, f64::max) + self.waiting(program, products);
-        Ok(2.0 * products / (cycles / self.multiprocessors / self.hertz) / 1e12)
+        Ok(2.0 * products / (cycles / self.busy(program, products) / self.hertz) / 1e12)
+    }
+
+    /// Multiprocessors that work, on the average until the last one is done: the busiest has a whole number of tiles. The product is square.
+    fn busy(&self, program: &Program, products: f64) -> f64 {
+        let tile = match program {
+            Program::Textbook(_) => Textbook::TILE,
+            Program::Gemm(d) => d.base().tiles.block,
+        };
+        let size = products.cbrt().round();
+        let tiles = (size / f64::from(tile.m)).ceil() * (size / f64::from(tile.n)).ceil();
+        if tiles > 0.0 { tiles / (tiles / self.multiprocessors).ceil() } else { self.multiprocessors }
     }
 
     /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-block.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 use falchion::{
-    internals::{Fault, Kind, Node, parse},
-    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Swizzle, Tiler},
+    internals::{Fault, Kind, Node, parse, pointed},
+    layout::algebra::{Composed, Coordinate, Layout, LayoutError, Swizzle, Tiler},
 };
 
 /// What an expression stands for. Prints on one line.
@@ -54,9 +54,7 @@ pub struct ExpressionError {
 
 impl fmt::Display for ExpressionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown: String = self.text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
-        let before = self.text.get(..self.at).unwrap_or(&self.text).chars().count();
-        write!(f, "{}\n  {shown}\n  {:before$}^", self.because, "")
+        write!(f, "{}\n{}", self.because, pointed(&self.text, self.at))
     }
 }
 
@@ -65,9 +63,9 @@ impl core::error::Error for ExpressionError {}
 /// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate or a slice, or a
 /// function of those.
 ///
-/// Functions: `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `compose(L, tiler)`, `complement(L)`, `complement(L,
+/// Functions: `make_layout(shape)`, `make_layout(shape, stride)`, `make_layout(L, ..)`, `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `composition(L, tiler)`, which is `L o tiler`, and `compose`, `complement(L)`, `complement(L,
 /// n)`, `logical_divide`, `zipped_divide`, `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L,
-/// tiler)`, `blocked_product(L, L)`, `raked_product(L, L)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`,
+/// tiler)`, `blocked_product(L, L)`, `raked_product(L, L)`, `local_tile(L, tiler, coordinate)`, `local_partition(L, threads, thread)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`,
 /// `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. A tuple alone is the compact layout of that shape; where a tiler stands it is a
 /// shape, which acts mode by mode as in CuTe.
 ///
@@ -77,6 +75,9 @@ impl core::error::Error for ExpressionError {}
 /// ```
 /// use falchion_lab::layout::expression::evaluate;
 /// assert_eq!(evaluate("compose((6,2):(8,2), (4,3):(3,1))")?.to_string(), "((2,2),3):((24,2),8)");
+/// assert_eq!(evaluate("(6,2):(8,2) o (4,3):(3,1)")?.to_string(), "((2,2),3):((24,2),8)");
+/// assert_eq!(evaluate("local_tile(make_layout(make_shape(8,6)), (4,3), (1,1))")?.to_string(), "(4,3):(1,8)");
+/// assert_eq!(evaluate("size(Sw<3,4,3> o _0 o (8,64):(64,1))")?.to_string(), "512");
 /// assert_eq!(evaluate("(2,4):(1,2)(1,3)")?.to_string(), "7");
 /// assert_eq!(evaluate("compose(swizzle(3,4,3), (8,64):(64,1))(2,0)")?.to_string(), "144");
 /// assert_eq!(evaluate("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)")?.to_string(), "Sw<3,4,3> o _0 o (_8,_64):(_64,_1)");
@@ -86,33 +87,7 @@ impl core::error::Error for ExpressionError {}
 /// ```
 pub fn evaluate(text: &str) -> Result<Value, ExpressionError> {
     let placed = |(at, because): Fault| ExpressionError { text: text.to_owned(), at, because };
-    let evaluated = if text.trim_start().starts_with("Sw<") { printed(text) } else { parse(text).and_then(|node| value(&node)) };
-    evaluated.map_err(placed)
-}
-
-/// `Sw<B,M,S> o N o L`, as a layout behind a swizzle prints.
-fn printed(text: &str) -> Result<Value, Fault> {
-    let begins = text.len() - text.trim_start().len();
-    let mut parts = text.splitn(3, " o ");
-    let (Some(first), Some(number), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err((begins, "a swizzle stands before an offset and a layout: `Sw<3,4,3> o _0 o (8,64):(64,1)`".into()));
-    };
-    let (after_swizzle, after_offset) = (first.len() + 3, text.len() - rest.len());
-    let parameters = first.trim().strip_prefix("Sw<").and_then(|inner| inner.strip_suffix('>'));
-    let parameters = parameters.map(|inner| inner.split(',').map(|one| one.trim().parse::<u32>()).collect::<Result<Vec<_>, _>>());
-    let Some(Ok(parameters)) = parameters else { return Err((begins, "a swizzle is `Sw<B,M,S>`, of three numbers".into())) };
-    let &[bits, base, shift] = parameters.as_slice() else {
-        return Err((begins, "a swizzle is `Sw<B,M,S>`, of three numbers".into()));
-    };
-    let spelled = number.trim();
-    let value = spelled.strip_prefix('_').unwrap_or(spelled).parse::<u64>();
-    let value = value.map_err(|_| (after_swizzle, "the offset is a number, `_0` for one".to_owned()))?;
-    let offset = if spelled.starts_with('_') { Int::fixed(value) } else { Int::dynamic(value) };
-    let moved = |(at, because): Fault| (at + after_offset, because);
-    let layout = parse(rest).and_then(|node| layout(&node)).map_err(moved)?;
-    let refused = |refusal: LayoutError| (begins, refusal.to_string());
-    let swizzle = Swizzle::new(bits, base, shift).map_err(refused)?;
-    Composed::new(swizzle, offset, layout).map(Value::Composed).map_err(refused)
+    parse(text).and_then(|node| value(&node)).map_err(placed)
 }
 
 fn value(node: &Node) -> Result<Value, Fault> {
@@ -149,7 +124,7 @@ fn applied(node: &Node, to: Value, arguments: &[Node]) -> Result<Value, Fault> {
     match to {
         Value::Layout { layout, offset } => match layout.slice(&coordinate).map_err(place)? {
             (Some(layout), more) => Ok(Value::Layout { layout, offset: offset + more }),
-            (None, at) => Ok(Value::Number(at)),
+            (None, at) => Ok(Value::Number(offset + at)),
         },
         Value::Composed(composed) => match composed.slice(&coordinate).map_err(place)? {
             (Some(composed), _) => Ok(Value::Composed(composed)),
@@ -201,8 +176,7 @@ fn tiler(node: &Node) -> Result<Tiler, Fault> {
 
 /// Operations on a layout and a tiler.
 type ByTiler = fn(&Layout, &Tiler) -> Result<Layout, LayoutError>;
-const BY_TILER: [(&str, ByTiler); 7] = [
-    ("compose", Layout::compose_by),
+const BY_TILER: [(&str, ByTiler); 6] = [
     ("logical_divide", Layout::logical_divide),
     ("zipped_divide", Layout::zipped_divide),
     ("tiled_divide", Layout::tiled_divide),
@@ -234,6 +208,27 @@ fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|(known, _)| *known == name).map(|(_, f)| *f)
 }
 
+/// Layouts composed from the left; a swizzle, an offset and a layout are one behind a swizzle.
+fn composition(node: &Node, parts: &[Node], first: &Node) -> Result<Value, Fault> {
+    let refused = at(node);
+    // A tuple or a number alone is a shape.
+    let whole = |node: &Node| match node.kind {
+        Kind::Call(..) | Kind::Apply(..) => value(node),
+        _ => layout(node).map(Value::from),
+    };
+    if let ([_, Node { kind: Kind::Int(offset), .. }, last], Kind::Call(..)) = (parts, &first.kind)
+        && let Value::Swizzle(swizzle) = value(first)?
+    {
+        return Composed::new(swizzle, *offset, layout(last)?).map(Value::Composed).map_err(refused);
+    }
+    parts[1..].iter().try_fold(whole(first)?, |left, right| match left {
+        Value::Swizzle(swizzle) => Composed::from(layout(right)?).swizzled(swizzle).map(Value::Composed).map_err(refused),
+        Value::Composed(composed) => composed.compose_by(&tiler(right)?).map(Value::Composed).map_err(refused),
+        Value::Layout { layout, .. } => layout.compose_by(&tiler(right)?).map(Value::from).map_err(refused),
+        Value::Number(_) => fault(first, "a layout belongs here, not a number"),
+    })
+}
+
 fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
     let refused = at(node);
     match (name, arguments) {
@@ -248,12 +243,24 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
             of.complement(target).map(Value::from).map_err(refused)
         }
         ("coalesce", [of, profile]) => layout(of)?.coalesce_by(&profile.int_tuple()?).map(Value::from).map_err(refused),
-        ("compose", [left, right]) if matches!(&left.kind, Kind::Call(..) | Kind::Apply(..)) => match value(left)? {
-            Value::Swizzle(swizzle) => Composed::from(layout(right)?).swizzled(swizzle).map(Value::Composed).map_err(refused),
-            Value::Composed(composed) => composed.compose_by(&tiler(right)?).map(Value::Composed).map_err(refused),
-            Value::Layout { layout, .. } => layout.compose_by(&tiler(right)?).map(Value::from).map_err(refused),
-            Value::Number(_) => fault(left, "a layout belongs here, not a number"),
-        },
+        // CuTe's name, and the one that it had here before.
+        ("composition" | "compose", parts @ [first, _, ..]) => composition(node, parts, first),
+        ("make_layout", [shape]) => Layout::compact(&shape.int_tuple()?).map(Value::from).map_err(refused),
+        ("make_layout", [shape, stride]) if shape.int_tuple().is_ok() => {
+            Layout::new(shape.int_tuple()?, stride.int_tuple()?).map(Value::from).map_err(refused)
+        }
+        ("make_layout", modes) => {
+            let modes = modes.iter().map(layout).collect::<Result<Vec<_>, _>>()?;
+            Layout::concat(modes).map(Value::from).map_err(refused)
+        }
+        ("local_tile", [of, by, place]) => {
+            let (layout, offset) = layout(of)?.local_tile(&tiler(by)?, &coordinate(place)?).map_err(refused)?;
+            Ok(Value::Layout { layout, offset })
+        }
+        ("local_partition", [of, threads, thread]) => {
+            let (layout, offset) = layout(of)?.local_partition(&self::layout(threads)?, number(thread)?).map_err(refused)?;
+            Ok(Value::Layout { layout, offset })
+        }
         (name, [one]) => match (named(&OF_ONE, name), named(&MEASURES, name)) {
             (Some(f), _) => f(&layout(one)?).map(Value::from).map_err(refused),
             (_, Some(f)) => match value(one) {
@@ -277,7 +284,17 @@ fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
     let one = OF_ONE.iter().map(|(name, _)| *name).chain(MEASURES.iter().map(|(name, _)| *name));
     let two = BY_TILER.iter().map(|(name, _)| *name).chain(OF_TWO.iter().map(|(name, _)| *name));
     let counts = one.map(|name| (name, "1")).chain(two.map(|name| (name, "2"))).filter(|(name, _)| *name != "coalesce");
-    let known: Vec<_> = counts.chain([("coalesce", "1 or 2"), ("complement", "1 or 2"), ("swizzle", "3")]).collect();
+    let others = [
+        ("coalesce", "1 or 2"),
+        ("complement", "1 or 2"),
+        ("composition", "2 or more"),
+        ("compose", "2 or more"),
+        ("make_layout", "1 or more"),
+        ("local_tile", "3"),
+        ("local_partition", "3"),
+        ("swizzle", "3"),
+    ];
+    let known: Vec<_> = counts.chain(others).collect();
     match known.iter().find(|(known, _)| *known == name) {
         Some((_, count)) => fault(node, format!("`{name}` takes {count} arguments, not {given}")),
         None => {

@@ -120,7 +120,7 @@ impl HostMatrix {
     }
 
     /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called in
-    /// C order or in Fortran order, which need not be the matrix's.
+    /// C order or in Fortran order, which need not be the matrix's. Returns how many were rounded to another number.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.
@@ -128,21 +128,25 @@ impl HostMatrix {
         &mut self,
         order: Order,
         mut next: impl FnMut(usize, usize) -> Result<f64, F>,
-    ) -> Result<(), F> {
+    ) -> Result<u64, F> {
         let (kind, places) = (self.kind(), self.places(order));
         let slice = self.slice_mut()?;
-        let set = |elements: &mut dyn FnMut(usize, f64)| {
+        let set = |elements: &mut dyn FnMut(usize, f64) -> bool| {
+            let mut rounded = 0;
             for (row, column, place) in places {
-                elements(place, next(row, column)?);
+                rounded += u64::from(elements(place, next(row, column)?));
             }
-            Ok(())
+            Ok(rounded)
         };
-        fn writer<E: Number>(slice: HostSliceMut<'_>) -> Result<impl FnMut(usize, f64), Error> {
+        // Sets an element; returns whether another number is there.
+        fn writer<E: Number>(slice: HostSliceMut<'_>) -> Result<impl FnMut(usize, f64) -> bool, Error> {
             let elements = slice.of::<E>()?;
-            Ok(|place: usize, x: f64| {
-                if let Some(element) = elements.get_mut(place) {
+            Ok(|place: usize, x: f64| match elements.get_mut(place) {
+                Some(element) => {
                     *element = E::nearest(x);
+                    E::exact(*element) != x && !x.is_nan()
                 }
+                None => false,
             })
         }
         with_element!(kind, E => set(&mut writer::<E>(slice)?))

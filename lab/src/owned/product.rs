@@ -125,6 +125,18 @@ impl HostProduct {
     /// # Errors
     /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
     pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
+        self.verify_rows(desc, false)
+    }
+
+    /// The same of every element, however long it takes.
+    ///
+    /// # Errors
+    /// Those of [`verify`](Self::verify).
+    pub fn verify_all(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
+        self.verify_rows(desc, true)
+    }
+
+    fn verify_rows(&self, desc: &GemmDesc, all: bool) -> Result<Verdict, Error> {
         let c = match &self.c {
             Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
             Source::None => None,
@@ -133,7 +145,11 @@ impl HostProduct {
         let (problem, vectors) = (self.problem(), self.vectors.as_ref().try_map(|_, vector| vector.slice())?);
         let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()?, vectors };
         let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
-        if multiplied <= ALL_ROWS { verify::check(&claim) } else { verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0) }
+        if all || multiplied <= ALL_ROWS {
+            verify::check(&claim)
+        } else {
+            verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0)
+        }
     }
 }
 

@@ -55,6 +55,7 @@ use falchion::{
     epilogue::Beside,
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
+        host::progress::Gauge,
         operand::Vectors,
     },
 };
@@ -79,6 +80,9 @@ pub struct Claim<'a> {
     /// Vectors that the epilogue reads.
     pub vectors: Vectors<HostSlice<'a>>,
 }
+
+/// Pieces of D that checks compare.
+pub static COMPARED: Gauge = Gauge::new();
 
 /// Checks every element of D, of each product of a batch.
 ///
@@ -142,7 +146,12 @@ impl<'a> Claim<'a> {
         let columns: Vec<usize> = (0..call.n).collect();
         let tasks: Vec<_> =
             rows.chunks(reference::ROWS).flat_map(|rows| columns.chunks(reference::COLUMNS).map(move |c| (rows, c))).collect();
-        tasks.into_par_iter().map(|(rows, columns)| job.compare(rows, columns)).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
+        COMPARED.expect(tasks.len() as u64);
+        let compare = |(rows, columns): (&[usize], &[usize])| {
+            COMPARED.advance();
+            job.compare(rows, columns)
+        };
+        tasks.into_par_iter().map(compare).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
     /// The call of one product whose result D is said to be: what D held before is a matrix of its own.

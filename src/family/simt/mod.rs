@@ -22,7 +22,7 @@ use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
-    threadblock::{MmaBase, WorkKind},
+    threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 use std::sync::Arc;
 
@@ -74,7 +74,8 @@ impl SimtDesc {
     }
 
     pub(super) const fn features(&self) -> Features {
-        Features { transposed: 0, columns: self.knobs.warp.n, pingpong: false }
+        let overlaps = !matches!(self.knobs.mainloop, MainloopKind::SingleStage);
+        Features { transposed: 0, rows: self.knobs.warp.m, columns: self.knobs.warp.n, overlaps, pingpong: false }
     }
 }
 

@@ -93,7 +93,9 @@ impl WarpSpecializedDesc {
     pub(super) fn features(&self) -> Features {
         Features {
             transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
+            rows: 64,
             columns: self.knobs.instruction.n,
+            overlaps: true,
             pingpong: self.knobs.schedule == ScheduleKind::Pingpong,
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     host::{
         machine::{ClusterWork, run},
         operands::{Matrix, Operands, Product},
+        progress::BLOCKS,
     },
     numeric::Instruction,
     operand::OperandKind,
@@ -40,7 +41,9 @@ pub(super) fn products(
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
+    BLOCKS.expect(work.clusters.into());
     for cluster in 0..work.clusters {
+        BLOCKS.advance();
         let mut numbers = Numbers {
             program,
             matrices: *matrices,

@@ -22,6 +22,15 @@ pub fn done(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Runs the binary, which has to do what it is asked, and to say this on stderr, in notes alone; returns its stdout.
+pub fn noted(args: &[&str], part: &str) -> String {
+    let output = falchion(args);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
+    assert!(said.contains(part) && said.lines().all(|line| line.starts_with("note: ")), "{args:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// Runs the binary, which has to print one object and nothing else.
 pub fn object(args: &[&str]) -> serde_json::Value {
     let text = done(args);

@@ -1,0 +1,52 @@
+//! alpha, beta, s2 .. s7: what the flags say, and what the epilogue reads.
+
+use crate::{args::GemmArgs, failure::Failure};
+use falchion::{
+    desc::GemmDesc,
+    epilogue::{EpilogueDesc, Op, SCALARS},
+};
+
+/// The scalars of a product: alpha is 1 and beta 0 where no flag says otherwise.
+pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
+    let (mut given, epilogue) = ([None; SCALARS], &desc.class.output.epilogue);
+    (given[0], given[1]) = (args.alpha, args.beta);
+    for text in &args.scalars {
+        let refuse = |because: &str| Failure::refused(format!("--scalar {text}: {because}"));
+        let (slot, value) = text.split_once('=').ok_or_else(|| refuse("it is SLOT=X, 2=0.1 for one"))?;
+        let slot = slot.trim_start_matches('s').parse().ok().filter(|slot| (2..SCALARS).contains(slot));
+        let slot = slot.ok_or_else(|| refuse("slots are 2 to 7; slots 0 and 1 are --alpha and --beta"))?;
+        let value = value.parse().map_err(|_| refuse("it is not a number"))?;
+        if given[slot].replace(value).is_some() {
+            return Err(refuse("it is given twice"));
+        }
+    }
+    let integers = desc.user_types().c.is_integer();
+    let mut scalars = [0.0; SCALARS];
+    for (slot, scalar) in scalars.iter_mut().enumerate() {
+        let flag = match slot {
+            0 => "--alpha".to_owned(),
+            1 => "--beta".to_owned(),
+            _ => format!("--scalar {slot}=X"),
+        };
+        *scalar = match (given[slot], has(epilogue, slot)) {
+            (Some(_), false) => {
+                return Err(Failure::refused(format!("{flag} is given, and the epilogue, {epilogue}, does not read it")));
+            }
+            (None, true) if slot > 1 => {
+                return Err(Failure::refused(format!(
+                    "the epilogue, {epilogue}, reads s{slot}, and it is not given; give {flag}"
+                )));
+            }
+            (Some(value), true) if integers && !f64::is_finite(value) => {
+                return Err(Failure::refused(format!("{flag} is {value}, and D holds integers; give a finite number")));
+            }
+            (value, _) => value.unwrap_or(if slot == 0 { 1.0 } else { 0.0 }),
+        };
+    }
+    Ok(scalars)
+}
+
+/// Whether the epilogue has a scalar.
+fn has(epilogue: &EpilogueDesc, slot: usize) -> bool {
+    epilogue.ops().iter().any(|op| matches!(op, Op::Scalar(at) if usize::from(*at) == slot))
+}

@@ -1,0 +1,123 @@
+//! Files that are to be: written beside their place, and put there when they are whole.
+
+use crate::{
+    failure::Failure,
+    interrupt::{strike, unfinished},
+    print,
+};
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// A file that is to be.
+pub struct Target {
+    path: PathBuf,
+    to: Option<To>,
+}
+
+/// Where bytes go first.
+enum To {
+    /// Into a file beside the place.
+    Beside(NamedTempFile),
+    /// To a device or a pipe, which nothing can take the place of.
+    Through(File),
+}
+
+impl Target {
+    /// Finds out that the file can be written, before anything is computed.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        // A link stays one, and what it points at is written.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if path.file_name().is_none() || path.is_dir() {
+            return Err(unwritable(&path, "it is a folder"));
+        }
+        if path.exists() && !path.is_file() {
+            let file = File::options().write(true).open(&path).map_err(|error| unwritable(&path, error))?;
+            return Ok(Self { path, to: Some(To::Through(file)) });
+        }
+        if !folder.is_dir() {
+            return Err(unwritable(&path, format!("there is no folder {}", folder.display())));
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".falchion-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the process's mask takes away what it takes away.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let mut list = unfinished();
+        let file = builder.tempfile_in(folder).map_err(|error| unwritable(&path, error.kind()))?;
+        list.push(file.path().to_owned());
+        Ok(Self { path, to: Some(To::Beside(file)) })
+    }
+
+    /// The same, and says on stderr which of the files that are read it takes the place of, by their flags.
+    pub fn beside<'i>(path: &Path, inputs: impl IntoIterator<Item = (&'i str, &'i Path)>) -> Result<Self, Failure> {
+        let target = Self::create(path)?;
+        for (flag, input) in inputs {
+            if fs::canonicalize(input).is_ok_and(|input| input == target.path) {
+                print::error(&format!("note: --out takes the place of {}, the file of {flag}", input.display()));
+            }
+        }
+        Ok(target)
+    }
+
+    /// Writes the file, and puts it in its place.
+    pub fn write(mut self, bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>) -> Result<(), Failure> {
+        match self.to.take() {
+            Some(To::Beside(mut file)) => {
+                let done = buffered(&mut file, &self.path, bytes);
+                let mut list = unfinished();
+                strike(&mut list, file.path());
+                done?;
+                file.persist(&self.path).map_err(|error| unwritable(&self.path, error.error.kind()))?;
+            }
+            Some(To::Through(mut file)) => buffered(&mut file, &self.path, bytes)?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Writes a text.
+    pub fn text(self, text: &str) -> Result<(), Failure> {
+        self.write(|to, path| to.write_all(text.as_bytes()).map_err(|error| unwritable(path, error)))
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some(To::Beside(file)) = self.to.take() {
+            let mut list = unfinished();
+            strike(&mut list, file.path());
+            drop(file);
+        }
+    }
+}
+
+fn buffered(
+    to: &mut impl Write,
+    path: &Path,
+    bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut to = BufWriter::with_capacity(1 << 18, to);
+    bytes(&mut to, path)?;
+    to.flush().map_err(|error| unwritable(path, error))
+}
+
+/// Writes a text to a file, whatever was there.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    Target::create(path)?.text(text)
+}
+
+/// That a file cannot be written, and why.
+pub fn unwritable(path: &Path, because: impl ToString) -> Failure {
+    Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
+}

@@ -1,0 +1,93 @@
+//! Where answers go: full disks, folders that are not there, interrupts.
+
+use crate::common::{folder, refused};
+use std::{
+    fs,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// A device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_no_success() {
+    for args in [&["layout", "(4,4):(4,1)"][..], &["gemm", "--explain", "--json"], &["--help"], &["banks"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_falchion")).args(args).stdout(full).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.starts_with("falchion: stdout cannot be written: No space left"), "{args:?}: {said}");
+    }
+    for args in [
+        &["layout", "(4,4):(4,1)", "--svg", "/dev/full"][..],
+        &["gemm", "--m", "8", "--n", "8", "--k", "8", "--out", "/dev/full"],
+    ] {
+        let sentence = refused(args);
+        assert!(sentence.starts_with("/dev/full cannot be written: No space left"), "{sentence}");
+    }
+}
+
+/// What cannot be written is refused before anything is computed.
+#[test]
+fn a_folder_that_is_not_there_is_refused_at_once() {
+    let folder = folder();
+    let nowhere = folder.path().join("no/x.svg");
+    let nowhere = nowhere.to_str().unwrap();
+    for args in [
+        &["ladder", "--on", "host", "--svg", nowhere][..],
+        &["layout", "(4,4):(4,1)", "--svg", nowhere],
+        &["gemm", "--m", "100000", "--n", "100000", "--k", "1", "--out", nowhere],
+    ] {
+        let sentence = refused(args);
+        assert!(sentence.contains("cannot be written: there is no folder"), "{sentence}");
+    }
+}
+
+/// A link is written through, and stays one.
+#[cfg(unix)]
+#[test]
+fn a_link_stays_one() {
+    let folder = folder();
+    let (real, link) = (folder.path().join("real.svg"), folder.path().join("link.svg"));
+    fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    crate::common::done(&["layout", "(4,4):(4,1)", "--svg", link.to_str().unwrap()]);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().starts_with("<svg "));
+}
+
+/// INT, TERM and HUP end a command as they always do, and leave no file; one that was to be ignored is.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    use std::os::unix::process::ExitStatusExt;
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let folder = folder();
+        let out = folder.path().join("d.npy");
+        let left = || fs::read_dir(folder.path()).unwrap().count();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_falchion"));
+        command.args(["gemm", "--on", "host", "--checked", "--m", "3000", "--n", "3000", "--k", "3000", "--out"]).arg(&out);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while left() == 0 {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it has not begun");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().signal(), Some(number), "{name}");
+        assert_eq!(left(), 0, "{name}");
+    }
+}
+
+/// What echoes a long input cuts it, and points at the fault.
+#[test]
+fn long_inputs_are_cut() {
+    let long = "acc + ".repeat(20_000) + "acc";
+    let blanks = format!("(4,4){}:(4,1)x", " ".repeat(70_000));
+    for args in [&["gemm", "--epilogue", &long][..], &["gemm", "--a", &long], &["layout", &blanks], &["gemm", "--desc", &long]] {
+        let output = crate::common::falchion(args);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.len() < 1200 && !said.contains("panicked"), "{} bytes: {said}", said.len());
+    }
+}

@@ -1,0 +1,28 @@
+//! GPUs by name: what is explained for one that is not here.
+//!
+//! Source: the tables of NVIDIA's architecture white papers; the limits are those of the architecture, the multiprocessors the product's.
+
+use falchion::arch::{ArchKind, Machine};
+
+/// Names and limits, the newest architecture first.
+pub const GPUS: [(&str, Machine); 15] = [
+    ("h200", of(ArchKind::Sm90, 132)),
+    ("h100", of(ArchKind::Sm90, 132)),
+    ("h100-pcie", of(ArchKind::Sm90, 114)),
+    ("rtx4090", of(ArchKind::Sm89, 128)),
+    ("rtx4080", of(ArchKind::Sm89, 76)),
+    ("l40s", of(ArchKind::Sm89, 142)),
+    ("l4", of(ArchKind::Sm89, 58)),
+    ("rtx3090", of(ArchKind::Sm86, 82)),
+    ("a40", of(ArchKind::Sm86, 84)),
+    ("a10", of(ArchKind::Sm86, 72)),
+    ("a100", of(ArchKind::Sm80, 108)),
+    ("a30", of(ArchKind::Sm80, 56)),
+    ("rtx2080ti", of(ArchKind::Sm75, 68)),
+    ("t4", of(ArchKind::Sm75, 40)),
+    ("v100", of(ArchKind::Sm70, 80)),
+];
+
+const fn of(arch: ArchKind, multiprocessors: u32) -> Machine {
+    Machine { multiprocessors, ..arch.machine() }
+}
