@@ -1,7 +1,7 @@
 //! Products on a device, and what is there to compute them.
 
 use crate::{args::On, failure::Failure};
-use cudarc::driver::CudaStream;
+use falchion::cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::ArchKind,
