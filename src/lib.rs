@@ -67,6 +67,9 @@ pub mod threadblock;
 pub mod warp;
 mod words;
 
+/// The cudarc that Falchion is built with. A program that names its types through this needs no cudarc of its own, which could name another CUDA.
+#[cfg(feature = "cuda")]
+pub use cudarc;
 pub use error::Error;
 pub use refusal::Refusal;
 

@@ -4,7 +4,7 @@ use crate::{
     args::{NamedMachine, On},
     failure::Failure,
 };
-use cudarc::driver::CudaStream;
+use falchion::cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::{ArchKind, Machine},

@@ -11,6 +11,7 @@ mod contract;
 mod counters;
 mod f32_accurate;
 mod fast_equals_checked;
+#[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mutants;
 mod promotion;

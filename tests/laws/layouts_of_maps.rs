@@ -25,7 +25,7 @@ use falchion::{
     numeric::{ElementKind, EmulationKind, emulation::EmulationBlocks},
     shape::Mn,
     threadblock::{
-        Along, BoxedTile, ClusterTiles, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, SwizzleMode,
+        Along, BoxedTile, ClusterTiles, Pipeline, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, SwizzleMode,
         TensorMapDesc, TileOrder, Work, WorkKind,
     },
     warp::{
@@ -303,7 +303,16 @@ fn a_mutated_layout_breaks_the_law() {
 fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
     let layout = Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
     affine("a layout's", &layout)?;
-    let ring = crate::harness::ring_kernel::ring(4, None);
+    let ring = Pipeline {
+        stages: 4,
+        stage_bytes: [16384, 8192],
+        consumers: 2,
+        pingpong: false,
+        multicast: None,
+        staging_buffers: 2,
+        staging_bytes: 4096,
+        source: false,
+    };
     let (layout_of_ring, position) = (PipelineLayout(ring), RingPosition { stages: 4 });
     let tabled = Tabled::of(&layout);
     let maps: [&dyn IndexMap; 3] = [&layout_of_ring, &position, &tabled];

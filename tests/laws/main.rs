@@ -7,6 +7,7 @@ mod harness;
 mod batches;
 mod compile_errors;
 mod completions;
+#[cfg(feature = "cuda")]
 mod cubin_cache;
 mod emulation_layout;
 mod epilogue_vectors;

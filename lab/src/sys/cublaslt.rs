@@ -1,6 +1,6 @@
 //! cuBLASLt: every algorithm its heuristic offers, with the compute type said aloud.
 //!
-//! Types and numbers are cudarc's, of CUDA 13; the library is 12 or 13, opened at run time and not needed to build.
+//! Types and numbers are cudarc's, of CUDA 12 or 13; so is the library, opened at run time and not needed to build.
 #![allow(unsafe_code)]
 
 mod codes;

@@ -42,8 +42,10 @@ mod verdict;
 
 pub use buffer::HostBuffer;
 pub use epilogue::USER_ULPS;
+pub(crate) use fill::of_batch;
+#[cfg(feature = "cuda")]
+pub(crate) use fill::order_of;
 pub use fill::{Distribution, Fill, draw};
-pub(crate) use fill::{of_batch, order_of};
 pub use number::poison;
 pub use verdict::{Element, Verdict};
 

@@ -1,10 +1,11 @@
-//! The house: floors, circles, names, paths, sizes, twins, words. Each exception has its reason beside it.
+//! The house: floors, circles, names, paths, sizes, twins, versions, words. Each exception has its reason beside it.
 
 mod floors;
 mod names;
 mod paths;
 mod sizes;
 mod twins;
+mod versions;
 mod words;
 
 use std::{

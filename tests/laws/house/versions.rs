@@ -1,0 +1,40 @@
+//! Versions of CUDA: the library, the laboratory and the command line have the same ones, each by default the same one, and build.rs
+//! knows them all.
+
+use super::root;
+use std::{collections::BTreeSet, fs};
+
+/// Where a version is a feature.
+const MANIFESTS: [&str; 3] = ["Cargo.toml", "lab/Cargo.toml", "cli/Cargo.toml"];
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).expect(path)
+}
+
+/// The versions of a manifest: its keys that are `cuda-` and a number.
+fn features(manifest: &str) -> BTreeSet<&str> {
+    let keys = manifest.lines().filter_map(|line| line.split_once(" = ").map(|(key, _)| key));
+    keys.filter(|key| key.starts_with("cuda-1")).collect()
+}
+
+/// The versions that build.rs holds; the one that its sentence recommends is one of them.
+fn refused(script: &str) -> BTreeSet<&str> {
+    script.split(['"', '\\']).filter(|word| word.starts_with("cuda-1")).collect()
+}
+
+#[test]
+fn versions_are_the_same_everywhere() {
+    let (script, library) = (text("build.rs"), text(MANIFESTS[0]));
+    for manifest in MANIFESTS.map(text) {
+        assert_eq!(features(&manifest), refused(&script));
+        let default = |text: &str| text.lines().find(|line| line.starts_with("default = ")).map(str::to_owned);
+        assert_eq!(default(&manifest), default(&library));
+    }
+    assert!(features(&library).len() > 10);
+}
+
+#[test]
+fn a_version_of_one_side_is_found() {
+    assert_ne!(features("cuda-12080 = [\"cuda\"]\ncuda = []"), refused("(\"cuda-12090\")"));
+    assert_eq!(features("cuda-12080 = [\"cuda\"]\ncuda = []"), refused("(\"cuda-12080\")"));
+}
