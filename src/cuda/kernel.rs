@@ -109,13 +109,6 @@ impl CudaKernel {
         &self.0.loaded.unit
     }
 
-    /// How the operands of a problem, the user's, reach the kernel. Where addresses are not known, they are multiples of 16 bytes, as
-    /// allocations begin.
-    pub fn routes(&self, problem: &Problem) -> Routes {
-        let desc = &self.0.desc;
-        Routes::of(desc, self.0.plan.needs(), &problem.read_by(desc)).framed(desc.frame)
-    }
-
     /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled
     /// ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)): such a call waits for the stream, to hear whether they could be, and cannot be captured.
     ///
