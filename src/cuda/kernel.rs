@@ -59,7 +59,7 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
-        desc.class.output.epilogue.check_functions()?;
+        desc.class.output.epilogue.check_functions(desc.class.compute)?;
         PassDesc::before(desc).iter().try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
         let plan = desc.plan()?;
         let kernel = Self::load(context, (desc, &plan), plan.unit(cfg!(debug_assertions)), desc.geometry(), machine.sm)?;

@@ -9,6 +9,7 @@ mod compile_errors;
 mod completions;
 mod cubin_cache;
 mod emulation_layout;
+mod epilogue_functions;
 mod epilogue_vectors;
 mod epilogues;
 mod fragments;
