@@ -18,7 +18,10 @@ pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
-pub use space::{Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
+pub use space::{
+    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable,
+    Space, Writable,
+};
 #[cfg(feature = "cuda")]
 pub(crate) use view::memory;
 pub use view::{Elements, Memory, TypedMemory, View};

@@ -27,10 +27,6 @@ impl Space for Host {
 }
 
 /// Something that can be read as a matrix of `T`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand of elements `{T}`",
-    note = "operands are &[T], &Vec<T> and &[T; N] on the host; &CudaSlice<T> and &CudaView<T> on a device"
-)]
 pub trait Readable<'a, T: Pod> {
     /// Where it lives.
     type In: Space;
@@ -48,6 +44,47 @@ pub trait Writable<'a, T: Pod> {
     type In: Space;
     /// Its elements.
     fn view(self) -> <Self::In as Space>::Mut<'a, T>;
+}
+
+/// What each operand may be: memory in the space `S`, of the elements of `E`. Each has a trait of its own, by which the compiler names it.
+macro_rules! operands {
+    ($($Memory:ident as $view:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
+        $($($(#[doc = $doc])*
+        #[diagnostic::on_unimplemented(
+            message = $cannot,
+            label = "this has to be elements of `{E}`, in the same memory as the other operands",
+            note = $forms
+        )]
+        pub trait $Operand<'a, E: Element, S: Space> {
+            /// Its elements.
+            fn elements(self) -> S::$view<'a, E::Storage>;
+        }
+
+        // Else the compiler speaks of what is read or written, whichever operand that is.
+        #[diagnostic::do_not_recommend]
+        impl<'a, E: Element, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
+            fn elements(self) -> S::$view<'a, E::Storage> {
+                self.view()
+            }
+        })*)*
+    };
+}
+
+operands! {
+    Readable as Ref, "what is read is &[T], &Vec<T> or &[T; N] on the host; &CudaSlice<T>, &CudaView<T> or &CudaViewMut<T> on a device" {
+        /// A.
+        OperandA, "A cannot be `{Self}`";
+        /// B.
+        OperandB, "B cannot be `{Self}`";
+        /// C.
+        OperandC, "C cannot be `{Self}`";
+        /// A vector of the epilogue.
+        OperandVector, "a vector of the epilogue cannot be `{Self}`";
+    }
+    Writable as Mut, "what is written is &mut [T], &mut Vec<T> or &mut [T; N] on the host; &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
+        /// D.
+        OperandD, "D cannot be `{Self}`";
+    }
 }
 
 macro_rules! host_operands {
