@@ -55,7 +55,8 @@ struct Convert<int> {
   __device__ __forceinline__ static int from(unsigned char x) { return x; }
   // To nearest, ties to even; beyond the range, its end; NaN is 0.
   __device__ __forceinline__ static int from(float x) { return __float2int_rn(x); }
-  __device__ __forceinline__ static int from(double x) { return __double2int_rn(x); }
+  // The instruction makes the least integer of NaN.
+  __device__ __forceinline__ static int from(double x) { return x == x ? __double2int_rn(x) : 0; }
 };
 
 template <>

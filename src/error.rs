@@ -37,6 +37,16 @@ pub enum Error {
         /// What it takes instead.
         because: String,
     },
+    /// A text is not what it was read as: the type of a matrix, or of its elements.
+    #[error("the {what} `{text}` {because}")]
+    Text {
+        /// What it was to be.
+        what: &'static str,
+        /// The text.
+        text: String,
+        /// What is the matter with it.
+        because: String,
+    },
     /// A description in JSON could not be read.
     #[error("the description cannot be read: {because}")]
     Description {
@@ -118,6 +128,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why a text could not be read, for a sentence that names the text itself; of another error, its whole sentence.
+    pub fn because(&self) -> String {
+        match self {
+            Self::Text { because, .. } | Self::KnobText { because, .. } => because.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// The same error, of the operands of another frame.
     #[must_use]
     pub(crate) fn framed(self, frame: Frame) -> Self {

@@ -33,6 +33,17 @@ impl Sentence {
         self
     }
 
+    /// Appends a number in sixteen hexadecimal digits, as ids are spelled.
+    pub const fn hex(mut self, id: u64) -> Self {
+        let mut i = 16;
+        while i > 0 {
+            i -= 1;
+            let digit = (id >> (4 * i)) as usize & 15;
+            self = self.say("0123456789abcdef".split_at(digit).1.split_at(1).0);
+        }
+        self
+    }
+
     /// Appends a number in decimal digits.
     pub const fn number(self, n: u64) -> Self {
         let mut digits = [0u8; 20];
@@ -64,12 +75,13 @@ impl Sentence {
     }
 }
 
-/// Appends words: literals as they are, `word` a string, `number` a number, `of` a value that has words of its own.
+/// Appends words: literals as they are, `word` a string, `number` a number, `hex` an id, `of` a value that has words of its own.
 macro_rules! say {
     ($s:expr $(,)?) => { $s };
     ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };
     ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
     ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { say!($s.number($n as u64) $(, $($rest)*)?) };
+    ($s:expr, hex $id:expr $(, $($rest:tt)*)?) => { say!($s.hex($id) $(, $($rest)*)?) };
     ($s:expr, $words:literal $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
 }
 pub(crate) use say;
@@ -100,6 +112,7 @@ mod tests {
     fn digits_come_out_as_written() {
         for n in [0, 7, 10, 128, 65_535, u64::MAX] {
             assert_eq!(Sentence::new().number(n).as_str(), n.to_string());
+            assert_eq!(Sentence::new().hex(n).as_str(), format!("{n:016x}"));
         }
     }
 

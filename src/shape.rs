@@ -3,6 +3,7 @@
 //! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of instructions. [`TiledBy`] says so to
 //! the compiler, which answers in the editor when it is not so.
 
+use crate::error::Error;
 use core::{
     fmt,
     ops::{Div, Rem},
@@ -30,13 +31,16 @@ impl Mnk {
 }
 
 impl FromStr for Mnk {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let extents: Option<Vec<u32>> = text.split('x').map(|extent| extent.parse().ok()).collect();
         match extents.as_deref() {
             Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
-            _ => Err("it is a shape MxNxK, 128x128x8 for one".to_owned()),
+            _ => {
+                let because = "it is a shape MxNxK, 128x128x8 for one".to_owned();
+                Err(Error::KnobText { flag: "a shape".to_owned(), text: text.to_owned(), because })
+            }
         }
     }
 }

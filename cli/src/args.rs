@@ -362,7 +362,7 @@ fn rung(name: String) -> TransposeRung {
 }
 
 fn element(name: &str) -> Result<ElementKind, String> {
-    name.parse().map_err(|because| format!("it {because}"))
+    name.parse().map_err(|error: falchion::Error| format!("it {}", error.because()))
 }
 
 /// A number of a flag.

@@ -2,7 +2,7 @@
 
 use super::{
     Source,
-    space::{Readable, Space, Writable},
+    space::{OperandA, OperandB, OperandC, OperandD, OperandVector, Space, Writable},
 };
 use crate::{
     epilogue::SCALARS,
@@ -52,8 +52,8 @@ pub(crate) use setters;
 macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident: $Kind:ident;)*) => {
         $($(#[$doc])*
-        pub fn $name(mut self, vector: impl Readable<'a, C::Storage, In = S>) -> Self {
-            *self.vectors.slot(VectorKind::$Kind) = Some(vector.view());
+        pub fn $name(mut self, vector: impl OperandVector<'a, C, S>) -> Self {
+            *self.vectors.slot(VectorKind::$Kind) = Some(vector.elements());
             self
         })*
     };
@@ -74,13 +74,13 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
     pub fn new(
         (m, n, k): (usize, usize, usize),
-        a: impl Readable<'a, A::Storage, In = S>,
-        b: impl Readable<'a, B::Storage, In = S>,
-        d: impl Writable<'a, C::Storage, In = S>,
+        a: impl OperandA<'a, A, S>,
+        b: impl OperandB<'a, B, S>,
+        d: impl OperandD<'a, C, S>,
     ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        let (a, b, d) = (a.view(), b.view(), d.view());
+        let (a, b, d) = (a.elements(), b.elements(), d.elements());
         let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
         let (c, workspace) = (Source::None, None);
         Self {
@@ -123,8 +123,8 @@ impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C>
     }
 
     /// C, m x n, and the scalar beta.
-    pub fn source(mut self, beta: f64, c: impl Readable<'a, C::Storage, In = S>) -> Self {
-        self.c = Source::Matrix(c.view());
+    pub fn source(mut self, beta: f64, c: impl OperandC<'a, C, S>) -> Self {
+        self.c = Source::Matrix(c.elements());
         self.scalars[1] = beta;
         self
     }

@@ -60,7 +60,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         // However they are divided, tiles are as many.
         let kinds = (WorkKind::DataParallel, d.swizzle());
         Work::of(kinds, (d.threadblock(), Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
-        output.epilogue.check_functions()
+        output.epilogue.check_functions(d.class.compute)
     }
 }
 

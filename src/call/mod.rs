@@ -18,7 +18,10 @@ pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
-pub use space::{Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Readable, Space, Writable};
+pub use space::{
+    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable,
+    Space, Writable,
+};
 #[cfg(feature = "cuda")]
 pub(crate) use view::memory;
 pub use view::{Elements, Memory, TypedMemory, View};
@@ -51,6 +54,15 @@ impl<R> Source<R> {
         }
     }
 
+    /// What is read: the matrix, or D, where that is C.
+    pub fn or(self, d: R) -> Option<R> {
+        match self {
+            Self::None => None,
+            Self::Matrix(matrix) => Some(matrix),
+            Self::InPlace => Some(d),
+        }
+    }
+
     /// The same source by reference.
     pub fn as_ref(&self) -> Source<&R> {
         match self {
@@ -79,6 +91,17 @@ impl<R> Source<R> {
             Self::Matrix(matrix) => Source::Matrix(f(matrix)?),
             Self::InPlace => Source::InPlace,
         })
+    }
+}
+
+impl<M> Source<View<M>> {
+    /// The same source in other memory.
+    pub fn with<R>(&self, memory: Source<R>) -> Source<View<R>> {
+        match (self, memory) {
+            (Self::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
+            (Self::InPlace, _) => Source::InPlace,
+            _ => Source::None,
+        }
     }
 }
 
@@ -171,22 +194,14 @@ impl Problem {
 
     /// What is read as C.
     pub fn read_source(&self) -> Option<View<Elements>> {
-        match self.c {
-            Source::None => None,
-            Source::Matrix(c) => Some(c),
-            Source::InPlace => Some(self.d),
-        }
+        self.c.or(self.d)
     }
 
     /// The call of this problem on some matrices.
     pub fn with<R, W>(&self, matrices: Matrices<R, W>) -> Call<R, W> {
-        let c = match (self.c, matrices.c) {
-            (Source::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
-            (Source::InPlace, _) => Source::InPlace,
-            _ => Source::None,
-        };
         let Self { m, n, k, batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
+        let c = self.c.with(matrices.c);
         let mut memory = matrices.vectors;
         let vectors = Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
         Call { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }

@@ -27,10 +27,6 @@ impl Space for Host {
 }
 
 /// Something that can be read as a matrix of `T`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operand of elements `{T}`",
-    note = "operands are &[T], &Vec<T> and &[T; N] on the host; &CudaSlice<T> and &CudaView<T> on a device"
-)]
 pub trait Readable<'a, T: Pod> {
     /// Where it lives.
     type In: Space;
@@ -48,6 +44,47 @@ pub trait Writable<'a, T: Pod> {
     type In: Space;
     /// Its elements.
     fn view(self) -> <Self::In as Space>::Mut<'a, T>;
+}
+
+/// What each operand may be: memory in the space `S`, of the elements of `E`. Each has a trait of its own, by which the compiler names it.
+macro_rules! operands {
+    ($($Memory:ident as $view:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
+        $($($(#[doc = $doc])*
+        #[diagnostic::on_unimplemented(
+            message = $cannot,
+            label = "this has to be elements of `{E}`, in the same memory as the other operands",
+            note = $forms
+        )]
+        pub trait $Operand<'a, E: Element, S: Space> {
+            /// Its elements.
+            fn elements(self) -> S::$view<'a, E::Storage>;
+        }
+
+        // Else the compiler speaks of what is read or written, whichever operand that is.
+        #[diagnostic::do_not_recommend]
+        impl<'a, E: Element, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
+            fn elements(self) -> S::$view<'a, E::Storage> {
+                self.view()
+            }
+        })*)*
+    };
+}
+
+operands! {
+    Readable as Ref, "what is read is &[T], &Vec<T> or &[T; N] on the host; &CudaSlice<T>, &CudaView<T> or &CudaViewMut<T> on a device" {
+        /// A.
+        OperandA, "A cannot be `{Self}`";
+        /// B.
+        OperandB, "B cannot be `{Self}`";
+        /// C.
+        OperandC, "C cannot be `{Self}`";
+        /// A vector of the epilogue.
+        OperandVector, "a vector of the epilogue cannot be `{Self}`";
+    }
+    Writable as Mut, "what is written is &mut [T], &mut Vec<T> or &mut [T; N] on the host; &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
+        /// D.
+        OperandD, "D cannot be `{Self}`";
+    }
 }
 
 macro_rules! host_operands {
@@ -74,23 +111,21 @@ host_operands! {
     const N, &'a [T; N], &'a mut [T; N];
 }
 
-/// A slice in host memory whose element type is a value.
-#[derive(Clone, Copy, Debug)]
-pub struct HostSlice<'a> {
-    kind: ElementKind,
-    bytes: &'a [u8],
-}
+/// The two slices: one that is read, and one that is written.
+macro_rules! host_slices {
+    ($($(#[$meta:meta])* $Slice:ident: $($mutable:ident)?, $get:ident, $cast:ident, $try_cast:ident;)*) => {
+        $($(#[$meta])*
+        pub struct $Slice<'a> {
+            kind: ElementKind,
+            bytes: &'a $($mutable)? [u8],
+        }
 
-/// A mutable slice in host memory whose element type is a value.
-#[derive(Debug)]
-pub struct HostSliceMut<'a> {
-    kind: ElementKind,
-    bytes: &'a mut [u8],
-}
+        impl<'a> $Slice<'a> {
+            /// The elements of a matrix of `E`.
+            pub fn new<E: Element>(elements: &'a $($mutable)? [E::Storage]) -> Self {
+                Self { kind: E::KIND, bytes: bytemuck::$cast(elements) }
+            }
 
-macro_rules! bytes_of_a_type {
-    ($($Slice:ident),*) => {
-        $(impl $Slice<'_> {
             /// Number of elements.
             pub fn length(&self) -> usize {
                 self.kind.matrix_elements(self.bytes.len() as u64) as usize
@@ -104,57 +139,46 @@ macro_rules! bytes_of_a_type {
             fn address(&self) -> u64 {
                 self.bytes.as_ptr() as u64
             }
+
+            /// Some of the elements, `None` when they are not all there.
+            pub fn get(self, elements: Range<usize>) -> Option<Self> {
+                // Those beyond an address space are beyond every slice.
+                let byte = |element: usize| self.kind.matrix_bytes(element as u64) as usize;
+                let bytes = byte(elements.start)..byte(elements.end);
+                Some(Self { bytes: self.bytes.$get(bytes)?, ..self })
+            }
+
+            /// The elements, as `E`.
+            ///
+            /// # Errors
+            /// [`Refusal::ElementType`] when they are of another type.
+            pub fn of<E: Element>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
+                let wrong = Refusal::ElementType { given: self.kind, wanted: E::KIND };
+                let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
+                elements.ok_or(wrong.into())
+            }
         }
         memory!($Slice<'_>);)*
     };
 }
-bytes_of_a_type!(HostSlice, HostSliceMut);
 
-fn wrong(kind: ElementKind, wanted: ElementKind) -> Error {
-    Refusal::ElementType { given: kind, wanted }.into()
-}
-
-/// Where elements lie; those beyond an address space, beyond every slice.
-fn bytes(kind: ElementKind, elements: Range<usize>) -> Range<usize> {
-    let [start, end] = [elements.start, elements.end].map(|element| kind.matrix_bytes(element as u64) as usize);
-    start..end
+host_slices! {
+    /// A slice in host memory whose element type is a value.
+    #[derive(Clone, Copy, Debug)]
+    HostSlice: , get, cast_slice, try_cast_slice;
+    /// A mutable slice in host memory whose element type is a value.
+    #[derive(Debug)]
+    HostSliceMut: mut, get_mut, cast_slice_mut, try_cast_slice_mut;
 }
 
 impl<'a> HostSlice<'a> {
-    /// The elements of a matrix of `E`.
-    pub fn new<E: Element>(elements: &'a [E::Storage]) -> Self {
-        Self { kind: E::KIND, bytes: bytemuck::cast_slice(elements) }
-    }
-
     /// The elements' bytes.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
-
-    /// Some of the elements, `None` when they are not all there.
-    pub fn get(self, elements: Range<usize>) -> Option<Self> {
-        let bytes = bytes(self.kind, elements);
-        Some(Self { bytes: self.bytes.get(bytes)?, ..self })
-    }
-
-    /// The elements, as `E`.
-    ///
-    /// # Errors
-    /// [`Refusal::ElementType`] when they are of another type.
-    pub fn of<E: Element>(self) -> Result<&'a [E::Storage], Error> {
-        if self.kind != E::KIND {
-            return Err(wrong(self.kind, E::KIND));
-        }
-        bytemuck::try_cast_slice(self.bytes).map_err(|_| wrong(self.kind, E::KIND))
-    }
 }
 
 impl<'a> HostSliceMut<'a> {
-    /// The elements of a matrix of `E`.
-    pub fn new<E: Element>(elements: &'a mut [E::Storage]) -> Self {
-        Self { kind: E::KIND, bytes: bytemuck::cast_slice_mut(elements) }
-    }
-
     /// The elements' bytes.
     pub fn bytes(&self) -> &[u8] {
         self.bytes
@@ -168,24 +192,6 @@ impl<'a> HostSliceMut<'a> {
     /// The elements' bytes, for as long as the slice may be written.
     pub fn into_bytes(self) -> &'a mut [u8] {
         self.bytes
-    }
-
-    /// Some of the elements, `None` when they are not all there.
-    pub fn get(self, elements: Range<usize>) -> Option<Self> {
-        let bytes = bytes(self.kind, elements);
-        Some(Self { bytes: self.bytes.get_mut(bytes)?, ..self })
-    }
-
-    /// The elements, as `E`.
-    ///
-    /// # Errors
-    /// [`Refusal::ElementType`] when they are of another type.
-    pub fn of<E: Element>(self) -> Result<&'a mut [E::Storage], Error> {
-        let kind = self.kind;
-        if kind != E::KIND {
-            return Err(wrong(kind, E::KIND));
-        }
-        bytemuck::try_cast_slice_mut(self.bytes).map_err(|_| wrong(kind, E::KIND))
     }
 }
 

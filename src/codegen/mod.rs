@@ -204,13 +204,13 @@ pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode) -> String {
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.
 pub(crate) fn epilogue_header(class: &Class) -> String {
-    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue));
+    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue, class.compute));
     let _ = writeln!(
         text,
         "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
         class.compute.cuda(),
         class.output.element.cuda(),
-        epilogue::expression(&class.output.epilogue)
+        epilogue::expression(&class.output.epilogue, class.compute)
     );
     text
 }

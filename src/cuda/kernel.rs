@@ -59,7 +59,7 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
-        desc.class.output.epilogue.check_functions()?;
+        desc.class.output.epilogue.check_functions(desc.class.compute)?;
         PassDesc::before(desc).iter().try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
         let plan = desc.plan()?;
         let kernel = Self::load(context, (desc, &plan), plan.unit(cfg!(debug_assertions)), desc.geometry(), machine.sm)?;
@@ -107,13 +107,6 @@ impl CudaKernel {
     /// The text that was compiled.
     pub fn source(&self) -> &TranslationUnit {
         &self.0.loaded.unit
-    }
-
-    /// How the operands of a problem, the user's, reach the kernel. Where addresses are not known, they are multiples of 16 bytes, as
-    /// allocations begin.
-    pub fn routes(&self, problem: &Problem) -> Routes {
-        let desc = &self.0.desc;
-        Routes::of(desc, self.0.plan.needs(), &problem.read_by(desc)).framed(desc.frame)
     }
 
     /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled

@@ -10,6 +10,7 @@
 
 use crate::{
     epilogue::EpilogueDesc,
+    error::Error,
     shape::{Mn, Mnk},
     smem::{Along, SmemLayout},
     threadblock::SwizzleKind,
@@ -56,7 +57,7 @@ impl Words for Mnk {
     const FORM: &'static str = "MxNxK";
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse()
+        text.parse().map_err(|error: Error| error.because())
     }
 
     fn spell(&self) -> String {

@@ -12,7 +12,7 @@ use crate::{
     family::{Completions, resolve},
     layout::{Layout, Orders},
     numeric::{Combined, Element},
-    refusal::Refusal,
+    refusal::{Refusal, Unresolved},
     shape::Shape,
 };
 use core::marker::PhantomData;
@@ -71,8 +71,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Cfg: Config,
     {
         const {
-            // Names the description, so that one that does not check fails the build here.
-            let _ = Self::DESC;
+            // A configuration that is invalid fails the build here, and the compiler goes on to name the line that calls this.
+            let _ = Self::checked();
         }
         Cfg::register();
         Self(PhantomData)
@@ -114,13 +114,10 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// The description of these types, checked while compiling.
-    pub const DESC: GemmDesc = Self::COMPLETIONS.first();
+    pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
 
     /// What completes what is pinned: what a problem chooses among.
-    const COMPLETIONS: Completions = match resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS) {
-        Ok(completions) => completions,
-        Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),
-    };
+    const COMPLETIONS: Result<Completions, Unresolved> = resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
     const CLASS: Class = {
         let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
         Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
@@ -128,6 +125,24 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// The description of these types.
     pub fn desc(&self) -> GemmDesc {
+        Self::DESC
+    }
+
+    /// [`DESC`](Self::DESC), by a call: in a `const` of the caller's, an invalid configuration fails the build with the compiler's arrow at that
+    /// `const`. An invalid `DESC` has the first arrow in this library, and the second at the caller.
+    ///
+    /// ```compile_fail,E0080
+    /// use falchion::prelude::*;
+    /// const PRODUCT: GemmDesc = Gemm::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::checked();
+    /// ```
+    #[track_caller]
+    pub const fn checked() -> GemmDesc {
+        valid(&Self::COMPLETIONS);
+        Self::of_valid_types()
+    }
+
+    /// A function of its own: `DESC` is evaluated after what points at the caller, and wherever a program has the call, so that none panics.
+    const fn of_valid_types() -> GemmDesc {
         Self::DESC
     }
 
@@ -182,17 +197,26 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// The descriptions that a problem chooses among, [`DESC`](Self::DESC) first.
     #[cfg(feature = "cuda")]
     pub(crate) const fn completions() -> &'static [GemmDesc] {
-        const { &Self::COMPLETIONS }.all()
+        const { valid(&Self::COMPLETIONS) }.all()
     }
 
     /// The description that a batch of so many products of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that
     /// should take the least time, by the model of `src/family/extents.rs`.
     pub fn desc_for(extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
-        const { &Self::COMPLETIONS }.choose(extents, batch, machine)
+        const { valid(&Self::COMPLETIONS) }.choose(extents, batch, machine)
     }
 
     /// The layouts as the user wrote them.
     pub(crate) const ORDERS: Orders = Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER };
+}
+
+/// What completes what is pinned; while compiling, why nothing does.
+#[track_caller]
+const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
+    match completions {
+        Ok(completions) => completions,
+        Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),
+    }
 }
 
 /// Ten types, none of them owned.

@@ -47,7 +47,7 @@ impl Executor for Cuda {
     }
 
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        CudaKernel::for_run(stream, &desc.for_batch(call.batch))?.run(stream, call)
+        CudaKernel::for_run(stream, &desc.for_batch(call.batch).for_scalars(&call.scalars))?.run(stream, call)
     }
 
     fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {

@@ -2,9 +2,13 @@
 
 use super::{
     desc::{EpilogueDesc, Op, SCALARS},
-    function::registered,
+    function::{UserFunction, registered},
 };
-use crate::{numeric::Compute, operand::Vectors, refusal::Refusal};
+use crate::{
+    numeric::{Compute, ComputeKind, Functions},
+    operand::Vectors,
+    refusal::Refusal,
+};
 
 /// What an epilogue reads, given its scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,16 +45,14 @@ impl EpilogueDesc {
         Reads { accumulator: read & 1 != 0, source: read & 2 != 0, vectors }
     }
 
-    /// The user functions that this process does not know.
+    /// Whether this process knows every user function, and each computes in what the epilogue does.
     ///
     /// # Errors
-    /// [`Refusal`] naming the first.
-    pub fn check_functions(&self) -> Result<(), Refusal> {
+    /// [`Refusal`] naming the first that is not so.
+    pub fn check_functions(&self, compute: ComputeKind) -> Result<(), Refusal> {
         for op in self.ops() {
-            if let Op::User(id) = op
-                && registered(*id).is_none()
-            {
-                return Err(Refusal::UnknownNode { id: id.0 });
+            if let Op::User(id) = op {
+                registered(*id).ok_or(Refusal::UnknownNode { id: id.0 })?.text(compute)?;
             }
         }
         Ok(())
@@ -114,7 +116,7 @@ impl<E: Compute> Rows<E> {
 
 /// The epilogue of a row of accumulators, and the same row of what else it reads.
 ///
-/// The description has been checked, and its functions are registered; a function that is not leaves its operand as it is.
+/// The description has been checked, and so have its functions; one that is not known, or not of these numbers, leaves its operand as it is.
 pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
@@ -146,8 +148,9 @@ pub fn evaluate<'r, E: Compute>(
             Op::Maximum => rows.zip(E::at_least),
             Op::Relu => rows.map(|x| x.at_least(E::default())),
             Op::User(id) => {
-                if let Some(function) = registered(id) {
-                    rows.map(|x| x.through(function.host));
+                if let Some(UserFunction { host: f32, f64, .. }) = registered(id) {
+                    let f64 = f64.map_or(core::convert::identity as fn(f64) -> f64, |function| function.host);
+                    rows.map(|x| x.through(Functions { f32, f64 }));
                 }
             }
         }

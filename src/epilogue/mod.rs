@@ -39,7 +39,7 @@ pub use desc::{EpilogueDesc, Op};
 pub use evaluate::Beside;
 pub use evaluate::Reads;
 pub(crate) use evaluate::{Rows, evaluate};
-pub use function::{Function, NodeId, UserFunction, register, registered};
+pub use function::{F64Function, Function, NodeId, UserFunction, register, registered};
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{

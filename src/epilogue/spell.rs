@@ -4,7 +4,7 @@ use super::{
     desc::{EpilogueDesc, Op, scalar_name},
     function::registered,
 };
-use crate::operand::OperandKind;
+use crate::{numeric::ComputeKind, operand::OperandKind};
 use core::fmt;
 
 /// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum wherever it is not first.
@@ -51,8 +51,13 @@ fn joined(parts: &[Part]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// The C++ type of a user's functions in an epilogue of `compute`: every integer is a `double`.
+const fn number(compute: ComputeKind) -> &'static str {
+    if matches!(compute, ComputeKind::F32) { "float" } else { "double" }
+}
+
 /// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`, and in `params`, `row` and `column`.
-pub(crate) fn expression(desc: &EpilogueDesc) -> String {
+pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
         Op::Source => "source".to_owned(),
@@ -75,26 +80,28 @@ pub(crate) fn expression(desc: &EpilogueDesc) -> String {
             Op::Minimum => "at_most".to_owned(),
             Op::Maximum => "at_least".to_owned(),
             Op::Relu => return Part::atom(format!("at_least({}, Compute(0))", joined(parts))),
-            Op::User(id) => return Part::atom(format!("convert<Compute>(user_{id}(convert<float>({})))", joined(parts))),
+            Op::User(id) => {
+                return Part::atom(format!("convert<Compute>(user_{id}(convert<{}>({})))", number(compute), joined(parts)));
+            }
             _ => String::new(),
         };
         Part::atom(format!("{name}({})", joined(parts)))
     })
 }
 
-/// The user's functions, each on a line that a compiler's message names.
-pub(crate) fn functions(desc: &EpilogueDesc) -> String {
+/// The user's functions, which have been checked, each on a line that a compiler's message names.
+pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let mut ids: Vec<_> = desc.ops().iter().filter_map(|op| if let Op::User(id) = op { Some(*id) } else { None }).collect();
     ids.sort_by_key(|id| id.0);
     ids.dedup();
     ids.iter()
-        .filter_map(|id| registered(*id).map(|function| (id, function)))
-        .map(|(id, function)| {
+        .filter_map(|id| {
+            let (function, number) = (registered(*id)?, number(compute));
+            let text = function.text(compute).ok()?;
             let name: String = function.name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
-            format!(
-                "#line 1 \"epilogue node {name}\"\n__device__ __forceinline__ float user_{id}(float x) {{ return {}; }}\n#line 1 \"epilogue.cuh\"\n",
-                function.cuda
-            )
+            Some(format!(
+                "#line 1 \"epilogue node {name}\"\n__device__ __forceinline__ {number} user_{id}({number} x) {{ return {text}; }}\n#line 1 \"epilogue.cuh\"\n"
+            ))
         })
         .collect()
 }

@@ -142,7 +142,8 @@ impl GemmDesc {
         self.geometry().shared_bytes
     }
 
-    /// How the operands of a problem, the user's, reach its kernel.
+    /// How the operands of a problem, the user's, reach its kernel. Where addresses are not known, they are multiples of 16 bytes, as
+    /// allocations begin.
     ///
     /// # Errors
     /// Those of [`check`](Self::check).

@@ -1,7 +1,7 @@
 //! What a matrix is made of and how it lies, as one word: `f32:col`.
 
 use super::Order;
-use crate::numeric::ElementKind;
+use crate::{error::Error, numeric::ElementKind};
 use core::{fmt, str::FromStr};
 
 /// Elements and layout of a matrix, as command lines and suites spell them: `bf16:row`.
@@ -10,7 +10,8 @@ use core::{fmt, str::FromStr};
 /// use falchion::layout::{MatrixType, Order};
 /// let matrix: MatrixType = "bf16:row".parse().unwrap();
 /// assert_eq!((matrix.to_string(), matrix.order), ("bf16:row".to_owned(), Order::Row));
-/// assert!("bf16:diagonal".parse::<MatrixType>().unwrap_err().contains("it is `row` or `col`"));
+/// let refused: falchion::Error = "bf16:diagonal".parse::<MatrixType>().unwrap_err();
+/// assert_eq!(refused.to_string(), "the operand `bf16:diagonal` names the order `diagonal`; it is `row` or `col`");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "String", into = "String"))]
@@ -22,25 +23,26 @@ pub struct MatrixType {
 }
 
 impl FromStr for MatrixType {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refused = |because: String| Error::Text { what: "operand", text: text.to_owned(), because };
         let (element, order) =
-            text.split_once(':').ok_or_else(|| format!("the operand `{text}` is not of the form `type:row` or `type:col`"))?;
-        let element = ElementKind::from_str(element).map_err(|because| format!("the operand `{text}` {because}"))?;
+            text.split_once(':').ok_or_else(|| refused("is not of the form `type:row` or `type:col`".to_owned()))?;
+        let element = ElementKind::from_str(element).map_err(|error| refused(error.because()))?;
         let order = match order {
             "row" => Order::Row,
             "col" => Order::Col,
-            other => return Err(format!("the operand `{text}` names the order `{other}`; it is `row` or `col`")),
+            other => return Err(refused(format!("names the order `{other}`; it is `row` or `col`"))),
         };
         Ok(Self { element, order })
     }
 }
 
 impl TryFrom<String> for MatrixType {
-    type Error = String;
+    type Error = Error;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Error> {
         text.parse()
     }
 }

@@ -39,6 +39,15 @@ impl Accumulator for F16 {
     }
 }
 
+/// A user's function of either number.
+#[derive(Clone, Copy, Debug)]
+pub struct Functions {
+    /// Of binary32.
+    pub f32: fn(f32) -> f32,
+    /// Of binary64.
+    pub f64: fn(f64) -> f64,
+}
+
 /// The arithmetic of an epilogue: `f32`, `f64`, or `i32`, which wraps.
 ///
 /// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero come out alike everywhere.
@@ -49,8 +58,8 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     fn plus(self, other: Self) -> Self;
     /// `self * other`.
     fn times(self, other: Self) -> Self;
-    /// A user's function, which speaks `f32`.
-    fn through(self, function: fn(f32) -> f32) -> Self;
+    /// A user's function: an integer goes through that of `f64`, and is rounded to nearest.
+    fn through(self, functions: Functions) -> Self;
     /// `self`, or `other` where `self` is less.
     #[inline(always)]
     fn at_least(self, other: Self) -> Self {
@@ -64,7 +73,7 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
 }
 
 macro_rules! floating {
-    ($($float:ty, $kind:ident;)*) => {
+    ($($float:ident, $kind:ident;)*) => {
         $(impl Accumulator for $float {
             const KIND: ElementKind = ElementKind::$kind;
             #[inline(always)]
@@ -91,8 +100,8 @@ macro_rules! floating {
                 self * other
             }
             #[inline(always)]
-            fn through(self, function: fn(f32) -> f32) -> Self {
-                function(self as f32) as $float
+            fn through(self, functions: Functions) -> Self {
+                (functions.$float)(self)
             }
         })*
     };
@@ -117,8 +126,8 @@ impl Compute for i32 {
         self.wrapping_mul(other)
     }
     #[inline(always)]
-    fn through(self, function: fn(f32) -> f32) -> Self {
-        function(self as f32).round_ties_even() as i32
+    fn through(self, functions: Functions) -> Self {
+        (functions.f64)(f64::from(self)).round_ties_even() as i32
     }
 }
 

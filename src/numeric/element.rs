@@ -162,11 +162,11 @@ const fn clamped(size: u64) -> u32 {
 }
 
 impl core::str::FromStr for ElementKind {
-    type Err = String;
+    type Err = crate::Error;
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::from_name(name)
-            .ok_or_else(|| format!("names the type `{name}`; the types are {}", Self::ALL.map(Self::name).join(", ")))
+    fn from_str(name: &str) -> Result<Self, crate::Error> {
+        let because = || format!("names the type `{name}`; the types are {}", Self::ALL.map(Self::name).join(", "));
+        Self::from_name(name).ok_or_else(|| crate::Error::Text { what: "text", text: name.to_owned(), because: because() })
     }
 }
 

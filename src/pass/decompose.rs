@@ -16,7 +16,7 @@
 //!
 //! Twin: `kernels/pass/decompose.cuh`.
 
-use super::PassBatch;
+use super::{PassBatch, unit_of};
 use crate::{
     call::{DEPTH, DecomposedLayout, Grid, LINE_BYTES, Launch},
     codegen::{
@@ -29,7 +29,6 @@ use crate::{
     refusal::Refusal,
     words::words,
 };
-use core::fmt::Write;
 
 /// Neighbours along K of a piece.
 pub const PIECE: u32 = 8;
@@ -166,9 +165,6 @@ impl DecomposeDesc {
     }
 }
 
-/// The name of the entry point.
-const ENTRY: &str = "decompose";
-
 impl DecomposeDesc {
     /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
@@ -181,18 +177,14 @@ impl DecomposeDesc {
         let own = [("kThreads", THREADS), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
         config.push_str(&facts("int", &own));
         config.push_str("};\n");
-        let mut source = "#include \"config.cuh\"\n#include \"pass/decompose.cuh\"\n".to_owned();
+        let mut fingerprints = String::new();
         if with_fingerprints {
-            source.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
+            fingerprints.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
             for along_k in [false, true] {
                 let twin = format!("pass::PieceMap<Config, {along_k}>");
-                source.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
+                fingerprints.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
             }
         }
-        let _ = writeln!(
-            source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ DecomposeParams params) {{\n  pass::decompose<Config>(params);\n}}"
-        );
-        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
+        unit_of("decompose", ("DecomposeParams", "4"), config, &fingerprints)
     }
 }

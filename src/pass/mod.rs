@@ -32,6 +32,14 @@ pub enum PassDesc {
     Decompose(DecomposeDesc),
 }
 
+/// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
+fn unit_of(entry: &'static str, (params, blocks): (&str, &str), config: String, fingerprints: &str) -> TranslationUnit {
+    let source = format!(
+        "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n{fingerprints}extern \"C\" __global__ void __launch_bounds__(Config::kThreads, {blocks}) {entry}(const __grid_constant__ {params} params) {{\n  pass::{entry}<Config>(params);\n}}\n"
+    );
+    TranslationUnit { entry, source, config, headers: &[] }
+}
+
 impl PassDesc {
     /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn unit(&self, with_fingerprints: bool) -> TranslationUnit {

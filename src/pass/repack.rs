@@ -14,7 +14,7 @@
 //!
 //! Twin: `kernels/pass/repack.cuh`.
 
-use super::PassBatch;
+use super::{PassBatch, unit_of};
 use crate::{
     call::{Grid, Launch},
     codegen::{RepackParams, TranslationUnit, fingerprint_assertion},
@@ -22,7 +22,6 @@ use crate::{
     layout::algebra::Composed,
     refusal::Refusal,
 };
-use core::fmt::Write;
 
 /// Bytes of a piece, and of an access.
 pub const PIECE: u64 = 16;
@@ -220,9 +219,6 @@ impl RepackDesc {
     }
 }
 
-/// The name of the entry point.
-const ENTRY: &str = "repack";
-
 impl RepackDesc {
     /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
@@ -232,19 +228,15 @@ impl RepackDesc {
             self.threads,
             self.steps
         );
-        let mut source = "#include \"config.cuh\"\n#include \"pass/repack.cuh\"\n".to_owned();
+        let mut fingerprints = String::new();
         if with_fingerprints {
-            source.push_str(&fingerprint_assertion("pass::Realignment", "realignment", &Realignment));
+            fingerprints.push_str(&fingerprint_assertion("pass::Realignment", "realignment", &Realignment));
             for log_pieces in 0..=self.tile().ilog2() {
                 let map = RepackMap::new(*self, log_pieces, 3);
                 let twin = format!("pass::RepackMap<Config, {log_pieces}, {}>", map.pitch);
-                source.push_str(&fingerprint_assertion(&twin, "repack", &map));
+                fingerprints.push_str(&fingerprint_assertion(&twin, "repack", &map));
             }
         }
-        let _ = writeln!(
-            source,
-            "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, 4) {ENTRY}(const __grid_constant__ RepackParams params) {{\n  pass::repack<Config>(params);\n}}"
-        );
-        TranslationUnit { entry: ENTRY, source, config, headers: &[] }
+        unit_of("repack", ("RepackParams", "4"), config, &fingerprints)
     }
 }

@@ -85,6 +85,7 @@ pub enum Refusal {
     NotFinite { scalar: Scalar },
     MissingOperand { operand: Operand },
     UnknownNode { id: u64 },
+    NodeOfF32 { node: Word, compute: ComputeKind },
     NotPrepared,
     OtherDevice { operand: Operand },
     PartlyShared { operand: Operand },

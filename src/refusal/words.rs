@@ -174,7 +174,11 @@ impl Refusal {
                 say!(s, "the kernel reads ", word operand.name(), ", which the arguments do not give")
             }
             Self::UnknownNode { id } => {
-                say!(s, "the epilogue names the user function ", number id, ", which no one has registered in this process; call epilogue::register first")
+                say!(s, "the epilogue has the node user_", hex id, ", which no one has registered in this process; call epilogue::register first")
+            }
+            Self::NodeOfF32 { node, compute } => {
+                let s = say!(s, "the epilogue node `", word node.0, "` is a function of f32, and this epilogue computes in ", word compute.name());
+                say!(s, ", of which f32 does not hold every number; give its Function the constant F64")
             }
             Self::NotPrepared => say!(
                 s,

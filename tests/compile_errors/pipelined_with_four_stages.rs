@@ -3,6 +3,6 @@
 use falchion::prelude::*;
 
 type Four = With<Auto, Stages<4>>;
-const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70, Four>::DESC;
+const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm70, Four>::checked();
 
 fn main() {}

@@ -47,7 +47,7 @@ fn on_device(
     let mut d = upload(vec![f32::NAN; m * n]);
     let problem = problem([orders.a, orders.b, orders.c], [m, n, k]);
     let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");
-    let bytes = kernel.routes(&problem).workspace_bytes() as usize;
+    let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
     // What lies in it before is no number.
     let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
     let result = {
@@ -185,7 +185,7 @@ fn one_mode_can_be_captured() {
         let problem = problem(ORDERS[0], [m, n, k]);
         let kernel = CudaKernel::prepare(stream.context(), &desc).expect("a kernel");
         let mut d = upload(&vec![f32::NAN; m * n]);
-        let bytes = kernel.routes(&problem).workspace_bytes() as usize;
+        let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
         let mut workspace = untracked(&stream, &vec![0xff; bytes]);
         stream.synchronize().expect("the device is well");
         let mut run = || {

@@ -1,12 +1,20 @@
 //! What a user reads when types are invalid: our sentence, first-hand.
 //!
 //! Each case is a program in `compile_errors/` with the compiler's words beside it. A description that does not check is
-//! pinned by a `const`, so that the case fails where it is written and not where it would be used.
+//! pinned by a `const`, so that the case fails where it is written and not where it would be used; of one that is made by `checked()`, the
+//! compiler's first arrow points there.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// What each case has to say in words of ours.
-const SENTENCES: [(&str, &str); 9] = [
+const SENTENCES: [(&str, &str); 16] = [
+    ("wrong_slice_type", "A cannot be `&Vec<f64>`"),
+    ("wrong_slice_type", "B cannot be `&[f64]`"),
+    ("wrong_slice_type", "C cannot be `&Vec<f64>`"),
+    ("wrong_slice_type", "D cannot be `&mut Vec<f64>`"),
+    ("wrong_slice_type", "a vector of the epilogue cannot be `&Vec<f64>`"),
+    ("mixed_memory", "B cannot be `&Vec<f32>`"),
+    ("mixed_memory", "D cannot be `&mut CudaSlice<f32>`"),
     ("uneven_tiles", "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction"),
     (
         "no_default_configuration",
@@ -32,8 +40,13 @@ fn every_compile_error_says_our_sentence() {
     for (case, sentence) in SENTENCES {
         let text = fs::read_to_string(folder.join(case).with_extension("stderr")).expect(case);
         assert!(text.contains(sentence), "{case} lacks {sentence:?}:\n{text}");
+        let source = fs::read_to_string(folder.join(case).with_extension("rs")).expect(case);
+        let first = text.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).expect("an arrow");
+        let here = first.starts_with("tests/compile_errors/");
+        assert!(here || !source.contains("checked()"), "{case} points at {first}");
     }
     let cases = fs::read_dir(&folder).expect("the cases").filter_map(Result::ok);
     let cases = cases.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs")).count();
-    assert_eq!(cases, SENTENCES.len());
+    let named: BTreeSet<_> = SENTENCES.iter().map(|(case, _)| case).collect();
+    assert_eq!(cases, named.len());
 }

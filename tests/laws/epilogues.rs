@@ -8,7 +8,7 @@ use falchion::{
     desc::GemmDesc,
     device::{Arguments, Gemm, run_on_host},
     epilogue::{
-        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, Function, LinearCombination,
+        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, F64Function, Function, LinearCombination,
         LinearCombinationRelu, Maximum, Minimum, Multiply, Node, NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register,
         registered,
     },
@@ -202,6 +202,7 @@ impl Function for Cubed {
     fn host(x: f32) -> f32 {
         x * x * x
     }
+    const F64: Option<F64Function> = Some(F64Function { cuda: "x * x * x", host: |x| x * x * x });
 }
 
 #[test]

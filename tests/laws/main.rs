@@ -10,6 +10,7 @@ mod completions;
 #[cfg(feature = "cuda")]
 mod cubin_cache;
 mod emulation_layout;
+mod epilogue_functions;
 mod epilogue_vectors;
 mod epilogues;
 mod fragments;

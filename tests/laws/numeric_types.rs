@@ -196,7 +196,7 @@ fn names_are_read_as_they_are_written() {
         assert_eq!((kind.name(), kind.to_string(), kind.bytes_of(1), kind.cuda()), (name, name.to_owned(), bytes, cuda));
         assert_eq!((kind.accumulator(), kind.is_integer(), kind.is_fp8()), (ElementKind::F32, false, bytes == 1));
     }
-    let sentence = "e4m2".parse::<ElementKind>().expect_err("no type");
+    let sentence = "e4m2".parse::<ElementKind>().expect_err("no type").to_string();
     assert!(sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"), "{sentence}");
 }
 

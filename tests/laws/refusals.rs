@@ -213,7 +213,7 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         (plain, problem([4, 5, 6], |s| s.a.strides = [12, 2]), "Strides", &["rows of A are 12 elements apart", "its columns 2", "one of the two has to be 1"]),
         (plain, problem([4, 5, 6], |s| s.d.strides = [1, 4]), "Strides", &["rows of D are 1 elements apart", "its columns 4", "row-major ones", "columns have to be 1 element apart"]),
         (plain, problem([4, 5, 6], |s| s.scalars[1] = 1.0), "MissingOperand", &["reads C"]),
-        (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "UnknownNode", &["user function 77", "epilogue::register"]),
+        (but!(plain, epilogue: user), problem([4, 5, 6], |_| ()), "UnknownNode", &["the node user_000000000000004d", "epilogue::register"]),
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "NotFinite", &["scalar alpha", "integers"]),
     ];
     for (desc, problem, variant, words) in table {

@@ -76,7 +76,7 @@ impl ExploreArgs {
 }
 
 fn size(text: &str) -> Result<Mnk, String> {
-    text.parse()
+    text.parse().map_err(|error: falchion::Error| error.because())
 }
 
 fn extent(text: &str) -> Result<u32, String> {

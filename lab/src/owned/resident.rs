@@ -83,7 +83,7 @@ impl Resident {
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
         let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
-        let needed = kernel.routes(&call.problem()).workspace_bytes();
+        let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.
             problem.seen_by(&kernel.desc().for_scalars(&problem.scalars))?;

@@ -14,11 +14,11 @@
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
-    epilogue::{Beside, EpilogueDesc, Op, SCALARS, registered},
+    epilogue::{Beside, EpilogueDesc, Op, SCALARS, UserFunction, registered},
     numeric::{ComputeKind, ElementKind},
 };
 
-/// How far, in units of the last place of binary32, a device may compute a user's function from what the host does.
+/// How far, in units of the last place of what a user's function is of, binary32 or binary64, a device may compute a user's function from what the host does.
 pub const USER_ULPS: f64 = 4.0;
 
 /// An epilogue with its scalars.
@@ -72,7 +72,7 @@ impl<'d> Evaluation<'d> {
                 }
                 Op::Constant(x) => Estimate::exactly(self.held(f64::from(x))),
                 Op::Relu => self.relu(pop().estimate),
-                Op::User(id) => self.user(pop().estimate, registered(id).map(|function| function.host)),
+                Op::User(id) => self.user(pop().estimate, registered(id)),
                 Op::Add | Op::Multiply | Op::Scale | Op::Minimum | Op::Maximum => {
                     let (y, x) = (pop(), pop());
                     match op {
@@ -158,16 +158,20 @@ impl<'d> Evaluation<'d> {
         Estimate { value: if x.value < 0.0 { 0.0 } else { x.value }, error: x.error }
     }
 
-    fn user(&self, x: Estimate, function: Option<fn(f32) -> f32>) -> Estimate {
+    /// Through a function in what the epilogue computes in; one that is refused there leaves its operand as it is.
+    fn user(&self, x: Estimate, function: Option<UserFunction>) -> Estimate {
         let Some(function) = function else { return x };
         let whole = self.compute == ComputeKind::I32;
-        let through = |x: f64| {
-            let y = f64::from(function(x as f32));
-            self.held(if whole { y.round_ties_even() } else { y })
+        let through = |x: f64| match (self.compute, function.f64) {
+            (ComputeKind::F32, _) => f64::from((function.host)(x as f32)),
+            (ComputeKind::F64, Some(function)) => (function.host)(x),
+            (ComputeKind::I32, Some(function)) => self.held((function.host)(x).round_ties_even()),
+            (_, None) => x,
         };
         let value = through(x.value);
         let spread = [x.value - x.error, x.value + x.error].map(|end| (through(end) - value).abs());
-        let ulps = USER_ULPS * 2.0 * Rounding::of(ElementKind::F32).unit * value.abs();
+        let of = if self.compute == ComputeKind::F32 { ElementKind::F32 } else { ElementKind::F64 };
+        let ulps = USER_ULPS * 2.0 * Rounding::of(of).unit * value.abs();
         // A result in the middle of two integers may round to either.
         let device = if whole { ulps.ceil() } else { ulps };
         Estimate { value, error: 2.0 * spread[0].max(spread[1]) + device }
@@ -178,7 +182,7 @@ impl<'d> Evaluation<'d> {
 mod tests {
     use super::*;
     use falchion::{
-        epilogue::{Apply, Function, Node},
+        epilogue::{Apply, F64Function, Function, Node},
         internals::operand::{VectorKind, Vectors},
     };
 
@@ -269,6 +273,7 @@ mod tests {
             fn host(x: f32) -> f32 {
                 x * x
             }
+            const F64: Option<F64Function> = Some(F64Function { cuda: "x * x", host: |x| x * x });
         }
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
@@ -277,6 +282,13 @@ mod tests {
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
+        // In binary64 nothing is rounded to binary32 on its way.
+        let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64).of(Estimate::exactly(1.0 / 3.0), &beside(0.0));
+        assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
+        assert!(third.error < 1e-15);
+        // Every integer is a number of binary64.
+        let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32).of(Estimate::exactly(46_339.0), &beside(0.0));
+        assert_eq!(whole.value, 2_147_302_921.0);
     }
 
     #[test]

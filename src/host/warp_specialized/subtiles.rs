@@ -2,7 +2,7 @@
 
 use super::numbers::{NOTHING, Numbers};
 use crate::{
-    call::{Source, View},
+    call::View,
     epilogue::Beside,
     error::Error,
     host::{accumulators::Accumulators, epilogue::finished, machine::Staged},
@@ -110,11 +110,7 @@ impl Numbers<'_> {
     pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
-        let elements = match self.source {
-            Source::None => return Ok(buffer),
-            Source::InPlace => &*self.d,
-            Source::Matrix(c) => c,
-        };
+        let Some(elements) = self.source.or(&*self.d) else { return Ok(buffer) };
         let class = &program.desc.class;
         let (origin, first) = (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
         let source = problem.source();
@@ -162,11 +158,7 @@ impl Numbers<'_> {
 
     /// An element of a product's C; zeros outside, and nothing where it is not read.
     pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
-        let elements = match self.source {
-            Source::None => return &[],
-            Source::InPlace => &*self.d,
-            Source::Matrix(c) => c,
-        };
+        let Some(elements) = self.source.or(&*self.d) else { return &[] };
         self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 

@@ -2,7 +2,7 @@
 
 use super::desc::Combine;
 use crate::{
-    call::{Readable, Source, Space, Writable, setters},
+    call::{OperandA, OperandB, OperandD, Source, Space, setters},
     numeric::Element,
 };
 
@@ -53,16 +53,12 @@ pub struct TransposeArguments<'a, S: Space, T: Element> {
 
 impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
     /// `D = Aᵀ`: A is `rows` x `columns`.
-    pub fn new(
-        (rows, columns): (usize, usize),
-        a: impl Readable<'a, T::Storage, In = S>,
-        d: impl Writable<'a, T::Storage, In = S>,
-    ) -> Self {
+    pub fn new((rows, columns): (usize, usize), a: impl OperandA<'a, T, S>, d: impl OperandD<'a, T, S>) -> Self {
         Self {
             extents: (rows, columns),
-            a: a.view(),
+            a: a.elements(),
             b: Source::None,
-            d: d.view(),
+            d: d.elements(),
             leading: [None; 3],
             strides: [None; 3],
             batch: 1,
@@ -97,8 +93,8 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
     }
 
     /// B, `columns` x `rows` like D, and its scalar. At 0, B is not read: NaN in it cannot reach D.
-    pub fn source(mut self, beta: f64, b: impl Readable<'a, T::Storage, In = S>) -> Self {
-        (self.b, self.scalars[1], self.combine) = (Source::Matrix(b.view()), beta, T::COMBINE);
+    pub fn source(mut self, beta: f64, b: impl OperandB<'a, T, S>) -> Self {
+        (self.b, self.scalars[1], self.combine) = (Source::Matrix(b.elements()), beta, T::COMBINE);
         self
     }
 

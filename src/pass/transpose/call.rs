@@ -82,13 +82,8 @@ impl TransposeProblem {
 
     /// The call of this problem on some matrices.
     pub fn with<R, W>(&self, a: R, b: Source<R>, d: W) -> TransposeCall<R, W> {
-        let b = match (self.b, b) {
-            (Source::Matrix(view), Source::Matrix(memory)) => Source::Matrix(view.with(memory)),
-            (Source::InPlace, _) => Source::InPlace,
-            _ => Source::None,
-        };
         let Self { rows, columns, batch, scalars, .. } = *self;
-        TransposeCall { rows, columns, batch, a: self.a.with(a), b, d: self.d.with(d), scalars }
+        TransposeCall { rows, columns, batch, a: self.a.with(a), b: self.b.with(b), d: self.d.with(d), scalars }
     }
 
     /// Whether A's elements matter.
@@ -108,12 +103,7 @@ impl TransposeProblem {
 
     /// B, where it is read: D, where that is B.
     pub fn source(&self) -> Option<View<Elements>> {
-        let b = match self.b {
-            Source::None => None,
-            Source::InPlace => Some(self.d),
-            Source::Matrix(b) => Some(b),
-        };
-        b.filter(|_| self.reads_b())
+        self.b.or(self.d).filter(|_| self.reads_b())
     }
 
     /// The work of a kernel of `desc`: a tile of a D for each block.

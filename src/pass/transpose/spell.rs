@@ -4,13 +4,9 @@ use super::desc::{Combine, Lanes, TransposeDesc};
 use crate::{
     codegen::{TranslationUnit, TransposeParams, fingerprints_of, order_header},
     facts::facts,
-    pass::transpose::TransposeProgram,
+    pass::{transpose::TransposeProgram, unit_of},
     schedule::{Schedule, Step},
 };
-use core::fmt::Write;
-
-/// The name of the entry point.
-const ENTRY: &str = "transpose";
 
 impl TransposeDesc {
     /// The schedule of a tile, through shared memory or through registers alone.
@@ -103,14 +99,7 @@ pub fn header(d: &TransposeDesc) -> String {
 
 /// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
 pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> TranslationUnit {
-    let mut source = "#include \"config.cuh\"\n#include \"pass/transpose.cuh\"\n".to_owned();
-    if with_fingerprints {
-        let program = TransposeProgram::of(d);
-        source.push_str(&fingerprints_of(&program.mirrored(), d.order));
-    }
-    let _ = writeln!(
-        source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ TransposeParams params) {{\n  pass::transpose<Config>(params);\n}}"
-    );
-    TranslationUnit { entry: ENTRY, source, config: header(d), headers: &[] }
+    let fingerprints =
+        if with_fingerprints { fingerprints_of(&TransposeProgram::of(d).mirrored(), d.order) } else { String::new() };
+    unit_of("transpose", ("TransposeParams", "Config::kBlocksPerSm"), header(d), &fingerprints)
 }

@@ -5,6 +5,7 @@
 
 mod batches;
 mod halves;
+mod nodes;
 mod registers;
 mod threads;
 mod vectors;
@@ -23,7 +24,7 @@ use falchion::{
         report::Report,
     },
     desc::{COMBINATIONS, GemmDesc, SpillKind},
-    epilogue::{Acc, Add, Apply, Beta, EpilogueDesc, Function, Node, Scaled, Source, register},
+    epilogue::{EpilogueDesc, Node, register},
     internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ElementKind},
@@ -292,65 +293,11 @@ fn a_map_that_differs_is_refused_by_its_name() {
     }
 }
 
-struct Softsign;
-
-impl Function for Softsign {
-    const NAME: &'static str = "softsign";
-    const CUDA: &'static str = "x / (1.0f + (x < 0 ? -x : x))";
-    fn host(x: f32) -> f32 {
-        x / (1.0 + x.abs())
-    }
-}
-
-struct Misspelled;
-
-impl Function for Misspelled {
-    const NAME: &'static str = "mis spelled";
-    const CUDA: &'static str = "absolute(x)";
-    fn host(x: f32) -> f32 {
-        x.abs()
-    }
-}
-
-/// Ends early, and would open a brace of its own.
-struct Unbalanced;
-
-impl Function for Unbalanced {
-    const NAME: &'static str = "unbalanced";
-    const CUDA: &'static str = "x; } {";
-    fn host(x: f32) -> f32 {
-        x
-    }
-}
-
-type Activated<F> = Apply<F, Add<Acc, Scaled<Beta, Source>>>;
-
-#[test]
-#[ignore = "needs NVRTC"]
-fn a_user_s_node_that_is_no_cuda_is_named() {
-    register::<Softsign>();
-    register::<Misspelled>();
-    register::<Unbalanced>();
-    // A good node beside the bad one is not blamed.
-    for (epilogue, name, says) in [
-        (<Activated<Misspelled> as Node>::DESC, "mis spelled", "identifier \"absolute\" is undefined"),
-        (<Apply<Softsign, Activated<Misspelled>> as Node>::DESC, "mis spelled", "identifier \"absolute\" is undefined"),
-        (<Activated<Unbalanced> as Node>::DESC, "unbalanced", "error"),
-    ] {
-        let d = but!(default_f32(ArchKind::Sm90), epilogue);
-        let error = compile(&cache(), &unit_of(&d, false), 90).expect_err(name);
-        assert!(error.to_string().contains(&format!("(epilogue node `{name}`)")), "{error}");
-        let Error::Compile { log, node } = error else { panic!("{error:?}") };
-        assert_eq!(node.as_deref(), Some(name), "{log}");
-        assert!(log.contains(says), "{log}");
-    }
-}
-
 #[test]
 #[ignore = "needs NVRTC"]
 fn epilogues_compile_clean() {
-    register::<Softsign>();
-    let mut epilogues = vec![<Activated<Softsign> as Node>::DESC];
+    register::<nodes::Softsign>();
+    let mut epilogues = vec![<nodes::Activated<nodes::Softsign> as Node>::DESC];
     epilogues.extend(
         [
             "acc",

@@ -43,7 +43,7 @@ pub struct Nvrtc {
 
 impl Compiler for Nvrtc {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
-        desc.class.output.epilogue.check_functions()?;
+        desc.class.output.epilogue.check_functions(desc.class.compute)?;
         let entry = compile(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
