@@ -40,7 +40,11 @@ pub enum Command {
     /// Evaluate an expression of layouts, and draw what it stands for.
     Layout(LayoutArgs),
     /// Find out, in order, what is missing.
-    Doctor,
+    Doctor {
+        /// List where libraries were looked for.
+        #[arg(long)]
+        verbose: bool,
+    },
 }
 
 /// Where a product is computed.
@@ -298,7 +302,7 @@ pub struct BenchArgs {
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
     /// Compile the suite's kernels into the cache for this compute capability (90, say), and measure nothing: needs NVRTC, no GPU.
-    #[arg(long, value_name = "SM")]
+    #[arg(long, value_name = "SM", value_parser = elements)]
     pub compile: Option<u32>,
     /// Where the lines go; a page goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
@@ -335,7 +339,7 @@ pub struct LayoutArgs {
     #[arg(long, value_name = "EXPR", requires = "svg")]
     pub threads: Option<String>,
     /// Show the drawing's banks of shared memory, for elements of so many bytes.
-    #[arg(long, value_name = "N", requires = "svg")]
+    #[arg(long, value_name = "N", value_parser = elements, requires = "svg")]
     pub element_bytes: Option<u32>,
     /// The drawing's title; by default what the expression stands for.
     #[arg(long, requires = "svg")]

@@ -20,36 +20,40 @@ struct Finding {
     found: bool,
     /// What was found, or why not.
     said: String,
+    /// Where a library was looked for.
+    tried: Vec<String>,
     /// What to do where it is missing.
     remedy: &'static str,
 }
 
 impl Finding {
     fn found(what: &'static str, said: String) -> Self {
-        Self { what, found: true, said, remedy: "" }
+        Self { what, found: true, said, tried: Vec::new(), remedy: "" }
     }
 
     fn of(what: &'static str, found: Result<String, Failure>, remedy: &'static str) -> Self {
         match found {
             Ok(said) => Self::found(what, said),
-            Err(Failure::Refused(said) | Failure::Unverified(said)) => Self { what, found: false, said, remedy },
+            Err(Failure::Refused(said) | Failure::Unverified(said)) => {
+                Self { what, found: false, said, tried: Vec::new(), remedy }
+            }
         }
     }
 
-    /// A library that is missing has a remedy of its own, and says what was tried.
+    /// A library that is missing has a remedy of its own, and remembers what was tried.
     fn library(what: &'static str, found: Result<String, Error>, remedy: &'static str) -> Self {
         match found {
             Err(Error::Library { library, tried, because, remedy }) => {
-                let said = format!("{library} could not be loaded: {because}. Tried {}", tried.join(", "));
-                Self { what, found: false, said, remedy }
+                let said = format!("{library} could not be loaded: {because}");
+                Self { what, found: false, said, tried, remedy }
             }
             found => Self::of(what, found.map_err(Failure::from), remedy),
         }
     }
 }
 
-/// Runs the command.
-pub fn run(json: bool) -> Result<(), Failure> {
+/// Runs the command; `verbose` tells where libraries were looked for.
+pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
     let host = host();
     let (host_works, mut findings) = (host.found, vec![cpu(), memory(), host]);
     let cuda = gpu();
@@ -58,15 +62,25 @@ pub fn run(json: bool) -> Result<(), Failure> {
     if json {
         let list: Vec<_> = findings
             .iter()
-            .map(|f| json!({ "what": f.what, "found": f.found, "said": f.said, "remedy": (!f.found).then_some(f.remedy) }))
+            .map(|f| json!({ "what": f.what, "found": f.found, "said": f.said, "remedy": (!f.found).then_some(f.remedy), "tried": f.tried }))
             .collect();
         print::line(&json!({ "host": host_works, "cuda": cuda_works, "findings": list }).to_string());
     } else {
         print::table(findings.iter().map(|f| {
             let mark = if f.found { "found" } else { "missing" };
-            let said = if f.found { f.said.clone() } else { format!("{}. {}", f.said.trim_end_matches('.'), f.remedy) };
-            vec![f.what.to_owned(), mark.to_owned(), said.trim_end().to_owned()]
+            // What to do comes before why.
+            let sentence = |text: &str| if text.is_empty() { String::new() } else { format!("{}.", text.trim_end_matches('.')) };
+            let said = if f.found { f.said.clone() } else { format!("{} {}", sentence(f.remedy), sentence(&f.said)) };
+            vec![f.what.to_owned(), mark.to_owned(), said.trim().to_owned()]
         }));
+        if verbose {
+            for finding in findings.iter().filter(|finding| !finding.tried.is_empty()) {
+                print::line(&format!("\n{} was looked for in:", finding.what));
+                finding.tried.iter().for_each(|place| print::line(&format!(" {place}")));
+            }
+        } else if findings.iter().any(|finding| !finding.tried.is_empty()) {
+            print::line("\n--verbose lists where libraries were looked for");
+        }
         let cuda = if cuda_works { "CUDA works" } else { "CUDA is unavailable" };
         let host = if host_works { "the host works" } else { "the host does not work" };
         print::line(&format!("\n{host}; {cuda}"));

@@ -2,7 +2,7 @@
 
 use crate::print;
 use falchion::{Error, Refusal};
-use std::process::ExitCode;
+use std::{io::IsTerminal, process::ExitCode};
 
 /// Why a command did not do what it was asked, as a sentence.
 #[derive(Debug)]
@@ -27,10 +27,11 @@ impl Failure {
         };
         // A compiler's log keeps its lines, and a caret stands below what it points at.
         let sentence = if sentence.contains('\n') { sentence } else { one_line(&sentence) };
+        let sentence = visible(&sentence);
         if json && print::nothing() {
             print::line(&serde_json::json!({ what: sentence }).to_string());
         }
-        print::error(&format!("falchion: {sentence}"));
+        print::error(&format!("{} {sentence}", print::bad("falchion:")));
         ExitCode::from(code)
     }
 }
@@ -51,6 +52,14 @@ impl From<Refusal> for Failure {
     }
 }
 
+/// The text, what would move a terminal's cursor or turn its lines around spelled out.
+fn visible(text: &str) -> String {
+    let moves = |c: char| {
+        (c.is_control() && c != '\n') || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if moves(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
 /// Letters of a sentence, beyond which it echoes what it was given.
 const LONGEST: usize = 1000;
 
@@ -69,6 +78,8 @@ fn one_line(text: &str) -> String {
 pub fn usage(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     if !error.use_stderr() {
+        let coloured = print::coloured(std::io::stdout().is_terminal());
+        let text = if coloured { error.render().ansi().to_string() } else { text };
         print::line(text.trim_end());
         return Ok(());
     }

@@ -47,6 +47,6 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Some(Command::Ladder(args)) => ladder::run(&args, cli.json),
         Some(Command::Transpose(args)) => transpose::run(&args, cli.json),
         Some(Command::Layout(args)) => layout::run(&args, cli.json),
-        Some(Command::Doctor) => doctor::run(cli.json),
+        Some(Command::Doctor { verbose }) => doctor::run(verbose, cli.json),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use std::{
-    io::{self, ErrorKind, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
     sync::{
         OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -42,6 +42,27 @@ pub fn finish() -> Result<(), Failure> {
     LOST.get().map_or(Ok(()), |error| Err(Failure::refused(format!("stdout cannot be written: {error}"))))
 }
 
+/// Whether colours are wanted where somebody looks on: NO_COLOR and a dumb terminal say that they are not.
+pub fn coloured(terminal: bool) -> bool {
+    let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    terminal && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A word of stdout that is good news, green on a terminal.
+pub fn good(word: &str) -> String {
+    painted(word, 32, coloured(io::stdout().is_terminal()))
+}
+
+/// A word of stderr that is bad news, red on a terminal.
+pub fn bad(word: &str) -> String {
+    painted(word, 31, coloured(io::stderr().is_terminal()))
+}
+
+/// A word in a colour of SGR.
+fn painted(word: &str, colour: u8, coloured: bool) -> String {
+    if coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
+}
+
 /// A line on stderr.
 pub fn error(text: &str) {
     // There is no one left to tell.
@@ -62,5 +83,17 @@ pub fn table(rows: impl IntoIterator<Item = Vec<String>>) {
     }
     for text in table.to_string().lines() {
         line(text.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_painted_for_terminals_alone() {
+        assert_eq!(painted("falchion", 31, true), "\x1b[1;31mfalchion\x1b[0m");
+        assert_eq!(painted("falchion", 31, false), "falchion");
+        assert!(!coloured(false));
     }
 }

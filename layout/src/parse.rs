@@ -37,10 +37,10 @@ pub enum Kind {
 /// Where an expression is wrong, a byte of its text, and what would be right.
 pub type Fault = (usize, String);
 
-/// The line of a text around a fault, and a caret below it; of a long text, 60 letters on both sides.
+/// The line of a text around a fault, and a caret below it; of a long text, 80 letters on both sides.
 pub fn pointed(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text).chars().count();
-    let (first, last) = (before.saturating_sub(60), before + 60);
+    let (first, last) = (before.saturating_sub(80), before + 80);
     let letters = text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c });
     let shown: String = letters.skip(first).take(last - first).collect();
     let (left, right) = (if first > 0 { ".. " } else { "" }, if text.chars().nth(last).is_some() { " .." } else { "" });

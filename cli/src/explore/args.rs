@@ -36,7 +36,7 @@ pub struct ExploreArgs {
     #[arg(long, conflicts_with_all = ["compile", "log"])]
     pub dry_run: bool,
     /// Compile into the cache for this compute capability (90, say), and stop: needs NVRTC, no GPU.
-    #[arg(long, value_name = "SM", conflicts_with = "log")]
+    #[arg(long, value_name = "SM", value_parser = extent, conflicts_with = "log")]
     pub compile: Option<u32>,
     /// Try so many of the legal kernels, drawn from the seed; all, if not given.
     #[arg(long, alias = "budget", value_name = "N", value_parser = whole, allow_hyphen_values = true)]

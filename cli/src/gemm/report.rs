@@ -99,13 +99,14 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
 pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let Verdict { elements_checked, error_over_bound, .. } = verdict;
     let elements = rows.saturating_mul(columns);
+    let verified = print::good("verified");
     let error = format!("the largest error is {error_over_bound:.3} of its bound");
     if elements_checked == elements {
-        return format!("verified: {elements} elements, and {error}");
+        return format!("{verified}: {elements} elements, and {error}");
     }
     let drawn = elements_checked / columns.max(1);
     format!(
-        "verified: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all holds them all"
+        "{verified}: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all holds them all"
     )
 }
 

@@ -66,7 +66,7 @@ impl Report<'_> {
             at(on, seconds, rate, "GB/s")
         ));
         if let Some(verdict) = verdict.filter(|verdict| verdict.is_right()) {
-            print::line(&format!("verified: {verdict}"));
+            print::line(&format!("{}: {verdict}", print::good("verified")));
         }
         if let Some(out) = &args.out {
             print::line(&format!("D is in {}", out.display()));

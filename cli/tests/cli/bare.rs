@@ -32,6 +32,11 @@ fn the_doctor_looks_at_everything_in_order() {
     }
     assert!(lines.last().unwrap().starts_with("the host works; CUDA "), "{text}");
 
+    // Where a library was looked for is told to those who ask.
+    let missing = text.contains("missing");
+    assert!(!text.contains("Tried ") && text.contains("--verbose lists where") == missing, "{text}");
+    assert_eq!(done(&["doctor", "--verbose"]).contains(" was looked for in:\n "), missing);
+
     let object = object(&["doctor", "--json"]);
     assert_eq!(object["host"], true);
     let findings = object["findings"].as_array().unwrap();

@@ -108,7 +108,7 @@ fn odd_requests_are_refused() {
         ("explore --dry-run --log x", "cannot be used with"),
         ("explore --dry-run --compile 90", "cannot be used with"),
         ("explore --compile 90 --log x", "cannot be used with"),
-        ("explore --compile x", "invalid digit"),
+        ("explore --compile x", "it is a whole number from 0 to"),
         ("explore --compile 90 --trials 0", "--trials is 0, and nothing would be tried"),
         ("explore --compile 90 --stages 99", "none of the "),
         ("explore --trials -1", "it is a whole number"),

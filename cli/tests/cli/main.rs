@@ -6,6 +6,7 @@ mod banks;
 mod bare;
 mod explore;
 mod gemm;
+mod hostile;
 mod layout;
 mod npy;
 mod outputs;
