@@ -19,6 +19,7 @@ mod roles;
 mod roles_faults;
 mod roles_payload;
 mod same_bits;
+mod small_products;
 mod tensor_core_claims;
 mod threads_faults;
 mod transpose;

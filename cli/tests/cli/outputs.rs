@@ -91,3 +91,33 @@ fn long_inputs_are_cut() {
         assert!(said.len() < 1200 && !said.contains("panicked"), "{} bytes: {said}", said.len());
     }
 }
+
+/// Memory is the reason where there is too little of it, whatever else there is too little of; `ulimit -v` counts.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_the_reason_where_it_is() {
+    let sentence = refused(&["gemm", "--on", "host", "--m", "100000000", "--n", "100000000", "--k", "1"]);
+    assert!(sentence.contains("bytes of memory are to be had; take a smaller problem"), "{sentence}");
+    let binary = env!("CARGO_BIN_EXE_falchion");
+    let limited = format!("ulimit -v 2000000; {binary} gemm --on host --m 15000 --n 15000 --k 15000");
+    let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let number = |before: &str| said.split(before).nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
+    assert!(number("the matrices take ") > number(" bytes, and ") && number(" bytes, and ") < 2_048_000_000, "{said}");
+}
+
+/// More threads than processors can use are not made.
+#[test]
+fn threads_are_as_many_as_help() {
+    let begun = Instant::now();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_falchion"));
+    let output = command
+        .args(["gemm", "--on", "host", "--m", "64", "--n", "64", "--k", "64"])
+        .env("RAYON_NUM_THREADS", "100000")
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.starts_with("note: RAYON_NUM_THREADS is 100000, and "), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}

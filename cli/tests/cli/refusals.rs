@@ -47,7 +47,7 @@ fn usage() {
 fn what_does_not_exist_yet() {
     says(&[
         ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 is unsupported; try sm90"),
-        ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "the problem has 18446744073709551615 tiles"),
+        ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "bytes of memory are to be had; take a smaller problem"),
         ("gemm --m 1 --n 1 --k 1 --split-k 2", "--split-k does not exist yet"),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --cluster 2x1",
@@ -129,7 +129,7 @@ fn problems() {
         ("gemm --m 3 --n 3", "k is not known; give --k"),
         ("gemm --m 99999999999 --n 1 --k 1", "M = 99999999999 is beyond the largest extent, 2147483647"),
         ("gemm --m 1 --n 18446744073709551615 --k 1", "N = 18446744073709551615 is beyond"),
-        ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "a grid has at most 2147483647 blocks"),
+        ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
         ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
         ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; try 4"),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),

@@ -219,7 +219,7 @@ impl SuiteProblem {
             return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
-        accumulator.map(drop).map_err(|because| format!("`acc` {because}"))
+        accumulator.map(drop).map_err(|error| format!("`acc` {}", error.because()))
     }
 }
 

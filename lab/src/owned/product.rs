@@ -52,8 +52,6 @@ impl HostProduct {
         };
         let (a, b, d) = (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
         let c = problem.c.map(|c| packed(c, (m, n)));
-        let vectors = Problem { a, b, c, d, ..*problem }.seen_by(desc)?.framed(desc.frame).vectors;
-        // A matrix that is not read has not been checked.
         let types = desc.user_types();
         let matrices = [
             (types.a, a, (m, k)),
@@ -61,7 +59,15 @@ impl HostProduct {
             (types.c, d, (m, n)),
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
-        room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))))?;
+        let room = || room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))));
+        let seen = Problem { a, b, c, d, ..*problem }.seen_by(desc);
+        // Where both memory and a grid are too small, no larger tile helps.
+        if let Err(Refusal::TooManyTiles { .. }) = seen {
+            room()?;
+        }
+        let vectors = seen?.framed(desc.frame).vectors;
+        // A matrix that is not read has not been checked.
+        room()?;
         let orders = desc.orders();
         let all = |kind, view: View<Elements>, extents, order: Order| {
             HostMatrix::batch_of(batch, kind, extents, order, view.leading(order))
