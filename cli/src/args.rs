@@ -206,9 +206,12 @@ pub struct TransposeArgs {
     /// Compare every element of D with the definition.
     #[arg(long)]
     pub verify: bool,
-    /// Say what was chosen and why. Without extents, do nothing else.
+    /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.
     #[arg(long)]
     pub explain: bool,
+    /// Compute what is explained.
+    #[arg(long, requires = "explain")]
+    pub run: bool,
     /// Every rung, verified; its accesses counted, and measured on a GPU. 8192 x 8192, if no extents are given.
     #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
     pub ladder: bool,

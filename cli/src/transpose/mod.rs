@@ -37,10 +37,14 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
     }
     let extents = files.extents(args)?;
+    let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
+    if args.explain && !(args.run || args.verify || args.out.is_some() || args.checked) {
+        problem.check(&choice.desc(Combine::of(args.element, scalars), args.element.bytes_of(1), &problem))?;
+        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
+    }
     let inputs = [("--a-file", &args.a_file), ("--b-file", &args.b_file)];
     let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let target = args.out.as_deref().map(|out| Target::beside(out, inputs)).transpose()?;
-    let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
     let mut transpose = HostTranspose::poisoned(args.element, choice, &problem)?;
     during("reading operands", || {
         transpose.draw(args.seed)?;

@@ -264,3 +264,15 @@ fn the_page_prints_what_it_says() {
     assert!(commands.len() >= 5, "{}", commands.len());
     commands.iter().for_each(prints_what_it_says);
 }
+
+/// An explanation computes nothing, whatever the extents, unless it is asked to.
+#[test]
+fn an_explanation_computes_only_when_asked() {
+    let large = done(&words("transpose --explain --rows 2000000 --cols 2000000"));
+    assert!(large.starts_with("chosen:\n") && !large.contains("GB/s"), "{large}");
+    for run in ["--run", "--verify", "--checked"] {
+        let said = done(&words(&format!("transpose --on host --explain --rows 40 --cols 30 {run}")));
+        assert!(said.contains("40 x 30 f32 transposed: "), "{said}");
+    }
+    assert!(refused(&words("transpose --explain --rows 3 --cols 4 --lda 2")).contains("the leading dimension of A = 2"));
+}
