@@ -132,7 +132,7 @@ pub struct GemmArgs {
     /// On the host, thread by thread, with every access to shared memory watched.
     #[arg(long)]
     pub checked: bool,
-    /// Hold D against a reference and its bound: every element up to 8e9 multiplications, else those of drawn rows; with `all`, every element of any.
+    /// Hold D against a reference and its bound: every element, of a large product those of drawn rows; with `all`, every element of any.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "enough", value_name = "all")]
     pub verify: Option<Verification>,
     /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.

@@ -31,26 +31,20 @@ const FOLDER: &str = "docs/performance";
 pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let text = text::read("the suite", &args.suite)?;
     let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    // Under --json one object at the end says it all.
-    let say = |text: &str| {
-        if !json {
-            print::line(text)
-        }
-    };
     if is_of_transposes(&text) {
         return transposes(args, &name, &transpose::problem::parse(&name, &text)?, json);
     }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
         let Compiled { kernels, refused } = compile_all(&problems, sm)?;
-        refused.iter().for_each(|(at, because)| say(&format!("{at}/{}: refused: {because}", problems.len())));
+        refused.iter().for_each(|(at, because)| say(&format!("{at}/{}: refused: {because}", problems.len()), json));
         compiled(kernels, &refused, sm, json);
         return Ok(());
     }
     let (device, run, out) = opened(args, &name)?;
     let (mut lines, mut written): (Vec<Line>, Vec<String>) = Default::default();
     device.measure(&problems, &run, &mut |line| {
-        say(&said(&line, lines.len() + 1, problems.len()));
+        say(&said(&line, lines.len() + 1, problems.len()), json);
         written.push(line.to_json()?);
         lines.push(line);
         write(&out, &written, &page::page(&name, &command(args), &lines))
@@ -68,15 +62,20 @@ fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose], json: b
     let (device, run, out) = opened(args, name)?;
     let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
     device.measure_transposes(problems, &run, &mut |line| {
-        if !json {
-            print::line(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()));
-        }
+        say(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()), json);
         written.push(line.to_json()?);
         lines.push(line);
         write(&out, &written, &transpose::page::page(name, &command(args), &lines))
     })?;
     measured(name, &written, json);
     Ok(())
+}
+
+/// A line of text; under --json one object at the end says it all.
+fn say(text: &str, json: bool) {
+    if !json {
+        print::line(text);
+    }
 }
 
 /// The suite as one object.

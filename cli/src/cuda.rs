@@ -240,6 +240,7 @@ impl Place {
     /// The machine that is explained for, when none is asked for.
     pub fn gpu(&self) -> NamedMachine {
         match self {
+            // As its instructions are the newest, its limits are those of the first name.
             Self::Host => GPUS[0],
             Self::Cuda(device) => ("this GPU", device.machine),
         }

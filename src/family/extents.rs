@@ -2,13 +2,14 @@
 //! least time, by a model of kernels whose CTAs are persistent.
 //!
 //! Persistent CTAs take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
-//! the tile; an instruction of 64 x `n` reads `1/64 + 1/n` elements of shared memory a product, and waits for power that this takes;
+//! the tile; an instruction of `m` x `n` reads `1/m + 1/n` elements of shared memory a product, and waits for power that this takes;
 //! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
 //! ping-pong hides the others, with each tile where consumers share it:
 //!
 //! ```text
-//! cost = tile_m * tile_n * (waves * K * (1 + 16 (1/64 + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
+//! cost = tile_m * tile_n * (waves * K * turns (1 + 16 (1/m + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
 //! waves = ceil(tiles / multiprocessors)        exposed = 1 under ping-pong, else waves        tiles: of all products of a batch
+//! turns = 1 where one k-tile is copied while another is multiplied, else 2
 //! ```
 //!
 //! The two numbers are those with which 128x128, 128x176 and 128x192 ping-pong are chosen as measured, for all types, in
@@ -46,7 +47,7 @@ pub(super) struct Features {
     pub rows: u32,
     /// Its columns.
     pub columns: u32,
-    /// Whether one k-tile is copied while another is multiplied; else the time of both adds up, taken as twice.
+    /// Whether one k-tile is copied while another is multiplied; else the times of both add up, and are taken as equal.
     pub overlaps: bool,
     /// Whether consumers take tiles under ping-pong.
     pub pingpong: bool,

@@ -35,7 +35,7 @@ pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -
         let problems: Vec<_> =
             predicted.iter().map(|(size, ranked)| json!({ "size": size.to_string(), "predicted_best": best(ranked) })).collect();
         object(&json!({
-            "points": census.points, "legal": census.legal.len(), "refused": census.refused, "axes": axes.into_iter().map(|axis| json!(axis)).collect::<Vec<_>>(),
+            "points": census.points, "legal": census.legal.len(), "refused": census.refused, "axes": axes,
             "sample": names(&drawn), "problems": problems,
         }));
         return Ok(());

@@ -69,9 +69,7 @@ impl Climb {
         let rungs = rungs()?.iter().map(predicted).collect::<Result<_, Error>>()?;
         Ok(Self { size, on: on.to_owned(), peer_tflops: None, rungs })
     }
-}
 
-impl Climb {
     /// Where the rates are from: measured on the device, or predicted for a machine.
     pub fn place(&self) -> String {
         let measured = self.rungs.iter().any(|rung| rung.measured.is_some());

@@ -93,6 +93,7 @@ impl WarpSpecializedDesc {
     pub(super) fn features(&self) -> Features {
         Features {
             transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
+            // A wgmma's; where threads multiply, the columns alone tell tiles apart.
             rows: 64,
             columns: self.knobs.instruction.n,
             overlaps: true,
