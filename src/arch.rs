@@ -45,6 +45,16 @@ impl OpClass for TensorOp {
     const KIND: OpKind = OpKind::TensorOp;
 }
 
+impl OpKind {
+    /// The architecture of a GEMM that names none, as [`OpClass::Arch`].
+    pub const fn default_arch(self) -> ArchKind {
+        match self {
+            Self::Simt => <<Simt as OpClass>::Arch as Arch>::KIND,
+            Self::TensorOp => <<TensorOp as OpClass>::Arch as Arch>::KIND,
+        }
+    }
+}
+
 /// Threads of a warp.
 #[doc(hidden)]
 pub const WARP: u32 = 32;

@@ -21,7 +21,6 @@ impl ClassArgs {
             op: self.op,
             arch: self.arch,
             description,
-            batch: 1,
             ..Request::default()
         })
     }

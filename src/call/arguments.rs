@@ -2,11 +2,10 @@
 
 use super::{
     Source,
-    space::{OperandA, OperandB, OperandC, OperandD, OperandVector, Space, Writable},
+    space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Space, Writable},
 };
 use crate::{
     epilogue::SCALARS,
-    numeric::Element,
     operand::{VectorKind, Vectors},
 };
 
@@ -21,17 +20,17 @@ use crate::{
 /// assert_eq!(d, [3.0; 8]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-pub struct Arguments<'a, S: Space, A: Element, B: Element, C: Element> {
+pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
     pub(crate) extents: (usize, usize, usize),
-    pub(crate) a: S::Ref<'a, A::Storage>,
-    pub(crate) b: S::Ref<'a, B::Storage>,
-    pub(crate) c: Source<S::Ref<'a, C::Storage>>,
-    pub(crate) d: S::Mut<'a, C::Storage>,
+    pub(crate) a: A::Ref<'a, S>,
+    pub(crate) b: B::Ref<'a, S>,
+    pub(crate) c: Source<C::Ref<'a, S>>,
+    pub(crate) d: C::Mut<'a, S>,
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
     pub(crate) batch_strides: [Option<usize>; 4],
-    pub(crate) vectors: Vectors<S::Ref<'a, C::Storage>>,
+    pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
 }
@@ -70,7 +69,7 @@ macro_rules! strides {
     };
 }
 
-impl<'a, S: Space, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
+impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'a, S, A, B, C> {
     /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
     pub fn new(
         (m, n, k): (usize, usize, usize),

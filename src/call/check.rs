@@ -65,24 +65,31 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
-    /// Whether the matrices are of the types that a kernel of this class has.
+    /// Whether the matrices are of the types that a kernel of this class has, and begin where elements of those may.
     pub(crate) fn check_types(&self, class: &Class) -> Result<(), Refusal> {
-        let (c, output) = (self.c.matrix(), class.output.element);
-        let pairs = [
-            (self.a.memory.kind(), class.a.element),
-            (self.b.memory.kind(), class.b.element),
-            (self.d.memory.kind(), output),
-            (c.map_or(output, |c| c.memory.kind()), output),
-        ];
-        let vectors = self.vectors.iter().map(|(_, vector)| (vector.memory.kind(), output));
-        check_types(pairs.into_iter().chain(vectors))
+        let output = class.output.element;
+        let read = [(Operand::A, &self.a, class.a.element), (Operand::B, &self.b, class.b.element)];
+        let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
+        let read = read.into_iter().chain(self.c.matrix().map(|c| (Operand::C, c, output))).chain(vectors);
+        check_memory(Operand::D, &self.d.memory, output)?;
+        read.into_iter().try_for_each(|(operand, view, wanted)| check_memory(operand, &view.memory, wanted))
     }
 }
 
-/// Refuses the first type that is given where another is wanted.
-pub(crate) fn check_types(pairs: impl IntoIterator<Item = (ElementKind, ElementKind)>) -> Result<(), Refusal> {
-    match pairs.into_iter().find(|(given, wanted)| given != wanted) {
-        Some((given, wanted)) => Err(Refusal::ElementType { given, wanted }),
+/// Whether an operand holds elements of the type that is wanted, and begins where they may.
+pub(crate) fn check_memory(operand: Operand, memory: &impl TypedMemory, wanted: ElementKind) -> Result<(), Refusal> {
+    check_types([(operand, memory.kind(), wanted)])?;
+    let bytes = u64::from(wanted.bytes_of(1));
+    match memory.address() % bytes {
+        0 => Ok(()),
+        beyond => Err(Refusal::ElementAddress { operand, element: wanted, beyond, bytes }),
+    }
+}
+
+/// Refuses the first operand whose type, the one that is given, is another than is wanted.
+pub(crate) fn check_types(operands: impl IntoIterator<Item = (Operand, ElementKind, ElementKind)>) -> Result<(), Refusal> {
+    match operands.into_iter().find(|(_, given, wanted)| given != wanted) {
+        Some((operand, given, wanted)) => Err(Refusal::ElementType { operand, given, wanted }),
         None => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 //! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame ([`Call::seen_by`]), on the host and on a device
 //! alike. A call without data is a [`Problem`].
 
+mod any;
 mod arguments;
 mod check;
 mod decomposed_layout;
@@ -11,16 +12,17 @@ mod route;
 mod space;
 mod view;
 
+pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
 pub(crate) use arguments::setters;
-pub(crate) use check::{LARGEST, check_output, check_types, check_written};
+pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{
-    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable,
-    Space, Writable,
+    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector,
+    Readable, Space, Writable,
 };
 #[cfg(feature = "cuda")]
 pub(crate) use view::memory;

@@ -1,20 +1,41 @@
 //! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the two does not compile.
 
-use super::{Call, Matrices, View, view::memory};
+use super::{Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, view::memory};
 use crate::{
     error::Error,
     numeric::{Element, ElementKind},
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
 };
 use bytemuck::Pod;
 use core::ops::Range;
 
-/// A place for operands.
-pub trait Space: Sized {
+/// A place for operands, where they are multiplied and transposed.
+pub trait Space: Sized + 'static {
     /// A matrix that is read.
     type Ref<'a, T: Pod>: Copy;
     /// A matrix that is written.
     type Mut<'a, T: Pod>;
+    /// Elements that are read, of a type that is a value.
+    type Read<'a>: TypedMemory;
+    /// Elements that are written.
+    type Write<'a>: TypedMemory;
+    /// What orders a call's work: nothing on the host, a stream on a device.
+    type Queue: 'static;
+
+    /// The same matrix for less long: an associated type does not shorten by itself.
+    fn shorter<'a, 'b: 'a, T: Pod>(matrix: Self::Ref<'b, T>) -> Self::Ref<'a, T>;
+    /// The same of a matrix that is written.
+    fn shorter_mut<'a, 'b: 'a, T: Pod>(matrix: Self::Mut<'b, T>) -> Self::Mut<'a, T>;
+    /// Number of elements that are there, from the first of the matrix on.
+    fn length<T: Pod>(matrix: &Self::Ref<'_, T>) -> usize;
+    /// The same of a matrix that is written.
+    fn length_mut<T: Pod>(matrix: &Self::Mut<'_, T>) -> usize;
+    /// What orders the work of a call that writes this matrix.
+    fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
+    /// Elements of a kind, to be read by work in a queue: their values, or their bytes.
+    fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Ref<'a, T>, queue: &'q Self::Queue) -> Self::Read<'q>;
+    /// Elements of a kind, to be written by work in a queue.
+    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Mut<'a, T>, queue: &'q Self::Queue) -> Self::Write<'q>;
 }
 
 /// Host memory: slices.
@@ -24,6 +45,91 @@ pub struct Host;
 impl Space for Host {
     type Ref<'a, T: Pod> = &'a [T];
     type Mut<'a, T: Pod> = &'a mut [T];
+    type Read<'a> = HostSlice<'a>;
+    type Write<'a> = HostSliceMut<'a>;
+    type Queue = ();
+
+    fn shorter<'a, 'b: 'a, T: Pod>(matrix: &'b [T]) -> &'a [T] {
+        matrix
+    }
+
+    fn shorter_mut<'a, 'b: 'a, T: Pod>(matrix: &'b mut [T]) -> &'a mut [T] {
+        matrix
+    }
+
+    fn length<T: Pod>(matrix: &&[T]) -> usize {
+        matrix.len()
+    }
+
+    fn length_mut<T: Pod>(matrix: &&mut [T]) -> usize {
+        matrix.len()
+    }
+
+    fn queue<T: Pod>(_: &&mut [T]) {}
+
+    fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a [T], (): &'q ()) -> HostSlice<'q> {
+        HostSlice { kind, bytes: bytemuck::cast_slice(matrix) }
+    }
+
+    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a mut [T], (): &'q ()) -> HostSliceMut<'q> {
+        HostSliceMut { kind, bytes: bytemuck::cast_slice_mut(matrix) }
+    }
+}
+
+/// What a matrix holds: elements of a type, or of one that is a value, [`Any`](super::Any).
+pub trait MatrixElements: 'static {
+    /// A matrix that is read, in a space.
+    type Ref<'a, S: Space>: Copy;
+    /// A matrix that is written.
+    type Mut<'a, S: Space>;
+
+    /// Number of elements that are there.
+    fn length<S: Space>(matrix: &Self::Ref<'_, S>) -> usize;
+    /// The same of a matrix that is written.
+    fn length_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> usize;
+    /// The type of the elements.
+    fn kind<S: Space>(matrix: &Self::Ref<'_, S>) -> ElementKind;
+    /// The same of a matrix that is written.
+    fn kind_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> ElementKind;
+    /// What orders the work of a call that writes this matrix.
+    fn queue<S: Space>(d: &Self::Mut<'_, S>) -> S::Queue;
+    /// The elements, to be read by work in a queue.
+    fn read<'a: 'q, 'q, S: Space>(matrix: Self::Ref<'a, S>, queue: &'q S::Queue) -> S::Read<'q>;
+    /// The elements, to be written by work in a queue.
+    fn write<'a: 'q, 'q, S: Space>(matrix: Self::Mut<'a, S>, queue: &'q S::Queue) -> S::Write<'q>;
+}
+
+impl<E: Element> MatrixElements for E {
+    type Ref<'a, S: Space> = S::Ref<'a, E::Storage>;
+    type Mut<'a, S: Space> = S::Mut<'a, E::Storage>;
+
+    fn length<S: Space>(matrix: &S::Ref<'_, E::Storage>) -> usize {
+        S::length(matrix)
+    }
+
+    fn length_mut<S: Space>(matrix: &S::Mut<'_, E::Storage>) -> usize {
+        S::length_mut(matrix)
+    }
+
+    fn kind<S: Space>(_: &S::Ref<'_, E::Storage>) -> ElementKind {
+        E::KIND
+    }
+
+    fn kind_mut<S: Space>(_: &S::Mut<'_, E::Storage>) -> ElementKind {
+        E::KIND
+    }
+
+    fn queue<S: Space>(d: &S::Mut<'_, E::Storage>) -> S::Queue {
+        S::queue(d)
+    }
+
+    fn read<'a: 'q, 'q, S: Space>(matrix: S::Ref<'a, E::Storage>, queue: &'q S::Queue) -> S::Read<'q> {
+        S::read(E::KIND, matrix, queue)
+    }
+
+    fn write<'a: 'q, 'q, S: Space>(matrix: S::Mut<'a, E::Storage>, queue: &'q S::Queue) -> S::Write<'q> {
+        S::write(E::KIND, matrix, queue)
+    }
 }
 
 /// Something that can be read as a matrix of `T`.
@@ -46,21 +152,28 @@ pub trait Writable<'a, T: Pod> {
     fn view(self) -> <Self::In as Space>::Mut<'a, T>;
 }
 
-/// What each operand may be: memory in the space `S`, of the elements of `E`. Each has a trait of its own, by which the compiler names it.
+/// What each operand may be: memory in the space `S`, of what `E` says. Each has a trait of its own, by which the compiler names it.
 macro_rules! operands {
-    ($($Memory:ident as $view:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
+    ($($Memory:ident as $view:ident of $Any:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
         $($($(#[doc = $doc])*
         #[diagnostic::on_unimplemented(
             message = $cannot,
             label = "this has to be elements of `{E}`, in the same memory as the other operands",
             note = $forms
         )]
-        pub trait $Operand<'a, E: Element, S: Space> {
+        pub trait $Operand<'a, E: MatrixElements, S: Space> {
             /// Its elements.
-            fn elements(self) -> S::$view<'a, E::Storage>;
+            fn elements(self) -> E::$view<'a, S>;
         }
 
-        // Else the compiler speaks of what is read or written, whichever operand that is.
+        // Else the compiler speaks of what is read or written, whichever operand that is, or of what a type that is a value takes.
+        #[diagnostic::do_not_recommend]
+        impl<'a, 'b: 'a, S: Space> $Operand<'a, Any, S> for $Any<'b, S> {
+            fn elements(self) -> $Any<'a, S> {
+                self.shorter()
+            }
+        }
+
         #[diagnostic::do_not_recommend]
         impl<'a, E: Element, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
             fn elements(self) -> S::$view<'a, E::Storage> {
@@ -71,7 +184,7 @@ macro_rules! operands {
 }
 
 operands! {
-    Readable as Ref, "what is read is &[T], &Vec<T> or &[T; N] on the host; &CudaSlice<T>, &CudaView<T> or &CudaViewMut<T> on a device" {
+    Readable as Ref of AnySlice, "what is read is &[T], &Vec<T> or &[T; N] on the host; &CudaSlice<T>, &CudaView<T> or &CudaViewMut<T> on a device" {
         /// A.
         OperandA, "A cannot be `{Self}`";
         /// B.
@@ -81,7 +194,7 @@ operands! {
         /// A vector of the epilogue.
         OperandVector, "a vector of the epilogue cannot be `{Self}`";
     }
-    Writable as Mut, "what is written is &mut [T], &mut Vec<T> or &mut [T; N] on the host; &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
+    Writable as Mut of AnySliceMut, "what is written is &mut [T], &mut Vec<T> or &mut [T; N] on the host; &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
         /// D.
         OperandD, "D cannot be `{Self}`";
     }
@@ -153,7 +266,7 @@ macro_rules! host_slices {
             /// # Errors
             /// [`Refusal::ElementType`] when they are of another type.
             pub fn of<E: Element>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
-                let wrong = Refusal::ElementType { given: self.kind, wanted: E::KIND };
+                let wrong = Refusal::ElementType { operand: Operand::Tensor, given: self.kind, wanted: E::KIND };
                 let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
                 elements.ok_or(wrong.into())
             }

@@ -7,6 +7,7 @@ use crate::{
 };
 use bytemuck::Pod;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
+use std::sync::Arc;
 
 /// Device memory: cudarc's slices and views.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,37 @@ pub struct CudaMut<'a, T>(pub(crate) &'a mut dyn DevicePtrMut<T>);
 impl Space for Cuda {
     type Ref<'a, T: Pod> = CudaRef<'a, T>;
     type Mut<'a, T: Pod> = CudaMut<'a, T>;
+    type Read<'a> = DeviceMatrix<'a>;
+    type Write<'a> = DeviceMatrix<'a>;
+    type Queue = Arc<CudaStream>;
+
+    fn shorter<'a, 'b: 'a, T: Pod>(matrix: CudaRef<'b, T>) -> CudaRef<'a, T> {
+        matrix
+    }
+
+    fn shorter_mut<'a, 'b: 'a, T: Pod>(matrix: CudaMut<'b, T>) -> CudaMut<'a, T> {
+        CudaMut(matrix.0)
+    }
+
+    fn length<T: Pod>(matrix: &CudaRef<'_, T>) -> usize {
+        matrix.0.len()
+    }
+
+    fn length_mut<T: Pod>(matrix: &CudaMut<'_, T>) -> usize {
+        matrix.0.len()
+    }
+
+    fn queue<T: Pod>(d: &CudaMut<'_, T>) -> Arc<CudaStream> {
+        d.0.stream().clone()
+    }
+
+    fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: CudaRef<'a, T>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+        DeviceMatrix::of_read(kind, matrix.0, stream)
+    }
+
+    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: CudaMut<'a, T>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+        DeviceMatrix::of_written(kind, matrix.0, stream)
+    }
 }
 
 macro_rules! device_operands {
@@ -68,28 +100,33 @@ memory!(DeviceMatrix<'_>);
 impl<'a> DeviceMatrix<'a> {
     /// A matrix that work on `stream` will read.
     pub fn read<E: Element>(matrix: &'a dyn DevicePtr<E::Storage>, stream: &'a CudaStream) -> Self {
-        let (length, owner) = (matrix.len(), matrix.stream().context().cu_ctx());
-        Self::at(E::KIND, length, owner as usize, matrix.device_ptr(stream))
+        Self::of_read(E::KIND, matrix, stream)
     }
 
     /// A matrix that work on `stream` will write.
     pub fn write<E: Element>(matrix: &'a mut dyn DevicePtrMut<E::Storage>, stream: &'a CudaStream) -> Self {
-        let (length, owner) = (matrix.len(), matrix.stream().context().cu_ctx());
-        Self::at(E::KIND, length, owner as usize, matrix.device_ptr_mut(stream))
+        Self::of_written(E::KIND, matrix, stream)
     }
 
-    /// Bytes of any elements, to be read by work on `stream`; the address is a multiple of the elements' size.
+    /// Bytes of any elements, to be read by work on `stream`.
     pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
-        let length = kind.matrix_elements(bytes.len() as u64) as usize;
-        let owner = bytes.stream().context().cu_ctx();
-        Self::at(kind, length, owner as usize, bytes.device_ptr(stream))
+        Self::of_read(kind, bytes, stream)
     }
 
     /// Bytes of any elements, to be written by work on `stream`.
     pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
-        let length = kind.matrix_elements(bytes.len() as u64) as usize;
-        let owner = bytes.stream().context().cu_ctx();
-        Self::at(kind, length, owner as usize, bytes.device_ptr_mut(stream))
+        Self::of_written(kind, bytes, stream)
+    }
+
+    /// Memory that holds elements of a kind, as values or as bytes.
+    fn of_read<T: Pod>(kind: ElementKind, memory: &'a dyn DevicePtr<T>, stream: &'a CudaStream) -> Self {
+        let (length, owner) = (memory.len(), memory.stream().context().cu_ctx());
+        Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr(stream))
+    }
+
+    fn of_written<T: Pod>(kind: ElementKind, memory: &'a mut dyn DevicePtrMut<T>, stream: &'a CudaStream) -> Self {
+        let (length, owner) = (memory.len(), memory.stream().context().cu_ctx());
+        Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr_mut(stream))
     }
 
     fn at(kind: ElementKind, length: usize, context: usize, (address, in_use): (u64, SyncOnDrop<'a>)) -> Self {
@@ -134,6 +171,11 @@ impl<'a> DeviceMatrix<'a> {
         let bytes = self.kind.matrix_bytes(elements);
         self.address..self.address.saturating_add(bytes)
     }
+}
+
+/// How many elements of a kind so many values take, which are theirs or their bytes.
+fn elements<T>(kind: ElementKind, values: usize) -> usize {
+    kind.matrix_elements(values as u64 * size_of::<T>() as u64) as usize
 }
 
 /// Matrices in device memory, element types as values.

@@ -222,7 +222,7 @@ mod tests {
         };
         let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
         assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A lies on another device than D");
-        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "a matrix of i32 was given where the kernel takes f32");
+        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "A holds i32, and the kernel takes f32 there; give it elements of f32");
         assert_eq!(said(at(f64, 0, 1), at(f64, 4096, 1)), "a matrix of f64 was given where the kernel takes elements of 4 bytes");
     }
 }

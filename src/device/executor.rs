@@ -2,43 +2,24 @@
 
 use crate::{
     arch::Machine,
-    call::{Arguments, Elements, Host, HostCall, HostSlice, HostSliceMut, Matrices, Problem, Source, Space, TypedMemory, View},
+    call::{Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View, check_types},
     desc::GemmDesc,
     error::Error,
     host::{Mode, run_on_host},
     layout::Orders,
-    numeric::Element,
+    numeric::{Combined, ElementKind},
     pass::transpose::{Choice, Combine, TransposeCall},
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
 };
-use bytemuck::Pod;
 
 /// The call that arguments become in a space.
-pub type CallIn<'a, S> = crate::call::Call<<S as Executor>::Read<'a>, <S as Executor>::Write<'a>>;
+pub type CallIn<'a, S> = crate::call::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
 /// The same of a transpose.
-pub type TransposeCallIn<'a, S> = TransposeCall<<S as Executor>::Read<'a>, <S as Executor>::Write<'a>>;
+pub type TransposeCallIn<'a, S> = TransposeCall<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
 /// A space whose operands can be multiplied and transposed where they are.
 pub trait Executor: Space {
-    /// Elements that are read, of a type that is a value.
-    type Read<'a>: TypedMemory;
-    /// Elements that are written.
-    type Write<'a>: TypedMemory;
-    /// What orders a call's work: nothing on the host, a stream on a device.
-    type Queue: 'static;
-
-    /// Number of elements that are there, from the first of the matrix on.
-    fn length<T: Pod>(matrix: &Self::Ref<'_, T>) -> usize;
-    /// The same of a matrix that is written.
-    fn length_mut<T: Pod>(matrix: &Self::Mut<'_, T>) -> usize;
-    /// What orders the work of a call that writes this matrix.
-    fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
-    /// The elements, to be read by work in a queue.
-    fn read<'a: 'q, 'q, E: Element>(matrix: Self::Ref<'a, E::Storage>, queue: &'q Self::Queue) -> Self::Read<'q>;
-    /// The elements, to be written by work in a queue.
-    fn write<'a: 'q, 'q, E: Element>(matrix: Self::Mut<'a, E::Storage>, queue: &'q Self::Queue) -> Self::Write<'q>;
-
     /// Computes a product, which the user has.
     ///
     /// # Errors
@@ -51,21 +32,17 @@ pub trait Executor: Space {
     /// Those of [`Transpose::run`](super::Transpose::run).
     fn transpose(choice: Choice, combine: Combine, queue: &Self::Queue, call: TransposeCallIn<'_, Self>) -> Result<(), Error>;
 
-    /// Bytes of the workspace that a product takes.
+    /// Bytes of the workspace that a product takes, with A and B at their addresses.
     ///
     /// # Errors
     /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
-    fn workspace_size<A: Element, B: Element, C: Element>(
-        desc: &GemmDesc,
-        problem: Problem,
-        arguments: &Arguments<'_, Self, A, B, C>,
-    ) -> Result<u64, Refusal>;
+    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal>;
 
     /// The machine that computes, where a configuration may be chosen for it.
     fn machine(queue: &Self::Queue) -> Option<Machine>;
 }
 
-impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B, C> {
+impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'a, S, A, B, C> {
     /// The problem without its data; where nothing else was said, matrices are packed, in the orders of the types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let (m, n, k) = self.extents;
@@ -84,14 +61,36 @@ impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B,
             n,
             k,
             batch: self.batch,
-            a: matrix(0, S::length(&self.a), orders.a, (m, k)),
-            b: matrix(1, S::length(&self.b), orders.b, (k, n)),
-            c: self.c.as_ref().map(|c| matrix(2, S::length(c), orders.c, (m, n))),
-            d: matrix(3, S::length_mut(&self.d), orders.c, (m, n)),
-            vectors: self.vectors.as_ref().map(|kind, vector| View::vector(Elements::of(S::length(vector)), kind.side())),
+            a: matrix(0, A::length(&self.a), orders.a, (m, k)),
+            b: matrix(1, B::length(&self.b), orders.b, (k, n)),
+            c: self.c.as_ref().map(|c| matrix(2, C::length(c), orders.c, (m, n))),
+            d: matrix(3, C::length_mut(&self.d), orders.c, (m, n)),
+            vectors: self.vectors.as_ref().map(|kind, vector| View::vector(Elements::of(C::length(vector)), kind.side())),
             scalars: self.scalars,
             workspace: None,
         }
+    }
+
+    /// What orders the call's work.
+    pub(crate) fn queue(&self) -> S::Queue {
+        C::queue(&self.d)
+    }
+
+    /// The addresses of A and B. Nothing is read.
+    pub(crate) fn addresses(&self, queue: &S::Queue) -> [u64; 2] {
+        [A::read(self.a, queue).address(), B::read(self.b, queue).address()]
+    }
+
+    /// Whether the matrices hold elements of these types: where types are values, a caller may give others.
+    pub(crate) fn check_types(&self, types: Combined) -> Result<(), Refusal> {
+        let pairs = [
+            (Operand::A, A::kind(&self.a), types.a),
+            (Operand::B, B::kind(&self.b), types.b),
+            (Operand::D, C::kind_mut(&self.d), types.c),
+        ];
+        let c = self.c.matrix().map(|c| (Operand::C, C::kind(c), types.c));
+        let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), C::kind(vector), types.c));
+        check_types(pairs.into_iter().chain(c).chain(vectors))
     }
 
     /// The call, as the user has it.
@@ -100,37 +99,15 @@ impl<'a, S: Executor, A: Element, B: Element, C: Element> Arguments<'a, S, A, B,
         'a: 'q,
     {
         let problem = self.problem(orders);
-        let vectors = self.vectors.map(|_, vector| S::read::<C>(vector, queue));
-        let (a, b) = (S::read::<A>(self.a, queue), S::read::<B>(self.b, queue));
-        let (c, d) = (self.c.map(|c| S::read::<C>(c, queue)), S::write::<C>(self.d, queue));
-        let workspace = self.workspace.map(|bytes| S::write::<u8>(bytes, queue));
+        let vectors = self.vectors.map(|_, vector| C::read(vector, queue));
+        let (a, b) = (A::read(self.a, queue), B::read(self.b, queue));
+        let (c, d) = (self.c.map(|c| C::read(c, queue)), C::write(self.d, queue));
+        let workspace = self.workspace.map(|bytes| S::write(ElementKind::U8, bytes, queue));
         CallIn::<S> { workspace, ..problem.with(Matrices { a, b, c, d, vectors }) }
     }
 }
 
 impl Executor for Host {
-    type Read<'a> = HostSlice<'a>;
-    type Write<'a> = HostSliceMut<'a>;
-    type Queue = ();
-
-    fn length<T: Pod>(matrix: &&[T]) -> usize {
-        matrix.len()
-    }
-
-    fn length_mut<T: Pod>(matrix: &&mut [T]) -> usize {
-        matrix.len()
-    }
-
-    fn queue<T: Pod>(_: &&mut [T]) {}
-
-    fn read<'a: 'q, 'q, E: Element>(matrix: &'a [E::Storage], (): &'q ()) -> HostSlice<'q> {
-        HostSlice::new::<E>(matrix)
-    }
-
-    fn write<'a: 'q, 'q, E: Element>(matrix: &'a mut [E::Storage], (): &'q ()) -> HostSliceMut<'q> {
-        HostSliceMut::new::<E>(matrix)
-    }
-
     fn execute(desc: &GemmDesc, (): &(), call: HostCall<'_>) -> Result<(), Error> {
         run_on_host(desc, Mode::Fast, call)
     }
@@ -142,11 +119,7 @@ impl Executor for Host {
     }
 
     /// None: the host reads every operand where it lies.
-    fn workspace_size<A: Element, B: Element, C: Element>(
-        desc: &GemmDesc,
-        problem: Problem,
-        _: &Arguments<'_, Self, A, B, C>,
-    ) -> Result<u64, Refusal> {
+    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal> {
         problem.seen_by(desc).map(|_| 0)
     }
 

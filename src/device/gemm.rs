@@ -2,7 +2,7 @@
 //!
 #![allow(clippy::type_complexity, reason = "ten parameters are the point: each is something a user may say")]
 
-use super::executor::Executor;
+use super::{executor::Executor, operation::GemmOperation};
 use crate::{
     arch::{Arch, Machine, OpClass, Simt},
     call::Arguments,
@@ -10,7 +10,7 @@ use crate::{
     epilogue::Node,
     error::Error,
     family::{Completions, resolve},
-    layout::{Layout, Orders},
+    layout::Layout,
     numeric::{Combined, Element},
     refusal::{Refusal, Unresolved},
     shape::Shape,
@@ -118,6 +118,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// What completes what is pinned: what a problem chooses among.
     const COMPLETIONS: Result<Completions, Unresolved> = resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
+    /// What these types are as values.
+    pub(super) const OPERATION: &GemmOperation = &GemmOperation::of_completions(*valid(&Self::COMPLETIONS));
     const CLASS: Class = {
         let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
         Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
@@ -151,7 +153,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// A [`Refusal`] with the operand, its value and the limit.
     pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
-        arguments.problem(Self::ORDERS).seen_by(&Self::DESC.for_scalars(&arguments.scalars)).map(drop)
+        Self::OPERATION.can_implement(arguments)
     }
 
     /// Bytes of the [workspace](Arguments::workspace) that the product takes: 0 on the host, and where every operand is read where it
@@ -169,8 +171,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
-        let desc = Self::desc_of(&S::queue(&arguments.d), arguments);
-        S::workspace_size(&desc, arguments.problem(Self::ORDERS), arguments)
+        Self::OPERATION.workspace_size(arguments)
     }
 
     /// Computes the product: on the host for host slices, on their device for device slices.
@@ -182,32 +183,14 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
-        let queue = S::queue(&arguments.d);
-        S::execute(&Self::desc_of(&queue, &arguments), &queue, arguments.call(Self::ORDERS, &queue))
-    }
-
-    /// The description that these arguments run with.
-    fn desc_of<S: Executor>(queue: &S::Queue, arguments: &Arguments<'_, S, A, B, C>) -> GemmDesc {
-        match S::machine(queue) {
-            Some(machine) => Self::desc_for(arguments.extents, arguments.batch, &machine),
-            None => Self::DESC,
-        }
-    }
-
-    /// The descriptions that a problem chooses among, [`DESC`](Self::DESC) first.
-    #[cfg(feature = "cuda")]
-    pub(crate) const fn completions() -> &'static [GemmDesc] {
-        const { valid(&Self::COMPLETIONS) }.all()
+        Self::OPERATION.run(arguments)
     }
 
     /// The description that a batch of so many products of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that
     /// should take the least time, by the model of `src/family/extents.rs`.
     pub fn desc_for(extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
-        const { valid(&Self::COMPLETIONS) }.choose(extents, batch, machine)
+        Self::OPERATION.desc_for(extents, batch, machine)
     }
-
-    /// The layouts as the user wrote them.
-    pub(crate) const ORDERS: Orders = Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER };
 }
 
 /// What completes what is pinned; while compiling, why nothing does.

@@ -1,51 +1,23 @@
 //! Device slices run on their device: the typed door to [`CudaKernel`].
 
-use super::{Executor, Gemm};
+use super::{Executor, Gemm, GemmOperation};
 use crate::{
     arch::{Arch, Machine, OpClass},
-    call::{Arguments, Problem, Routes},
+    call::{Arguments, MatrixElements, Problem, Routes},
     codegen::TranslationUnit,
-    cuda::{
-        Cuda, CudaCall, CudaKernel, CudaMut, CudaRef, CudaTransposeCall, DeviceMatrix, known_machine, machine_of, report::Report,
-        transpose,
-    },
+    cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, known_machine, machine_of, report::Report, transpose},
     desc::{Config, GemmDesc},
     error::Error,
-    layout::{Layout, Orders},
+    layout::Layout,
     numeric::Element,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
-use bytemuck::Pod;
 use core::marker::PhantomData;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
 impl Executor for Cuda {
-    type Read<'a> = DeviceMatrix<'a>;
-    type Write<'a> = DeviceMatrix<'a>;
-    type Queue = Arc<CudaStream>;
-
-    fn length<T: Pod>(matrix: &CudaRef<'_, T>) -> usize {
-        matrix.0.len()
-    }
-
-    fn length_mut<T: Pod>(matrix: &CudaMut<'_, T>) -> usize {
-        matrix.0.len()
-    }
-
-    fn queue<T: Pod>(d: &CudaMut<'_, T>) -> Arc<CudaStream> {
-        d.0.stream().clone()
-    }
-
-    fn read<'a: 'q, 'q, E: Element>(matrix: CudaRef<'a, E::Storage>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
-        DeviceMatrix::read::<E>(matrix.0, stream)
-    }
-
-    fn write<'a: 'q, 'q, E: Element>(matrix: CudaMut<'a, E::Storage>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
-        DeviceMatrix::write::<E>(matrix.0, stream)
-    }
-
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         CudaKernel::for_run(stream, &desc.for_batch(call.batch).for_scalars(&call.scalars))?.run(stream, call)
     }
@@ -54,17 +26,9 @@ impl Executor for Cuda {
         transpose(choice, combine, stream, &call)
     }
 
-    fn workspace_size<A: Element, B: Element, C: Element>(
-        desc: &GemmDesc,
-        problem: Problem,
-        arguments: &Arguments<'_, Self, A, B, C>,
-    ) -> Result<u64, Refusal> {
-        let stream = arguments.d.0.stream();
-        // Only the addresses are asked for; nothing is read.
-        let a = DeviceMatrix::read::<A>(arguments.a.0, stream).address;
-        let b = DeviceMatrix::read::<B>(arguments.b.0, stream).address;
+    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal> {
         let desc = desc.for_scalars(&problem.scalars);
-        let problem = problem.at([a, b]).seen_by(&desc)?;
+        let problem = problem.seen_by(&desc)?;
         Ok(Routes::of(&desc, desc.plan()?.needs(), &problem).workspace_bytes())
     }
 
@@ -76,51 +40,112 @@ impl Executor for Cuda {
 /// Products of which a batch has as many at least.
 const MANY: usize = 2;
 
-/// What a batch of so many products of (m, n, k) runs with on a machine.
-type Chosen = fn((usize, usize, usize), usize, &Machine) -> GemmDesc;
-
-/// A GEMM compiled and loaded on one device: what [`Gemm::prepare`] and [`Gemm::prepare_batched`] make. `Clone + Send + Sync`; clones share the kernels.
+/// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or a [`GemmOperation`] make. `Clone + Send + Sync`; clones
+/// share the kernels.
 ///
 /// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen; every call of the kind that was prepared takes
 /// the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a single product one of those that were prepared.
 pub struct Kernel<G> {
-    /// The description of the types first.
-    kernels: Arc<[CudaKernel]>,
-    chosen: Chosen,
-    machine: Machine,
-    orders: Orders,
+    prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
+}
+
+struct PreparedKernels {
+    /// The description of the types first.
+    kernels: Vec<CudaKernel>,
+    operation: GemmOperation,
+    machine: Machine,
+    /// Of a kernel of batches [`MANY`].
+    products: usize,
 }
 
 impl<G> Clone for Kernel<G> {
     fn clone(&self) -> Self {
-        Self { kernels: self.kernels.clone(), ..*self }
+        Self { prepared: self.prepared.clone(), _gemm: PhantomData }
     }
 }
+
+/// What has kernels whose arguments hold `A`, `B`, and `C` in C and D.
+pub trait Operator<A, B, C> {}
+
+impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
+    for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+}
+
+impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
 
 impl<G> Kernel<G> {
     /// The kernel of a batch of products of (m, n, k). The first stands in for one that the device does not take.
     fn of(&self, extents: (usize, usize, usize), batch: usize) -> &CudaKernel {
-        let chosen = |desc: GemmDesc| self.kernels.iter().find(|kernel| *kernel.desc() == desc);
-        match &*self.kernels {
+        let PreparedKernels { kernels, operation, machine, products } = &*self.prepared;
+        let chosen = |desc: GemmDesc| kernels.iter().find(|kernel| *kernel.desc() == desc);
+        match &**kernels {
             [only] => only,
-            several => chosen((self.chosen)(extents, batch, &self.machine)).unwrap_or(&several[0]),
+            several => chosen(operation.desc_for(extents, batch, machine).for_batch(*products)).unwrap_or(&several[0]),
         }
     }
 
     /// What the assembler said of the first kernel: registers, shared memory, spills.
     pub fn report(&self) -> &Report {
-        self.kernels[0].report()
+        self.prepared.kernels[0].report()
     }
 
     /// The text of the first kernel.
     pub fn source(&self) -> &TranslationUnit {
-        self.kernels[0].source()
+        self.prepared.kernels[0].source()
     }
 
     /// The description of the first kernel: that of the types.
     pub fn desc(&self) -> &GemmDesc {
-        self.kernels[0].desc()
+        self.prepared.kernels[0].desc()
+    }
+
+    /// Bytes of the workspace that the product takes.
+    ///
+    /// # Errors
+    /// Those of [`Gemm::workspace_size`].
+    pub fn workspace_size<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        arguments: &Arguments<'_, Cuda, A, B, C>,
+    ) -> Result<u64, Refusal>
+    where
+        G: Operator<A, B, C>,
+    {
+        let desc = self.of(arguments.extents, arguments.batch).desc();
+        arguments.check_types(desc.user_types())?;
+        Cuda::workspace_size(desc, arguments.problem(desc.orders()).at(arguments.addresses(&arguments.queue())))
+    }
+
+    /// Enqueues the product on D's stream.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::run`].
+    pub fn run<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        arguments: Arguments<'_, Cuda, A, B, C>,
+    ) -> Result<(), Error>
+    where
+        G: Operator<A, B, C>,
+    {
+        self.run_on(&arguments.queue(), arguments)
+    }
+
+    /// Enqueues the product on another stream of the same device.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
+    pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        stream: &Arc<CudaStream>,
+        arguments: Arguments<'_, Cuda, A, B, C>,
+    ) -> Result<(), Error>
+    where
+        G: Operator<A, B, C>,
+    {
+        let kernel = self.of(arguments.extents, arguments.batch);
+        arguments.check_types(kernel.desc().user_types())?;
+        kernel.run(stream, arguments.call(kernel.desc().orders(), stream))
     }
 }
 
@@ -134,7 +159,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::prepared(context, 1, Self::desc_for)
+        Self::OPERATION.prepared(context, 1)
     }
 
     /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
@@ -142,45 +167,34 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::prepared(context, MANY, |extents, batch, machine| Self::desc_for(extents, batch, machine).for_batch(MANY))
-    }
-
-    fn prepared(context: &Arc<CudaContext>, products: usize, chosen: Chosen) -> Result<Kernel<Self>, Error> {
-        let machine = machine_of(context)?;
-        let mut kernels = vec![CudaKernel::prepare(context, &Self::DESC.for_batch(products))?];
-        for desc in Self::completions()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
-            kernels.push(CudaKernel::prepare(context, &desc.for_batch(products))?);
-        }
-        Ok(Kernel { kernels: kernels.into(), chosen, machine, orders: Self::ORDERS, _gemm: PhantomData })
+        Self::OPERATION.prepared(context, MANY)
     }
 }
 
-impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg>
-    Kernel<Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>>
-{
-    /// Bytes of the workspace that the product takes.
+impl GemmOperation {
+    /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
     ///
     /// # Errors
-    /// Those of [`Gemm::workspace_size`].
-    pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
-        Cuda::workspace_size(self.of(arguments.extents, arguments.batch).desc(), arguments.problem(self.orders), arguments)
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, 1)
     }
 
-    /// Enqueues the product on D's stream.
+    /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`].
-    pub fn run(&self, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
-        let stream = Cuda::queue(&arguments.d);
-        self.run_on(&stream, arguments)
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, MANY)
     }
 
-    /// Enqueues the product on another stream of the same device.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
-    pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
-        self.of(arguments.extents, arguments.batch).run(stream, arguments.call(self.orders, stream))
+    fn prepared<G>(&self, context: &Arc<CudaContext>, products: usize) -> Result<Kernel<G>, Error> {
+        let machine = machine_of(context)?;
+        let mut kernels = vec![CudaKernel::prepare(context, &self.desc().for_batch(products))?];
+        for desc in self.descs()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
+            kernels.push(CudaKernel::prepare(context, &desc.for_batch(products))?);
+        }
+        Ok(Kernel { prepared: Arc::new(PreparedKernels { kernels, operation: *self, machine, products }), _gemm: PhantomData })
     }
 }
 

@@ -4,13 +4,19 @@ mod executor;
 mod gemm;
 #[cfg(feature = "cuda")]
 mod kernel;
+mod operation;
 pub mod transpose;
 
 #[doc(hidden)]
 pub use crate::host::run_on_host;
-pub use crate::{call::Arguments, family::Explanation, pass::transpose::TransposeArguments};
+pub use crate::{
+    call::{Any, AnyElement, AnySlice, AnySliceMut, Arguments},
+    family::{Explanation, Request},
+    pass::transpose::TransposeArguments,
+};
 pub use executor::Executor;
 pub use gemm::Gemm;
 #[cfg(feature = "cuda")]
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Operator};
+pub use operation::GemmOperation;
 pub use transpose::Transpose;

@@ -88,7 +88,7 @@ mod tests {
     use crate::{
         arch::{ArchKind, OpKind},
         desc::{GemmDesc, PromotionKind},
-        family::Request,
+        family::{ProblemSize, Request},
         layout::{MatrixType, Order},
         numeric::ElementKind,
     };
@@ -109,9 +109,9 @@ mod tests {
         };
         let c = Some(MatrixType { element: c, order: Order::Row });
         let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
-        let (op, extents, knobs) = (Some(OpKind::TensorOp), Some(extents), knobs.into_iter().collect());
-        let request = Request { a, b, c, op, extents, knobs, ..Request::default() };
-        request.resolve(ArchKind::Sm90).expect("a row").desc
+        let (op, knobs) = (Some(OpKind::TensorOp), knobs.into_iter().collect());
+        let request = Request { a, b, c, op, knobs, ..Request::default() };
+        request.resolve_for(ArchKind::Sm90, ProblemSize { extents, batch: 1 }, None).expect("a row").desc
     }
 
     fn from_registers(desc: &GemmDesc) -> bool {
@@ -149,9 +149,9 @@ mod tests {
         let chosen = |batch| {
             let [a, b, c] =
                 [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
-            let (op, extents) = (Some(OpKind::TensorOp), Some((128, 1056, 4096)));
-            let request = Request { a, b, c, op, extents, batch, ..Request::default() };
-            request.resolve(ArchKind::Sm90).expect("a row").desc.threadblock().n
+            let (op, size) = (Some(OpKind::TensorOp), ProblemSize { extents: (128, 1056, 4096), batch });
+            let request = Request { a, b, c, op, ..Request::default() };
+            request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
         };
         assert_eq!([0, 1, 22].map(chosen), [128, 128, 176]);
     }

@@ -12,7 +12,7 @@ mod lowering;
 mod request;
 mod resolve;
 
-pub use request::{Choice, Origin, Request, Resolved};
+pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 
 use self::{default_gemm_configuration::Row, extents::Features};

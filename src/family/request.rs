@@ -1,4 +1,4 @@
-//! From what a user asks for, in values and words, to a description: what the command line's flags go through.
+//! From what a user asks for, in values and words, to descriptions: what the command line's flags and an operation go through.
 //!
 //! Types that are not given follow from those that are, by the first row of the operation class's table
 //! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
@@ -8,7 +8,7 @@ use crate::{
     arch::{ArchKind, Machine, OpKind},
     desc::{Class, GemmDesc, Pins},
     error::Error,
-    family::resolve::{check_pins, resolve},
+    family::resolve::{Completions, check_pins, resolve},
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
 };
@@ -30,14 +30,17 @@ pub struct Request {
     pub arch: Option<ArchKind>,
     /// Everything at once; types that are given beside it have to agree with it.
     pub description: Option<GemmDesc>,
-    /// The problem's M, N and K, for which one of several defaults may be chosen.
-    pub extents: Option<(usize, usize, usize)>,
-    /// The machine for which it is chosen; the architecture's own if none is given.
-    pub machine: Option<Machine>,
-    /// Products of that size in a batch; 0 is one.
-    pub batch: usize,
     /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
     pub knobs: Vec<(String, String)>,
+}
+
+/// What a choice among kernels reads of a problem.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProblemSize {
+    /// M, N and K.
+    pub extents: (usize, usize, usize),
+    /// Products of these extents.
+    pub batch: usize,
 }
 
 /// Where a knob's value came from.
@@ -95,23 +98,55 @@ pub struct Resolved {
 }
 
 impl Request {
-    /// The description, with `newest` as the architecture when none is asked for.
+    /// The description, with `newest` as the architecture when none is asked for: of several that complete what is asked for, the first.
     ///
     /// # Errors
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
     /// types contradict the description.
     pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
+        self.chosen(newest, Completions::first)
+    }
+
+    /// The same, of several the one that a problem takes on a machine; on the architecture's own if none is given.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve).
+    pub fn resolve_for(&self, newest: ArchKind, size: ProblemSize, machine: Option<&Machine>) -> Result<Resolved, Error> {
+        self.chosen(newest, |completions| {
+            let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
+            completions.choose(size.extents, size.batch, &machine)
+        })
+    }
+
+    /// The kernels that have what is asked for, with `newest` as the architecture when none is.
+    ///
+    /// # Errors
+    /// Those of [`resolve`](Self::resolve).
+    pub(crate) fn completions(&self, newest: ArchKind) -> Result<Completions, Error> {
+        self.pinned(newest, self.pins()?)
+    }
+
+    fn pins(&self) -> Result<Pins, Error> {
         let mut pins = Pins::NONE;
-        for (name, words) in &self.knobs {
-            pins.set(name, words)?;
+        self.knobs.iter().try_for_each(|(name, words)| pins.set(name, words))?;
+        Ok(pins)
+    }
+
+    /// Those of these pins.
+    fn pinned(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
+        match self.description {
+            Some(given) => Ok(Completions::of(self.changed(given, pins)?)),
+            None => self.by_default(newest, pins),
         }
-        let (desc, origin) = match self.description {
-            Some(given) => (self.changed(given, pins)?, Origin::Description),
-            None => (self.by_default(newest, pins)?, Origin::Default),
-        };
+    }
+
+    fn chosen(&self, newest: ArchKind, choice: impl Fn(&Completions) -> GemmDesc) -> Result<Resolved, Error> {
+        let pins = self.pins()?;
+        let desc = choice(&self.pinned(newest, pins)?);
+        let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
         // What a knob would be if none were pinned; of a description that is given all are.
         let unpinned = match self.description {
-            None if !pins.is_none() => self.by_default(newest, Pins::NONE).map_or(Pins::NONE, |desc| desc.user_pins()),
+            None if !pins.is_none() => self.by_default(newest, Pins::NONE).map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_pins());
@@ -144,14 +179,12 @@ impl Request {
         Ok(desc)
     }
 
-    /// What completes these types and pins; of several, what the problem takes.
-    fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<GemmDesc, Error> {
+    /// What completes these types and pins.
+    fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
         let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
         let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
-        let completions = resolve(class, order(self.c).frame(), pins)?;
-        let machine = self.machine.unwrap_or(arch.machine());
-        Ok(self.extents.map_or(completions.first(), |extents| completions.choose(extents, self.batch.max(1), &machine)))
+        Ok(resolve(class, order(self.c).frame(), pins)?)
     }
 
     /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without

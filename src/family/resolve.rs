@@ -27,7 +27,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    const fn of(first: GemmDesc) -> Self {
+    pub(crate) const fn of(first: GemmDesc) -> Self {
         Self { descs: [first; MOST_CONFIGURATIONS], count: 1 }
     }
 

@@ -22,6 +22,35 @@ pub struct MatrixType {
     pub order: Order,
 }
 
+impl MatrixType {
+    /// Row-major, of these elements.
+    pub const fn row(element: ElementKind) -> Self {
+        Self { element, order: Order::Row }
+    }
+
+    /// Column-major.
+    pub const fn col(element: ElementKind) -> Self {
+        Self { element, order: Order::Col }
+    }
+
+    /// An operand of a BLAS call, by its argument `TRANS`: `N`, column-major as it lies, `T`, the transpose of what lies so, or `C`, which is that of real
+    /// numbers; small letters too.
+    ///
+    /// # Errors
+    /// [`Error::Text`] for another letter.
+    pub fn blas(element: ElementKind, transposition: char) -> Result<Self, Error> {
+        match transposition.to_ascii_uppercase() {
+            'N' => Ok(Self::col(element)),
+            'T' | 'C' => Ok(Self::row(element)),
+            _ => Err(Error::Text {
+                what: "transposition",
+                text: transposition.to_string(),
+                because: "is none of BLAS; it is `N`, `T` or `C`".to_owned(),
+            }),
+        }
+    }
+}
+
 impl FromStr for MatrixType {
     type Err = Error;
 

@@ -94,7 +94,8 @@ pub enum Refusal {
     ShorterThanLayout { operand: Operand, length: usize, needed: u64 },
     WrittenWhileRead { written: Operand, read: Operand },
     Strides { operand: Operand, strides: [usize; 2], order: Option<Order> },
-    ElementType { given: ElementKind, wanted: ElementKind },
+    ElementType { operand: Operand, given: ElementKind, wanted: ElementKind },
+    ElementAddress { operand: Operand, element: ElementKind, beyond: u64, bytes: u64 },
     ElementBytes { given: ElementKind, bytes: u32 },
     TensorStride { operand: Operand, field: Field, value: u64, of: u64, nearest: u64 },
     TensorCorner { value: i32, of: u32, nearest: i32 },
@@ -129,6 +130,8 @@ impl Refusal {
             | Self::OtherDevice { operand }
             | Self::PartlyShared { operand }
             | Self::NotOnStream { operand }
+            | Self::ElementType { operand, .. }
+            | Self::ElementAddress { operand, .. }
             | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
             Self::TensorStride { operand, field, .. } => (*operand, *field) = (operand.exchange(), field.exchange()),
             Self::WrittenWhileRead { written, read } => (*written, *read) = (written.exchange(), read.exchange()),

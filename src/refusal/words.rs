@@ -199,8 +199,11 @@ impl Refusal {
             Self::WrittenWhileRead { written, read } => {
                 say!(s, word written.name(), " overlaps ", word read.name(), ", which is read while ", word written.name(), " is written; give ", word written.name(), " memory of its own")
             }
-            Self::ElementType { given, wanted } => {
-                say!(s, "a matrix of ", word given.name(), " was given where the kernel takes ", word wanted.name())
+            Self::ElementType { operand, given, wanted } => {
+                say!(s, word operand.name(), " holds ", word given.name(), ", and the kernel takes ", word wanted.name(), " there; give it elements of ", word wanted.name())
+            }
+            Self::ElementAddress { operand, element, beyond, bytes } => {
+                say!(s, word operand.name(), " begins ", number beyond, word if beyond == 1 { " byte" } else { " bytes" }, " behind a multiple of ", number bytes, ", where elements of ", word element.name(), " lie; begin it at one")
             }
             Self::ElementBytes { given, bytes } => {
                 say!(s, "a matrix of ", word given.name(), " was given where the kernel takes elements of ", number bytes, word if bytes == 1 { " byte" } else { " bytes" })

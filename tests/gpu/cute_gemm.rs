@@ -159,6 +159,6 @@ fn what_does_not_fit_is_refused_and_c_stays() {
         "{short:?}"
     );
     let other = device.run::<i32>(&kernel, &[1; 360], &[1; 108], &[7; 480], 0);
-    let wanted = Refusal::ElementType { given: ElementKind::I32, wanted: ElementKind::F32 };
+    let wanted = Refusal::ElementType { operand: Operand::A, given: ElementKind::I32, wanted: ElementKind::F32 };
     assert!(matches!(other, Err(Error::Refused(refusal)) if refusal == wanted), "{other:?}");
 }

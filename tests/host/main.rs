@@ -14,6 +14,7 @@ mod fast_equals_checked;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mutants;
+mod operations;
 mod promotion;
 mod roles;
 mod roles_faults;

@@ -274,7 +274,7 @@ fn operands_of_another_layout_or_type_are_refused_where_types_are_values() {
         "{sentence}"
     );
     let sentence = run(&problem([4, 5, 6], |_| ()), HostSlice::new::<i32>(&[1; 24]));
-    assert_eq!(sentence, "a matrix of i32 was given where the kernel takes f32");
+    assert_eq!(sentence, "A holds i32, and the kernel takes f32 there; give it elements of f32");
 }
 
 #[test]

@@ -221,16 +221,16 @@ fn elements_of_other_types() {
     let i32s = [1i32; 6];
     assert_eq!(
         said(Choice::Auto, Combine::Move, &problem, f64s, Source::None),
-        "a matrix of f64 was given where the kernel takes f32"
+        "A holds f64, and the kernel takes f32 there; give it elements of f32"
     );
     assert_eq!(
         said(Choice::Auto, Combine::Move, &problem, HostSlice::new::<i32>(&i32s), Source::None),
-        "a matrix of i32 was given where the kernel takes f32"
+        "A holds i32, and the kernel takes f32 there; give it elements of f32"
     );
     let scaled = TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(problem.d), ..problem };
     assert_eq!(
         said(Choice::Auto, Combine::F32, &scaled, f32s, Source::Matrix(f64s)),
-        "a matrix of f64 was given where the kernel takes f32"
+        "B holds f64, and the kernel takes f32 there; give it elements of f32"
     );
     let narrow = Choice::Desc(TransposeRung::Padded.desc(Combine::Move, 2));
     assert_eq!(

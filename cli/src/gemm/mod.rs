@@ -21,7 +21,7 @@ use falchion::{
     epilogue::SCALARS,
     internals::{
         call::{Problem, Source},
-        family::{Origin, Request, Resolved},
+        family::{Origin, ProblemSize, Request, Resolved},
         host::{Mode, progress::BLOCKS},
     },
     layout::{MatrixType, Order},
@@ -92,18 +92,22 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
 
 /// What the flags choose, and the files where no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
-    let extents = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| (m, n, k));
+    let size = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| ProblemSize { extents: (m, n, k), batch: args.batch });
     let (newest, machine) = match args.gpu {
         Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),
         None => (place.arch(), None),
     };
-    let request = Request { extents, batch: args.batch, machine, ..args.kernel.request()? };
+    let resolve = |request: &Request| match size {
+        Some(size) => request.resolve_for(newest, size, machine.as_ref()),
+        None => request.resolve(newest),
+    };
+    let request = args.kernel.request()?;
     let said = [request.a, request.b].iter().any(Option::is_some) || request.description.is_some();
     let elements = if said { [None; 2] } else { files.elements() };
     if elements != [None; 2] {
         let [a, b] = elements.map(|element| element.map(|element| MatrixType { element, order: Order::Col }));
         // Other flags may leave no kernel for the files' types; then the numbers are rounded, which is said.
-        if let Ok(mut resolved) = (Request { a, b, ..request.clone() }).resolve(newest) {
+        if let Ok(mut resolved) = resolve(&Request { a, b, ..request.clone() }) {
             for (flag, element) in ["--a", "--b"].into_iter().zip(elements) {
                 let choice = resolved.choices.iter_mut().find(|choice| element.is_some() && choice.flag == flag);
                 choice.into_iter().for_each(|choice| choice.from = Origin::File);
@@ -111,7 +115,7 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
             return Ok(resolved);
         }
     }
-    Ok(request.resolve(newest)?)
+    Ok(resolve(&request)?)
 }
 
 /// Where something was computed, in one word.

@@ -6,7 +6,10 @@ use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{cache::Cache, compile, kernel_unit, pass_unit},
     desc::{GemmDesc, PromotionKind},
-    internals::{family::Request, pass::PassDesc},
+    internals::{
+        family::{ProblemSize, Request},
+        pass::PassDesc,
+    },
 };
 
 /// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are refused.
@@ -44,10 +47,10 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         ask("epilogue", epilogue);
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
-    let (accumulator, extents) = (Some(types.accumulator), Some((problem.m, problem.n, problem.k)));
-    let batch = problem.products();
-    let request = Request { a, b, c, accumulator, op: Some(op), arch: Some(arch), extents, batch, knobs, ..Request::default() };
-    Ok(request.resolve(arch)?.desc.for_batch(batch))
+    let (accumulator, op) = (Some(types.accumulator), Some(op));
+    let size = ProblemSize { extents: (problem.m, problem.n, problem.k), batch: problem.products() };
+    let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
+    Ok(request.resolve_for(arch, size, None)?.desc.for_batch(size.batch))
 }
 
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.

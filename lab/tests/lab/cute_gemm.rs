@@ -167,7 +167,7 @@ fn what_a_block_cannot_have_is_refused() {
         gemm.text(element, false).expect_err("refused").to_string()
     };
     let seed = Mnk::new(64, 64, 16);
-    assert_eq!(refused(seed, (8, 8), ElementKind::F16), "a matrix of f16 was given where the kernel takes f32");
+    assert_eq!(refused(seed, (8, 8), ElementKind::F16), "A holds f16, and the kernel takes f32 there; give it elements of f32");
     assert_eq!(
         refused(Mnk::new(64, 64, 128), (8, 8), ElementKind::F32),
         "bytes of a block's shared memory = 65536 is out of range (1 to 49152); try 49152"

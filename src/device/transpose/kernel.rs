@@ -2,6 +2,7 @@
 
 use super::Transpose;
 use crate::{
+    call::Space,
     codegen::TranslationUnit,
     cuda::{Cuda, CudaPass, DeviceMatrix, report::Report},
     device::Executor,

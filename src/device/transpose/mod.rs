@@ -23,7 +23,7 @@ pub use kernel::TransposeKernel;
 
 use super::executor::{Executor, TransposeCallIn};
 use crate::{
-    call::{Elements, View},
+    call::{Elements, MatrixElements, View},
     desc::Auto,
     error::Error,
     layout::Order,
@@ -104,6 +104,6 @@ impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
         'a: 'q,
     {
         let problem = self.problem();
-        problem.with(S::read::<T>(self.a, queue), self.b.map(|b| S::read::<T>(b, queue)), S::write::<T>(self.d, queue))
+        problem.with(T::read::<S>(self.a, queue), self.b.map(|b| T::read::<S>(b, queue)), T::write::<S>(self.d, queue))
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     },
     numeric::ElementKind,
     pass::transpose::{Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem, TransposeProgram},
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
     schedule::Fault,
 };
 use bytemuck::Pod;
@@ -114,7 +114,7 @@ fn strips<T: Pod + Send + Sync>(call: HostTransposeCall<'_>, rule: &impl Rule<T>
 }
 
 fn unaligned(kind: ElementKind) -> Error {
-    Refusal::ElementType { given: kind, wanted: kind }.into()
+    Refusal::ElementType { operand: Operand::Tensor, given: kind, wanted: kind }.into()
 }
 
 /// What becomes of an element of A and of one of B at its place, all as bits.

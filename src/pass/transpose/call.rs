@@ -3,7 +3,7 @@
 use super::desc::{Combine, TransposeDesc};
 use crate::{
     call::{
-        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_output, check_types, check_written,
+        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_memory, check_output, check_written,
     },
     layout::Order,
     refusal::{Field, Operand, Refusal, Scalar},
@@ -51,8 +51,9 @@ impl<R: TypedMemory, W: TypedMemory> TransposeCall<R, W> {
     pub(crate) fn check_types(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
         let given = self.d.memory.kind();
         let wanted = desc.combine.kind().unwrap_or(given);
-        let b = self.b.matrix().map_or(wanted, |b| b.memory.kind());
-        check_types([given, self.a.memory.kind(), b].map(|given| (given, wanted)))?;
+        check_memory(Operand::D, &self.d.memory, wanted)?;
+        check_memory(Operand::A, &self.a.memory, wanted)?;
+        self.b.matrix().map_or(Ok(()), |b| check_memory(Operand::B, &b.memory, wanted))?;
         let bytes = desc.element_bytes;
         if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::ElementBytes { given, bytes }) }
     }

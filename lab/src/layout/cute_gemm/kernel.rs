@@ -87,7 +87,7 @@ impl CuteGemmKernel {
         let same = stream.context().cu_ctx() == self.0.context.cu_ctx();
         for ((matrix, operand), needed) in [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach) {
             if matrix.kind() != *element {
-                return Err(Refusal::ElementType { given: matrix.kind(), wanted: *element }.into());
+                return Err(Refusal::ElementType { operand, given: matrix.kind(), wanted: *element }.into());
             }
             if !same || !matrix.is_of(&self.0.context) {
                 return Err(Refusal::NotOnStream { operand }.into());

@@ -14,7 +14,7 @@ use falchion::{
     layout::algebra::{Layout, LayoutError, Map, Spelling},
     mirrored,
     numeric::ElementKind,
-    refusal::{Field, Refusal},
+    refusal::{Field, Operand, Refusal},
 };
 
 /// How many dynamic integers a GEMM's layouts may have. Those of one block have the most: eighteen.
@@ -121,7 +121,7 @@ impl CuteGemm {
     /// Whether a block can have what it takes.
     fn fits(&self, element: ElementKind) -> Result<(), Refusal> {
         if !ELEMENTS.contains(&element) {
-            return Err(Refusal::ElementType { given: element, wanted: ElementKind::F32 });
+            return Err(Refusal::ElementType { operand: Operand::A, given: element, wanted: ElementKind::F32 });
         }
         let [m, n, k, tm, tn] = [self.tile.m, self.tile.n, self.tile.k, self.thread_tile.0, self.thread_tile.1].map(u64::from);
         let range = |field, value, most| match value {

@@ -1,0 +1,168 @@
+//! Operands whose element type is a value, for programs that learn types where they run.
+
+use super::space::{MatrixElements, Readable, Space, Writable};
+use crate::numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32};
+
+/// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a [`GemmOperation`](crate::device::GemmOperation) hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Any;
+
+/// A matrix that is read, of elements whose type is a value: it is told by its elements, or beside their bytes.
+///
+/// ```
+/// use falchion::{numeric::ElementKind, prelude::*};
+///
+/// let (floats, bytes) = (vec![1.0f32; 12], vec![0u8; 24]);
+/// let of_elements = AnySlice::of::<f32>(&floats);
+/// let of_bytes = AnySlice::of_bytes(ElementKind::Bf16, &bytes);
+/// assert_eq!((of_elements.kind(), of_elements.length()), (ElementKind::F32, 12));
+/// assert_eq!((of_bytes.kind(), of_bytes.length()), (ElementKind::Bf16, 12));
+/// ```
+pub struct AnySlice<'a, S: Space>(Slice<'a, S>);
+
+/// The same of a matrix that is written.
+pub struct AnySliceMut<'a, S: Space>(SliceMut<'a, S>);
+
+impl<S: Space> Copy for AnySlice<'_, S> {}
+
+impl<S: Space> Clone for AnySlice<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+/// An element type that has a [kind](ElementKind) of its own: each of this library's.
+pub trait AnyElement: Element {
+    /// These elements, read.
+    #[doc(hidden)]
+    fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S>;
+    /// These elements, written.
+    #[doc(hidden)]
+    fn any_mut<'a, S: Space>(matrix: S::Mut<'a, Self::Storage>) -> AnySliceMut<'a, S>;
+}
+
+/// Both slices, and what each is in each of the types.
+macro_rules! any {
+    ($($Kind:ident $Element:ty;)*) => {
+        any!(@slice AnySlice Slice Ref Readable length any shorter $($Kind $Element;)*);
+        any!(@slice AnySliceMut SliceMut Mut Writable length_mut any_mut shorter_mut $($Kind $Element;)*);
+
+        impl<S: Space> Copy for Slice<'_, S> {}
+
+        impl<S: Space> Clone for Slice<'_, S> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        $(impl AnyElement for $Element {
+            fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S> {
+                AnySlice(Slice::$Kind(matrix))
+            }
+
+            fn any_mut<'a, S: Space>(matrix: S::Mut<'a, Self::Storage>) -> AnySliceMut<'a, S> {
+                AnySliceMut(SliceMut::$Kind(matrix))
+            }
+        })*
+
+        impl MatrixElements for Any {
+            type Ref<'a, S: Space> = AnySlice<'a, S>;
+            type Mut<'a, S: Space> = AnySliceMut<'a, S>;
+
+            fn length<S: Space>(matrix: &AnySlice<'_, S>) -> usize {
+                matrix.length()
+            }
+
+            fn length_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> usize {
+                matrix.length()
+            }
+
+            fn kind<S: Space>(matrix: &AnySlice<'_, S>) -> ElementKind {
+                matrix.kind()
+            }
+
+            fn kind_mut<S: Space>(matrix: &AnySliceMut<'_, S>) -> ElementKind {
+                matrix.kind()
+            }
+
+            fn queue<S: Space>(d: &AnySliceMut<'_, S>) -> S::Queue {
+                match &d.0 {
+                    $(SliceMut::$Kind(matrix) => S::queue(matrix),)*
+                    SliceMut::Bytes(_, bytes) => S::queue(bytes),
+                }
+            }
+
+            fn read<'a: 'q, 'q, S: Space>(matrix: AnySlice<'a, S>, queue: &'q S::Queue) -> S::Read<'q> {
+                match matrix.0 {
+                    $(Slice::$Kind(matrix) => S::read(ElementKind::$Kind, matrix, queue),)*
+                    Slice::Bytes(kind, bytes) => S::read(kind, bytes, queue),
+                }
+            }
+
+            fn write<'a: 'q, 'q, S: Space>(matrix: AnySliceMut<'a, S>, queue: &'q S::Queue) -> S::Write<'q> {
+                match matrix.0 {
+                    $(SliceMut::$Kind(matrix) => S::write(ElementKind::$Kind, matrix, queue),)*
+                    SliceMut::Bytes(kind, bytes) => S::write(kind, bytes, queue),
+                }
+            }
+        }
+    };
+    (@slice $Slice:ident $Kinds:ident $Ref:ident $Memory:ident $length:ident $wrap:ident $shorter:ident $($Kind:ident $Element:ty;)*) => {
+        enum $Kinds<'a, S: Space> {
+            $($Kind(S::$Ref<'a, <$Element as Element>::Storage>),)*
+            Bytes(ElementKind, S::$Ref<'a, u8>),
+        }
+
+        impl<'a, S: Space> $Slice<'a, S> {
+            /// Bytes of elements of a kind, from the first on; a rest that is no whole element is left alone. They begin where elements of that kind may.
+            pub fn of_bytes(kind: ElementKind, bytes: impl $Memory<'a, u8, In = S>) -> Self {
+                Self($Kinds::Bytes(kind, bytes.view()))
+            }
+
+            /// Elements of a type that the program names.
+            pub fn of<E: AnyElement>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
+                E::$wrap(elements.view())
+            }
+
+            /// The same for less long.
+            pub(super) fn shorter<'s>(self) -> $Slice<'s, S>
+            where
+                'a: 's,
+            {
+                $Slice(match self.0 {
+                    $($Kinds::$Kind(matrix) => $Kinds::$Kind(S::$shorter(matrix)),)*
+                    $Kinds::Bytes(kind, bytes) => $Kinds::Bytes(kind, S::$shorter(bytes)),
+                })
+            }
+
+            /// Number of elements that are there.
+            pub fn length(&self) -> usize {
+                match &self.0 {
+                    $($Kinds::$Kind(matrix) => S::$length(matrix),)*
+                    $Kinds::Bytes(kind, bytes) => kind.matrix_elements(S::$length(bytes) as u64) as usize,
+                }
+            }
+
+            /// The elements' type.
+            pub fn kind(&self) -> ElementKind {
+                match &self.0 {
+                    $($Kinds::$Kind(_) => ElementKind::$Kind,)*
+                    $Kinds::Bytes(kind, _) => *kind,
+                }
+            }
+        }
+    };
+}
+
+any! {
+    F64 f64;
+    F32 f32;
+    Tf32 Tf32;
+    F16 F16;
+    Bf16 Bf16;
+    E4m3 E4m3;
+    E5m2 E5m2;
+    I8 i8;
+    U8 u8;
+    I32 i32;
+}

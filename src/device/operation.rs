@@ -1,0 +1,165 @@
+//! The operator whose types are values: what [`Gemm`](super::Gemm) is once its types are.
+
+use super::executor::Executor;
+use crate::{
+    arch::Machine,
+    call::{Arguments, MatrixElements},
+    desc::GemmDesc,
+    error::Error,
+    family::{Completions, Request},
+    layout::MatrixType,
+    refusal::Refusal,
+};
+
+/// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's `library::GemmUniversalOperation`.
+///
+/// It has the kernels of the [`Gemm`](super::Gemm) of the same types, and its [`run`](Self::run) is that one's: on the host for host slices, on their device for
+/// device slices. Operands are [`AnySlice`](super::AnySlice)s, or slices whose types the program names; they have to hold what the operation was made of.
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// // Of a file, for one: which elements, and their bytes.
+/// let (kind, bytes) = ("bf16".parse()?, vec![0x80, 0x3f].repeat(6));
+/// let (a, b) = (AnySlice::of_bytes(kind, &bytes), AnySlice::of_bytes(kind, &bytes));
+/// let mut d = [0.0f32; 4];
+/// let gemm = GemmOperation::new(MatrixType::row(kind), MatrixType::row(kind), "f32:row".parse()?)?;
+/// gemm.run(Arguments::new((2, 2, 3), a, b, AnySliceMut::of::<f32>(&mut d)))?;
+/// assert_eq!(d, [3.0; 4]);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// A caller of BLAS, which says transposed or not in a letter:
+///
+/// ```
+/// use falchion::{numeric::ElementKind::F32, prelude::*};
+///
+/// /// C <- alpha op(A) op(B) + beta C, as SGEMM.
+/// #[allow(clippy::too_many_arguments)]
+/// fn sgemm(
+///     [transa, transb]: [char; 2], (m, n, k): (usize, usize, usize), alpha: f32, (a, lda): (&[f32], usize), (b, ldb): (&[f32], usize),
+///     beta: f32, (c, ldc): (&mut [f32], usize),
+/// ) -> Result<(), falchion::Error> {
+///     let gemm = GemmOperation::new(MatrixType::blas(F32, transa)?, MatrixType::blas(F32, transb)?, MatrixType::col(F32))?;
+///     let arguments = Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, c).lda(lda).ldb(ldb).ldd(ldc);
+///     gemm.run(arguments.alpha(alpha.into()).in_place(beta.into()))
+/// }
+///
+/// let (a, b, mut c) = ([1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 1.0], [10.0; 4]);
+/// sgemm(['N', 'T'], (2, 2, 2), 1.0, (&a, 2), (&b, 2), 0.5, (&mut c, 2))?;
+/// assert_eq!(c, [6.0, 7.0, 8.0, 9.0]);
+/// sgemm(['T', 'N'], (2, 2, 2), 1.0, (&a, 2), (&b, 2), 0.0, (&mut c, 2))?;
+/// assert_eq!(c, [1.0, 3.0, 2.0, 4.0]);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// What else can be said, units, an architecture, knobs in the command line's words, is a [`Request`]:
+///
+/// ```
+/// use falchion::{arch::OpKind, device::Request, prelude::*};
+///
+/// let [a, b, c] = ["f16:row", "f16:col", "f32:row"].map(|text| text.parse().ok());
+/// let knobs = [("stages", "4"), ("epilogue", "relu(alpha*acc)")].map(|(name, words)| (name.to_owned(), words.to_owned()));
+/// let request = Request { a, b, c, op: Some(OpKind::TensorOp), knobs: knobs.into(), ..Request::default() };
+/// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GemmOperation {
+    completions: Completions,
+}
+
+impl GemmOperation {
+    /// The operation on the CUDA cores of matrices like these; C and D are alike. Every knob is chosen, and products are accumulated in what the first row
+    /// of [`COMBINATIONS`](crate::desc::COMBINATIONS) with these types says.
+    ///
+    /// # Errors
+    /// Those of [`of`](Self::of).
+    pub fn new(a: MatrixType, b: MatrixType, c: MatrixType) -> Result<Self, Error> {
+        Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
+    }
+
+    /// The operation that is asked for. It is of the architecture that a [`Gemm`](super::Gemm) of its units has, where none is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value of a knob, [`Error::Description`]
+    /// when types contradict the description.
+    pub fn of(request: &Request) -> Result<Self, Error> {
+        let op = request.description.map_or(request.op, |desc| Some(desc.class.op)).unwrap_or(crate::arch::OpKind::Simt);
+        Ok(Self { completions: request.completions(op.default_arch())? })
+    }
+
+    /// Of kernels that have been checked.
+    pub(super) const fn of_completions(completions: Completions) -> Self {
+        Self { completions }
+    }
+
+    /// The description of these types, before a problem chooses.
+    pub const fn desc(&self) -> GemmDesc {
+        self.completions.first()
+    }
+
+    /// The description that a batch of so many products of (m, n, k) runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
+    pub fn desc_for(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
+        self.completions.choose(extents, batch, machine)
+    }
+
+    /// The descriptions that a problem chooses among, [`desc`](Self::desc) first.
+    #[cfg(feature = "cuda")]
+    pub(super) const fn descs(&self) -> &[GemmDesc] {
+        self.completions.all()
+    }
+
+    /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.
+    ///
+    /// # Errors
+    /// A [`Refusal`] with the operand, its value and the limit.
+    pub fn can_implement<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<(), Refusal> {
+        let desc = self.desc().for_scalars(&arguments.scalars);
+        arguments.check_types(desc.user_types())?;
+        arguments.problem(desc.orders()).seen_by(&desc).map(drop)
+    }
+
+    /// Bytes of the [workspace](Arguments::workspace) that the product takes, as [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    ///
+    /// # Errors
+    /// Those of [`can_implement`](Self::can_implement).
+    pub fn workspace_size<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<u64, Refusal> {
+        let queue = arguments.queue();
+        let desc = self.desc_of(&queue, arguments);
+        arguments.check_types(desc.user_types())?;
+        S::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&queue)))
+    }
+
+    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] when the product does not fit the kernel or the machine, or an operand holds elements of another type; see [`Error`] for the others.
+    pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        arguments: Arguments<'_, S, A, B, C>,
+    ) -> Result<(), Error> {
+        let queue = arguments.queue();
+        let desc = self.desc_of(&queue, &arguments);
+        arguments.check_types(desc.user_types())?;
+        S::execute(&desc, &queue, arguments.call(desc.orders(), &queue))
+    }
+
+    /// The description that these arguments run with.
+    fn desc_of<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        queue: &S::Queue,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> GemmDesc {
+        match S::machine(queue) {
+            Some(machine) => self.desc_for(arguments.extents, arguments.batch, &machine),
+            None => self.desc(),
+        }
+    }
+}
