@@ -74,6 +74,8 @@ pub struct Machine {
     pub threads_per_block: u32,
     /// Threads of a multiprocessor.
     pub threads_per_sm: u32,
+    /// Blocks that a multiprocessor holds at once.
+    pub blocks_per_sm: u32,
     /// Multiprocessors: what a choice of tiles reads, and no rule.
     pub multiprocessors: u32,
 }
@@ -81,8 +83,20 @@ pub struct Machine {
 /// Shared memory that the driver keeps of each block's, from compute capability 8.0 on.
 const RESERVED_BYTES: u32 = 1 << 10;
 
+/// Registers that a warp is given at a time, and parts of a multiprocessor that each hold a share of them.
+const REGISTERS_AT_A_TIME: u32 = 256;
+const PARTS: u32 = 4;
+/// Bytes of shared memory that a block is given at a time.
+const SHARED_AT_A_TIME: u32 = 128;
+
 impl Machine {
-    const fn new(sm: u32, shared_kib_per_block: u32, shared_kib_per_sm: u32, threads_per_sm: u32, multiprocessors: u32) -> Self {
+    const fn new(
+        sm: u32,
+        [shared_kib_per_block, shared_kib_per_sm]: [u32; 2],
+        threads_per_sm: u32,
+        blocks_per_sm: u32,
+        multiprocessors: u32,
+    ) -> Self {
         Self {
             sm,
             shared_bytes_per_block: shared_kib_per_block << 10,
@@ -90,8 +104,31 @@ impl Machine {
             registers_per_sm: 65_536,
             threads_per_block: 1024,
             threads_per_sm,
+            blocks_per_sm,
             multiprocessors,
         }
+    }
+
+    /// Blocks that a multiprocessor holds at once, of so many threads, registers a thread and bytes of shared memory; 0 where it holds none. As the
+    /// CUDA C++ Programming Guide's occupancy calculator counts: registers and shared memory are given out in whole pieces.
+    pub const fn resident_blocks(&self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
+        const fn least(a: u32, b: u32) -> u32 {
+            if a < b { a } else { b }
+        }
+        let threads = if threads == 0 { 1 } else { threads };
+        let warps = threads.div_ceil(WARP);
+        let of_warp = (registers as u64 * WARP as u64).next_multiple_of(REGISTERS_AT_A_TIME as u64);
+        let held = match (self.registers_per_sm as u64 / PARTS as u64).checked_div(of_warp) {
+            Some(each) => (each * PARTS as u64 / warps as u64) as u32,
+            None => u32::MAX,
+        };
+        let reserved = if self.sm >= 80 { RESERVED_BYTES } else { 0 };
+        let of_block = (shared_bytes as u64 + reserved as u64).next_multiple_of(SHARED_AT_A_TIME as u64);
+        let shared = match (self.shared_bytes_per_sm as u64).checked_div(of_block) {
+            Some(blocks) => blocks as u32,
+            None => u32::MAX,
+        };
+        least(least(self.threads_per_sm / threads, self.blocks_per_sm), least(held, shared))
     }
 
     /// Shared memory left to a block when `blocks` of them share a multiprocessor.
@@ -109,7 +146,7 @@ pub(crate) const MOST_BLOCKS: u32 = i32::MAX as u32;
 pub const PORTABLE_CLUSTER: u32 = 8;
 
 macro_rules! architectures {
-    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal, $count:literal;)*) => {
+    ($($(#[doc = $doc:literal])* $arch:ident = $name:literal, $sm:literal, $block:literal, $multiprocessor:literal, $threads:literal, $blocks:literal, $count:literal;)*) => {
         words! {
             /// An architecture tag, as a value. Oldest first.
             #[derive(PartialOrd, Ord)]
@@ -126,7 +163,7 @@ macro_rules! architectures {
 
             /// The smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
-                match self { $(Self::$arch => Machine::new($sm, $block, $multiprocessor, $threads, $count),)* }
+                match self { $(Self::$arch => Machine::new($sm, [$block, $multiprocessor], $threads, $blocks, $count),)* }
             }
         }
 
@@ -140,20 +177,20 @@ macro_rules! architectures {
     };
 }
 
-//                   name    sm  KiB a block, a multiprocessor  threads of a multiprocessor, multiprocessors of the largest product
+//                   name    sm  KiB a block, a multiprocessor  threads, blocks of a multiprocessor, multiprocessors of the largest product
 architectures! {
     /// Volta.
-    Sm70 = "sm70", 70, 96, 96, 2048, 80;
+    Sm70 = "sm70", 70, 96, 96, 2048, 32, 80;
     /// Turing.
-    Sm75 = "sm75", 75, 64, 64, 1024, 72;
+    Sm75 = "sm75", 75, 64, 64, 1024, 16, 72;
     /// Ampere, A100.
-    Sm80 = "sm80", 80, 163, 164, 2048, 108;
+    Sm80 = "sm80", 80, 163, 164, 2048, 32, 108;
     /// Ampere, GeForce 30 and A40.
-    Sm86 = "sm86", 86, 99, 100, 1536, 84;
+    Sm86 = "sm86", 86, 99, 100, 1536, 16, 84;
     /// Ada.
-    Sm89 = "sm89", 89, 99, 100, 1536, 142;
+    Sm89 = "sm89", 89, 99, 100, 1536, 24, 142;
     /// Hopper.
-    Sm90 = "sm90", 90, 227, 228, 2048, 132;
+    Sm90 = "sm90", 90, 227, 228, 2048, 32, 132;
 }
 
 /// An architecture tag: which instructions a kernel may use.
@@ -175,5 +212,32 @@ impl ArchKind {
     /// Whether a thread can copy from global to shared memory without passing through its registers (`cp.async`).
     pub const fn copies_asynchronously(self) -> bool {
         self.sm() >= 80
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ArchKind;
+
+    /// As NVIDIA's occupancy calculator says: blocks, registers in whole pieces, threads, shared memory.
+    #[test]
+    fn a_multiprocessor_holds_so_many_blocks() {
+        let held = |arch: ArchKind, threads, registers, shared| arch.machine().resident_blocks(threads, registers, shared);
+        // 66 registers are given out as 72: seven warps in each of four parts.
+        assert_eq!(held(ArchKind::Sm70, 32, 66, 0), 28);
+        assert_eq!(held(ArchKind::Sm70, 32, 64, 0), 32);
+        for (arch, blocks) in
+            [(ArchKind::Sm75, 16), (ArchKind::Sm80, 32), (ArchKind::Sm86, 16), (ArchKind::Sm89, 24), (ArchKind::Sm90, 32)]
+        {
+            assert_eq!(held(arch, 32, 32, 0), blocks, "{arch}");
+        }
+        assert_eq!(held(ArchKind::Sm80, 256, 128, 1 << 10), 2);
+        assert_eq!(held(ArchKind::Sm80, 256, 32, 0), 8);
+        assert_eq!(held(ArchKind::Sm86, 256, 32, 0), 6);
+        // 164 KiB of 53 KiB and one that the driver keeps.
+        assert_eq!(held(ArchKind::Sm80, 128, 32, 53 << 10), 3);
+        assert_eq!(held(ArchKind::Sm80, 128, 32, (53 << 10) + 129 * 6), 2);
+        assert_eq!(held(ArchKind::Sm90, 1024, 255, 0), 0);
+        assert_eq!(held(ArchKind::Sm90, 0, 0, 0), 32);
     }
 }

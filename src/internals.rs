@@ -7,10 +7,6 @@ pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
 #[cfg(feature = "cuda")]
 pub use crate::{cuda::loaded::Loaded, plan::Geometry};
 
-/// A description as a launch narrows it: peers are measured beside the kernel that runs.
-#[cfg(feature = "cuda")]
-pub use crate::cuda::kernel::fitting;
-
 /// Facts of number formats that a reference computes with.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 

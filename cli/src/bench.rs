@@ -36,6 +36,7 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     }
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
+        cuda::cache_to_fill()?;
         let Compiled { kernels, refused } = compile_all(&problems, sm)?;
         refused.iter().for_each(|(at, because)| say(&format!("{at}/{}: refused: {because}", problems.len()), json));
         compiled(kernels, &refused, sm, json);
@@ -56,6 +57,7 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
 /// The same of a suite of transposes.
 fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose], json: bool) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
+        cuda::cache_to_fill()?;
         compiled(transpose::measure::compile_all(problems, sm)?, &[], sm, json);
         return Ok(());
     }

@@ -3,6 +3,7 @@
 use crate::{
     args::{NamedMachine, On},
     failure::Failure,
+    print,
 };
 use falchion::cudarc::driver::CudaStream;
 use falchion::{
@@ -182,15 +183,26 @@ pub fn cache() -> Result<String, Error> {
     dir.check()?;
     Ok(match dir {
         CacheDir::Off => "off: every process compiles for itself".to_owned(),
-        CacheDir::At(path) => path.display().to_string(),
+        CacheDir::At(path) => print::path(path),
     })
+}
+
+/// Whether cubins are kept: what compiles for another machine has no other purpose.
+pub fn cache_to_fill() -> Result<(), Failure> {
+    let dir = Cache::global().dir();
+    if *dir == CacheDir::Off {
+        return Err(Failure::refused(
+            "--compile fills the cache of kernels, and there is none; set FALCHION_CACHE_DIR to a folder",
+        ));
+    }
+    Ok(dir.check()?)
 }
 
 /// The compiler that was found: its version and its file.
 pub fn nvrtc() -> Result<String, Error> {
     let nvrtc = Nvrtc::get()?;
     let (major, minor) = nvrtc.version();
-    Ok(format!("{major}.{minor}, {}", nvrtc.path().display()))
+    Ok(format!("{major}.{minor}, {}", print::path(nvrtc.path())))
 }
 
 /// The driver that was found: the newest CUDA that it speaks.

@@ -71,12 +71,12 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
             // What to do comes before why.
             let sentence = |text: &str| if text.is_empty() { String::new() } else { format!("{}.", text.trim_end_matches('.')) };
             let said = if f.found { f.said.clone() } else { format!("{} {}", sentence(f.remedy), sentence(&f.said)) };
-            vec![f.what.to_owned(), mark.to_owned(), said.trim().to_owned()]
+            vec![f.what.to_owned(), mark.to_owned(), print::visible(said.trim())]
         }));
         if verbose {
             for finding in findings.iter().filter(|finding| !finding.tried.is_empty()) {
                 print::line(&format!("\n{} was looked for in:", finding.what));
-                finding.tried.iter().for_each(|place| print::line(&format!(" {place}")));
+                finding.tried.iter().for_each(|place| print::line(&format!(" {}", print::visible(place))));
             }
         } else if findings.iter().any(|finding| !finding.tried.is_empty()) {
             print::line("\n--verbose lists where libraries were looked for");

@@ -27,7 +27,7 @@ impl Failure {
         };
         // A compiler's log keeps its lines, and a caret stands below what it points at.
         let sentence = if sentence.contains('\n') { sentence } else { one_line(&sentence) };
-        let sentence = visible(&sentence);
+        let sentence = print::visible(&sentence);
         if json && print::nothing() {
             print::line(&serde_json::json!({ what: sentence }).to_string());
         }
@@ -50,14 +50,6 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Error::from(refusal).into()
     }
-}
-
-/// The text, what would move a terminal's cursor or turn its lines around spelled out.
-fn visible(text: &str) -> String {
-    let moves = |c: char| {
-        (c.is_control() && c != '\n') || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if moves(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 /// Letters of a sentence, beyond which it echoes what it was given.

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// Files that are not whole yet.
@@ -19,14 +19,18 @@ pub fn strike(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|listed| listed != path);
 }
 
-/// From now on INT, TERM and HUP remove unfinished files and clear the bar, and then end the process as they always do.
+/// From now on INT, TERM, HUP and QUIT remove unfinished files and clear the bar, and then end the process as they always do. A file that grows beyond
+/// `ulimit -f` is an error of its writing, and no signal.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::{consts, iterator::Signals, low_level};
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         // Under nohup, and behind an `&` of a script, some signals are ignored, and have to stay so.
-        let wanted = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+        let wanted =
+            [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
+        // Where a handler is, the system call says what the signal would have said.
+        let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
         let Ok(mut signals) = Signals::new(wanted) else { return };
         std::thread::spawn(move || {
             for signal in signals.forever() {

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use std::{
     io::{self, ErrorKind, IsTerminal, Write},
+    path::Path,
     sync::{
         OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -72,6 +73,19 @@ pub fn error(text: &str) {
 /// Erases the line of stderr on which a bar may stand.
 pub fn erase() {
     let _ = write!(io::stderr().lock(), "\r\x1b[2K");
+}
+
+/// The text, what would move a terminal's cursor or turn its lines around spelled out.
+pub fn visible(text: &str) -> String {
+    let moves = |c: char| {
+        (c.is_control() && c != '\n') || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if moves(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+}
+
+/// A path, all on one line.
+pub fn path(path: &Path) -> String {
+    visible(&path.display().to_string()).replace('\n', "\\n")
 }
 
 /// A table of names and what is said of them.

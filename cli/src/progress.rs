@@ -1,8 +1,9 @@
 //! A sign of life for work that takes longer than two seconds, where someone looks on.
 
 use crate::interrupt;
+use core::fmt;
 use falchion::internals::host::progress::Gauge;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::{
     io::{IsTerminal, stderr},
     sync::mpsc::{RecvTimeoutError, channel},
@@ -11,9 +12,9 @@ use std::{
 };
 
 /// Work that says how far it has come.
-const SHARE: &str = "{msg} {bar:30} {percent}% [{elapsed}, {eta} to go]";
+const SHARE: &str = "{msg} {bar:30} {percent}% [{since}{rest}]";
 /// Work that does not.
-const SPINNER: &str = "{spinner} {msg} [{elapsed}]";
+const SPINNER: &str = "{spinner} {msg} [{since}]";
 /// Work below this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -47,7 +48,7 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(PATIENCE);
                 let template = if gauge.is_some() { SHARE } else { SPINNER };
                 if let Ok(style) = ProgressStyle::with_template(template) {
-                    bar.set_style(style);
+                    bar.set_style(timed_style(style));
                 }
                 bar.set_message(what.to_owned());
                 // It ends when the sender is dropped.
@@ -67,6 +68,30 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
     })
 }
 
+/// How long work has taken, and how long the rest should take at the pace of what is done; nothing where that is nothing.
+fn timed_style(style: ProgressStyle) -> ProgressStyle {
+    let since = |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let _ = to.write_str(&said(state.elapsed().as_secs_f64()));
+    };
+    let rest = |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let (done, all) = (state.pos() as f64, state.len().unwrap_or(0) as f64);
+        if done > 0.0 {
+            let _ = write!(to, ", {} to go", said(state.elapsed().as_secs_f64() * (all - done).max(0.0) / done));
+        }
+    };
+    style.with_key("since", since).with_key("rest", rest)
+}
+
+/// Seconds, and minutes and hours where there are some.
+fn said(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m{seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
 /// The result of `work`, and how many seconds it took.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let began = Instant::now();
@@ -83,8 +108,8 @@ impl Steps {
         interrupt::watch();
         // A target that is no terminal hides the bar.
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{elapsed}, {eta} to go]") {
-            bar.set_style(style);
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{since}{rest}]") {
+            bar.set_style(timed_style(style));
         }
         Self(bar)
     }
@@ -98,5 +123,18 @@ impl Steps {
 impl Drop for Steps {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+
+    #[test]
+    fn times_are_said_in_their_units() {
+        assert_eq!(
+            [0.4, 59.4, 59.6, 90.0, 3599.0, 3600.0, 7290.0].map(said),
+            ["0s", "59s", "1m00s", "1m30s", "59m59s", "1h00m", "2h01m"]
+        );
     }
 }

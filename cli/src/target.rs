@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 use tempfile::NamedTempFile;
@@ -22,15 +22,14 @@ pub struct Target {
 enum To {
     /// Into a file beside the place.
     Beside(NamedTempFile),
-    /// To a device or a pipe, which nothing can take the place of.
+    /// To what nothing can take the place of: a device, a pipe, a file in a folder that takes no other.
     Through(File),
 }
 
 impl Target {
     /// Finds out that the file can be written, before anything is computed.
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        // A link stays one, and what it points at is written.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = followed(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -38,10 +37,15 @@ impl Target {
         if path.file_name().is_none() || path.is_dir() {
             return Err(unwritable(&path, "it is a folder"));
         }
-        if path.exists() && !path.is_file() {
-            let file = File::options().write(true).open(&path).map_err(|error| unwritable(&path, error))?;
-            return Ok(Self { path, to: Some(To::Through(file)) });
-        }
+        // What is there has to be writable, though another file takes its place.
+        let there = match fs::metadata(&path) {
+            Ok(_) => Some(File::options().write(true).open(&path).map_err(|error| unwritable(&path, error))?),
+            Err(_) => None,
+        };
+        let there = match there {
+            Some(file) if !path.is_file() => return Ok(Self { path, to: Some(To::Through(file)) }),
+            there => there,
+        };
         if !folder.is_dir() {
             return Err(unwritable(&path, format!("there is no folder {}", folder.display())));
         }
@@ -54,8 +58,17 @@ impl Target {
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut list = unfinished();
-        let file = builder.tempfile_in(folder).map_err(|error| unwritable(&path, error.kind()))?;
+        let file = match (builder.tempfile_in(folder), there) {
+            (Ok(file), _) => file,
+            // Its folder takes no other file.
+            (Err(_), Some(there)) => return Ok(Self { path, to: Some(To::Through(there)) }),
+            (Err(error), None) => return Err(unwritable(&path, plain(error))),
+        };
         list.push(file.path().to_owned());
+        if let Ok(before) = fs::metadata(&path) {
+            // A file that others may not read stays one.
+            fs::set_permissions(file.path(), before.permissions()).map_err(|error| unwritable(&path, error))?;
+        }
         Ok(Self { path, to: Some(To::Beside(file)) })
     }
 
@@ -64,7 +77,7 @@ impl Target {
         let target = Self::create(path)?;
         for (flag, input) in inputs {
             if fs::canonicalize(input).is_ok_and(|input| input == target.path) {
-                print::error(&format!("note: --out takes the place of {}, the file of {flag}", input.display()));
+                print::error(&format!("note: --out takes the place of {}, the file of {flag}", print::path(input)));
             }
         }
         Ok(target)
@@ -78,9 +91,14 @@ impl Target {
                 let mut list = unfinished();
                 strike(&mut list, file.path());
                 done?;
-                file.persist(&self.path).map_err(|error| unwritable(&self.path, error.error.kind()))?;
+                file.persist(&self.path).map_err(|error| unwritable(&self.path, plain(error.error)))?;
             }
-            Some(To::Through(mut file)) => buffered(&mut file, &self.path, bytes)?,
+            Some(To::Through(mut file)) => {
+                if file.metadata().is_ok_and(|there| there.is_file()) {
+                    file.set_len(0).map_err(|error| unwritable(&self.path, error))?;
+                }
+                buffered(&mut file, &self.path, bytes)?;
+            }
             None => {}
         }
         Ok(())
@@ -102,6 +120,21 @@ impl Drop for Target {
     }
 }
 
+/// Where a path leads: a link stays one, and what it points at is written, also where that is not there yet.
+fn followed(path: &Path) -> Result<PathBuf, Failure> {
+    /// As many links as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match (fs::canonicalize(&at), fs::read_link(&at)) {
+            (Ok(found), _) => return Ok(found),
+            (Err(_), Ok(to)) => at = at.parent().unwrap_or(Path::new("")).join(to),
+            (Err(_), Err(_)) => return Ok(at),
+        }
+    }
+    Err(unwritable(path, "it is a link that leads back to itself"))
+}
+
 fn buffered(
     to: &mut impl Write,
     path: &Path,
@@ -115,6 +148,11 @@ fn buffered(
 /// Writes a text to a file, whatever was there.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     Target::create(path)?.text(text)
+}
+
+/// What the system said, without the name of a file that the user does not know.
+fn plain(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or(error, io::Error::from_raw_os_error)
 }
 
 /// That a file cannot be written, and why.

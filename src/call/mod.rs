@@ -7,6 +7,7 @@ mod any;
 mod arguments;
 mod check;
 mod decomposed_layout;
+mod fitting;
 mod launch;
 mod route;
 mod space;
@@ -18,6 +19,7 @@ pub(crate) use arguments::setters;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
+pub use fitting::fitting;
 pub use launch::{Grid, Launch, Params, TmaTensor};
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{

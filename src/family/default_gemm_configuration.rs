@@ -60,6 +60,8 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
         }
         match check_pins(&row.families[0], pins, op, arch) {
             Ok(()) => return Ok(row.families),
+            // Of a row that has the main loop, the sentence is of the knob that it lacks.
+            Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => refused = Some(refusal),
             Err(refusal) if refused.is_none() => refused = Some(refusal),
             Err(_) => {}
         }

@@ -18,7 +18,7 @@ pub(crate) use resolve::{Completions, resolve};
 use self::{default_gemm_configuration::Row, extents::Features};
 use crate::{
     arch::Machine,
-    call::{Problem, Routes},
+    call::{Problem, Routes, fitting},
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
     plan::{Geometry, Plan},
     refusal::Refusal,
@@ -150,5 +150,17 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
         Ok(Routes::of(self, self.plan()?.needs(), &problem.read_by(self)).framed(self.frame))
+    }
+
+    /// The description that a problem, the user's, runs with: accesses are as wide as its leading dimensions, extents and, where they are known, addresses
+    /// allow.
+    ///
+    /// # Errors
+    /// Why this description cannot compute the problem.
+    #[doc(hidden)]
+    pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
+        let needs = self.plan()?.needs();
+        let seen = problem.seen_by(self)?;
+        Ok(fitting((self, needs), &Routes::of(self, needs, &seen).problem(self, &seen, 0)))
     }
 }

@@ -1,12 +1,31 @@
 //! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by side.
 
 use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, store::Blocks};
-use crate::{error::Error, numeric::ElementKind, schedule::Fault};
+use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
 use bytemuck::Pod;
 use core::ops::Range;
 
-/// Memory for the accumulators and packed operands of the blocks that are computed side by side; one block is always computed.
+/// Memory for the accumulators and packed operands of the blocks that are computed side by side, where there is as much; one block is always computed.
 const BUDGET_BYTES: usize = 64 << 20;
+/// What threads and their stacks may take beside it.
+const BESIDE_BYTES: usize = 192 << 20;
+
+/// Bytes that blocks may take side by side, of which one takes so many: fewer where the process cannot have as many.
+///
+/// # Errors
+/// [`Refusal::OutOfMemory`] where not even one block fits.
+fn budget(block: usize) -> Result<usize, Refusal> {
+    let free = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    let mut budget = BUDGET_BYTES;
+    while budget > block {
+        if free(budget + BESIDE_BYTES) {
+            return Ok(budget);
+        }
+        budget /= 2;
+    }
+    let available = (0..usize::BITS).map(|bits| block >> bits).find(|&bytes| free(bytes)).unwrap_or(0);
+    if available == block { Ok(block) } else { Err(Refusal::OutOfMemory { needed: block as u64, available: available as u64 }) }
+}
 
 /// How blocks are packed and multiplied.
 pub(super) trait Arithmetic: Sync {
@@ -45,13 +64,13 @@ impl Batch {
     /// The next of `blocks`, as many as there is memory for.
     fn next<A: Arithmetic>(
         arithmetic: &A,
-        blocks: &mut Range<u32>,
+        (blocks, budget): (&mut Range<u32>, usize),
         place: impl Fn(u32) -> Result<(u32, u32), Fault>,
     ) -> Result<Self, Fault> {
         let (strips, block_bytes) = (arithmetic.strip_bytes(), arithmetic.numbers() * size_of::<A::Number>());
         let mut batch = Self::default();
         let mut bytes = 0;
-        while blocks.start < blocks.end && (bytes < BUDGET_BYTES || batch.tiles.is_empty()) {
+        while blocks.start < blocks.end && (bytes < budget || batch.tiles.is_empty()) {
             let tile = place(blocks.start)?;
             blocks.start += 1;
             bytes += block_bytes;
@@ -106,8 +125,11 @@ pub(super) fn compute<A: Arithmetic>(
     let (step, all) = arithmetic.tiles();
     BLOCKS.expect(u64::from(blocks.end) * u64::from(all.div_ceil(step.max(1))));
     let mut numbers = Vec::new();
+    let block = arithmetic.numbers() * size_of::<A::Number>() + arithmetic.strip_bytes().iter().sum::<usize>();
+    // What is small is there.
+    let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 { budget(block)? } else { BUDGET_BYTES };
     while !blocks.is_empty() {
-        let batch = Batch::next(arithmetic, &mut blocks, &place)?;
+        let batch = Batch::next(arithmetic, (&mut blocks, budget), &place)?;
         batch.multiply(arithmetic, &mut numbers);
         let stored = Blocks {
             tiles: &batch.tiles,

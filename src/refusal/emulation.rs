@@ -62,7 +62,7 @@ impl EmulationRefusal {
                 "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and elements of tf32 keep 10 bits of fraction",
             ),
             Self::NothingToEmulate { emulation, a, b } => {
-                say!(s, "emulation = ", word emulation.name(), " makes parts of f32, and the elements are ", word a.name(), " and ", word b.name(), "; try none")
+                say!(s, "emulation = ", word emulation.name(), " makes parts of f32, and the elements are ", word a.name(), " and ", word b.name(), "; take elements of f32, or emulation = none")
             }
             Self::NotFinite { line } => {
                 say!(s, of line, " has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6")

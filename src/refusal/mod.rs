@@ -50,6 +50,7 @@ pub enum Refusal {
     NotMultiple { field: Field, value: u64, of: u64, nearest: u64 },
     PipelinedStages { stages: u32 },
     NoChoice { field: Field, mainloop: Word, nearest: Word },
+    OfTensorCores { field: Field, nearest: Word },
     OtherFamilysKnob { flag: Word, mainloop: Word, other: Word },
     OtherMainloop { mainloop: Word, op: OpKind, arch: ArchKind, nearest: Word },
     HopperAlone { mainloop: Word, arch: ArchKind },
@@ -120,6 +121,7 @@ impl Refusal {
             | Self::OutOfRange { field, .. }
             | Self::NotMultiple { field, .. }
             | Self::NoChoice { field, .. }
+            | Self::OfTensorCores { field, .. }
             | Self::ExtentTooLarge { field, .. } => *field = field.exchange(),
             Self::CopyWidth { operand, .. }
             | Self::CopyNotWhole { operand, .. }

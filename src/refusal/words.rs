@@ -58,6 +58,9 @@ impl Refusal {
             Self::NoChoice { field, mainloop, nearest } => {
                 say!(s, of field, " is unsupported by the ", word mainloop.0, " main loop; try ", word nearest.0)
             }
+            Self::OfTensorCores { field, nearest } => {
+                say!(s, of field, " is a choice on tensor cores alone, and op = simt; take op tensorop, or ", word nearest.0)
+            }
             Self::HopperAlone { mainloop, arch } => {
                 say!(s, "the ", word mainloop.0, " main loop is made of instructions that sm90 alone has, and arch = ", word arch.name(), "; try sm90")
             }
@@ -156,7 +159,7 @@ impl Refusal {
                 say!(s, "the size of ", word operand.name(), ", ", number rows, " x ", number columns, " with a leading dimension of ", number leading, ", is beyond 64 bits")
             }
             Self::OutOfMemory { needed, available } => {
-                say!(s, "the matrices take ", number needed, " bytes, and ", number available, " bytes of memory are to be had; take a smaller problem")
+                say!(s, "it takes ", number needed, " bytes, and ", number available, " bytes of memory are to be had; take a smaller problem")
             }
             Self::Overlap { operand } => {
                 say!(s, "D overlaps ", word operand.name(), ", which is read while D is written; give D memory of its own")

@@ -317,14 +317,14 @@ fn what_cannot_be_emulated_is_refused() {
     let bf16 = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
     assert_eq!(
         says(but!(bf16, emulation: EmulationKind::F16x3)),
-        "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; try none"
+        "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; take elements of f32, or emulation = none"
     );
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
     let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
     assert_eq!(says(ArchKind::Sm80), "--emulation is not a knob of the multistage main loop; the warpspecialized one has it");
     assert_eq!(
         says(ArchKind::Sm90),
-        "emulation is unsupported by the warpspecialized main loop; try none; no kernel was found with this --emulation"
+        "emulation is a choice on tensor cores alone, and op = simt; take op tensorop, or none; no kernel was found with this --emulation"
     );
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);

@@ -310,7 +310,7 @@ proptest! {
 
     #[test]
     fn no_description_panics_or_overflows(d in garbage(), sm in number(), blocks in number(), memory in number()) {
-        let machine = Machine { sm, shared_bytes_per_block: memory, shared_bytes_per_sm: memory, registers_per_sm: blocks, threads_per_sm: 2048, threads_per_block: blocks, multiprocessors: 1 };
+        let machine = Machine { sm, shared_bytes_per_block: memory, shared_bytes_per_sm: memory, registers_per_sm: blocks, threads_per_sm: 2048, threads_per_block: blocks, blocks_per_sm: 32, multiprocessors: 1 };
         for d in [d, d.exchange(), d.narrowed([1, 1, 1]), but!(d, op: OpKind::Simt)] {
             for refusal in [d.check(), d.check_on(&machine)].into_iter().filter_map(Result::err) {
                 prop_assert!(refusal.to_string().len() > 20);

@@ -37,6 +37,7 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
         return report::dry_run(args, &space, &census, json);
     }
     if let Some(sm) = args.compile {
+        cuda::cache_to_fill()?;
         let arch = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
         let (space, census) = counted(args, arch, None, &sizes)?;
         let candidates = drawn(args, &space, &census)?;

@@ -19,13 +19,19 @@ pub struct Subject<'s> {
 }
 
 impl Subject<'_> {
+    /// The description that the problem runs with, where there is one.
+    fn fitted(&self) -> Result<GemmDesc, Failure> {
+        Ok(self.problem.map_or(Ok(*self.desc), |(problem, _)| self.desc.fitted(problem))?)
+    }
+
     /// The explanation as JSON.
     pub fn value(&self) -> Result<Value, Failure> {
+        let fitted = self.fitted()?;
         let text = |error: serde_json::Error| Failure::refused(format!("the explanation cannot be written as JSON: {error}"));
         let mut object = json!({
             "choices": serde_json::to_value(&self.resolved.choices).map_err(text)?,
-            "facts": serde_json::to_value(self.desc.explain()?).map_err(text)?,
-            "layouts": serde_json::to_value(layouts(self.desc)?).map_err(text)?,
+            "facts": serde_json::to_value(fitted.explain()?).map_err(text)?,
+            "layouts": serde_json::to_value(layouts(&fitted)?).map_err(text)?,
         });
         if let Some((problem, (name, machine))) = self.problem {
             let on: serde_json::Map<_, _> =
@@ -38,7 +44,8 @@ impl Subject<'_> {
     /// The explanation as text.
     pub fn print(&self) -> Result<(), Failure> {
         let Self { resolved, desc, problem } = *self;
-        let explanation = desc.explain()?;
+        let fitted = self.fitted()?;
+        let explanation = fitted.explain()?;
         let chosen = |choice: &falchion::internals::family::Choice| {
             vec![choice.flag.to_owned(), choice.value.clone(), format!("from {}", choice.from.name())]
         };
@@ -54,7 +61,7 @@ impl Subject<'_> {
             stated(on);
         }
         print::line("\nlayouts:");
-        print::table(layout_rows(&layouts(desc)?));
+        print::table(layout_rows(&layouts(&fitted)?));
         print::line("\nschedule:");
         for line in explanation.schedule() {
             print::line(&format!(" {line}"));

@@ -61,7 +61,7 @@ impl Report<'_> {
             print::line(&verified(verdict, (m, n.saturating_mul(batch))));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", out.display()));
+            print::line(&format!("D is in {}", print::path(out)));
         }
         Ok(())
     }

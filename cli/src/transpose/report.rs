@@ -69,7 +69,7 @@ impl Report<'_> {
             print::line(&format!("{}: {verdict}", print::good("verified")));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", out.display()));
+            print::line(&format!("D is in {}", print::path(out)));
         }
         Ok(())
     }

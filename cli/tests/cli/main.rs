@@ -11,4 +11,6 @@ mod layout;
 mod npy;
 mod outputs;
 mod refusals;
+#[cfg(unix)]
+mod targets;
 mod transpose;

@@ -104,7 +104,7 @@ fn memory_is_the_reason_where_it_is() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     let number = |before: &str| said.split(before).nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
-    assert!(number("the matrices take ") > number(" bytes, and ") && number(" bytes, and ") < 2_048_000_000, "{said}");
+    assert!(number("it takes ") > number(" bytes, and ") && number(" bytes, and ") < 2_048_000_000, "{said}");
 }
 
 /// More threads than processors can use are not made.

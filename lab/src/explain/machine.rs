@@ -11,10 +11,11 @@ use falchion::{
 /// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and how.
 ///
 /// # Errors
-/// Those of [`GemmDesc::check_on`].
+/// Those of [`GemmDesc::check_on`], and why the description cannot compute the problem.
 pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Result<Vec<(&'static str, String)>, Error> {
     desc.check_on(machine)?;
-    let explanation = desc.explain()?;
+    let fitted = desc.fitted(problem)?;
+    let explanation = fitted.explain()?;
     let tile = desc.threadblock();
     let extent = |axis: Axis| match axis.framed(desc.frame) {
         Axis::M => problem.m,
@@ -31,18 +32,27 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     let busy = waves / waves.ceil();
     let products = if problem.batch == 1 { String::new() } else { format!(", {} products", problem.batch) };
     let mut facts = Vec::new();
+    let alignments = |desc: &GemmDesc| {
+        let pins = desc.user_pins();
+        [pins.align_a, pins.align_b, pins.align_c].map(|align| align.map_or(String::new(), |align| align.to_string())).join(", ")
+    };
+    let (taken, stated) = (alignments(&fitted), alignments(desc));
+    if taken != stated {
+        let why = format!("{taken} elements of A, B and D, where the kernel has {stated}: what these pitches and extents allow");
+        facts.push(("accesses", why));
+    }
     if tiles > 0.0 {
         facts.push((
             "tiles of D",
-            format!("{down} x {across} of {} x {}{products}; {:.0} % of them is D", tile.m, tile.n, 100.0 * filled),
+            format!("{down} x {across} of {} x {}{products}; {} of them is D", tile.m, tile.n, percent(filled)),
         ));
         facts.push((
             "waves",
             format!(
-                "{waves:.2}: {} multiprocessors, {side_by_side} {} each at a time; {:.0} % of {} are used",
+                "{waves:.2}: {} multiprocessors, {side_by_side} {} each at a time; {} of {} are used",
                 machine.multiprocessors,
                 if side_by_side == 1 { "block" } else { "blocks" },
-                100.0 * busy,
+                percent(busy),
                 waves.ceil()
             ),
         ));
@@ -56,15 +66,19 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     Ok(facts)
 }
 
-/// Blocks that a multiprocessor holds at a time, by its registers, threads and shared memory.
+/// A share in percent, which is a whole only where all of it is there.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        below if below < 0.5 => "under 1 %".to_owned(),
+        above if (99.5..100.0).contains(&above) => "over 99 %".to_owned(),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// Blocks that a multiprocessor holds at a time; one, where more registers are asked for than it has, which spills give back.
 fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
     match explanation {
-        Explanation::Simt(facts) => {
-            let threads = facts.threads.max(1);
-            let registers = machine.registers_per_sm / (facts.registers.max(1) * threads);
-            let most = (machine.threads_per_sm / threads).min(registers).max(1);
-            (1..=most).rev().find(|&blocks| machine.shared_bytes_each_of(blocks) >= facts.smem_bytes).unwrap_or(1)
-        }
+        Explanation::Simt(facts) => machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1),
         // Persistent: one a multiprocessor.
         Explanation::WarpSpecialized(_) => 1,
     }

@@ -73,9 +73,10 @@ impl WarpSpecializedDesc {
                 Order::Col => no_choice(Field::ColumnMajorDFromShared, Order::Row.name()),
             };
         }
-        let field = if !matches!(class.op, OpKind::TensorOp) {
-            Field::FromRegisters
-        } else if !matches!(self.knobs.emulation, EmulationKind::None) {
+        if !matches!(class.op, OpKind::TensorOp) {
+            return Err(Refusal::OfTensorCores { field: Field::FromRegisters, nearest: Word(AOperandKind::Shared.name()) });
+        }
+        let field = if !matches!(self.knobs.emulation, EmulationKind::None) {
             Field::FromRegistersOfParts
         } else if self.promotes() {
             Field::FromRegistersPromoted

@@ -7,7 +7,7 @@ use crate::{
     desc::{OperandClass, PromotionKind, WarpSpecializedDesc},
     layout::Order,
     numeric::{ElementKind, EmulationKind, Instruction, emulation::EmulationBlocks},
-    refusal::{EmulationRefusal, Field, Refusal},
+    refusal::{EmulationRefusal, Field, Refusal, Word},
 };
 
 impl WarpSpecializedDesc {
@@ -33,7 +33,7 @@ impl WarpSpecializedDesc {
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.class.op, OpKind::TensorOp);
         if self.knobs.emulation.decomposes() && !on_tensor_cores {
-            return no_choice(Field::Emulation, EmulationKind::None.name());
+            return Err(Refusal::OfTensorCores { field: Field::Emulation, nearest: Word(EmulationKind::None.name()) });
         }
         match (self.knobs.emulation, is_f32) {
             (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::Emulation(EmulationRefusal::NotEmulated)),

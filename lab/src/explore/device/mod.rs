@@ -22,7 +22,7 @@ use falchion::{
     desc::GemmDesc,
     epilogue::{LinearCombination, Node},
     internals::{
-        fitting,
+        call::fitting,
         operand::{Axis, OperandKind},
         sys::driver::{self, driver},
         within,

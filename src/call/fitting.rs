@@ -1,0 +1,29 @@
+//! The kernel that a problem takes: that of its description, or one of narrower accesses.
+
+use super::{Elements, OperandNeed, Problem, View};
+use crate::{desc::GemmDesc, operand::OperandKind, thread::access::dividing};
+
+/// The description with accesses as wide as addresses, leading dimensions and extents of a problem allow, whose operands are where the kernel
+/// reads them.
+pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
+    let access = |operand: OperandKind| {
+        let (view, class) = (problem.operand(operand), desc.class.operand(operand));
+        // TMA reads whole vectors or nothing.
+        let OperandNeed::Accesses(access) = needs[operand.index()] else { return u32::MAX };
+        // An address of an odd byte is no element's: cudarc's slices have none.
+        let first = class.element.matrix_elements(view.memory.address);
+        let (contiguous, _) = problem.lines(operand, class.layout);
+        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, problem.batch_stride(view)]);
+        if fits < access { fits } else { u32::MAX }
+    };
+    let output = desc.class.output;
+    let [_, _, align_c] = desc.alignments();
+    let limits = |view: View<Elements>| {
+        let (first, next) = (output.element.matrix_elements(view.memory.address), problem.batch_stride(&view));
+        [first, view.leading(output.layout) as u64, next]
+    };
+    let align_c = dividing(align_c, &limits(problem.d));
+    let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
+    let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64]);
+    desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
+}
