@@ -11,6 +11,7 @@ mod cute_gemm;
 mod explore;
 mod f32_accurate;
 mod ladder;
+mod nodes;
 mod operations;
 mod repack;
 mod ring;

@@ -1,0 +1,75 @@
+//! Functions of the user's in epilogues, on a device: they compute in what the epilogue computes in.
+
+use crate::harness::random::Random;
+use falchion::{
+    cuda::open,
+    desc::EpilogueTree,
+    epilogue::{Apply, F64Function, Function, LinearCombination},
+    prelude::*,
+};
+
+/// A sum whose second term no `f32` beside 1 has room for.
+struct NearSquare;
+
+impl Function for NearSquare {
+    const NAME: &'static str = "near_square";
+    const CUDA: &'static str = "x * x + 1e-12f";
+    fn host(x: f32) -> f32 {
+        x * x + 1e-12
+    }
+    const F64: Option<F64Function> = Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
+}
+
+/// Half of an integer, of which the even one is taken where two are as near.
+struct Halved;
+
+impl Function for Halved {
+    const NAME: &'static str = "halved";
+    const CUDA: &'static str = "0.5f * x";
+    fn host(x: f32) -> f32 {
+        0.5 * x
+    }
+    const F64: Option<F64Function> = Some(F64Function { cuda: "0.5 * x", host: |x| 0.5 * x });
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_function_of_f64_computes_in_f64_on_a_device() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    let (m, n, k) = (33, 17, 5);
+    let mut random = Random::new(12);
+    let mut numbers =
+        |count: usize| -> Vec<f64> { (0..count).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0).collect() };
+    let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![f64::NAN; m * n]);
+    let gemm =
+        Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor>::new().with::<EpilogueTree<Apply<NearSquare, LinearCombination>>>();
+    gemm.run(Arguments::new((m, n, k), &a, &b, &mut want)).expect("the host computes it");
+    let [a, b, mut d] = [a, b, vec![f64::NAN; m * n]].map(|x| stream.clone_htod(&x).unwrap());
+    gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
+    let mut beyond_f32 = 0;
+    for (got, want) in stream.clone_dtoh(&d).unwrap().into_iter().zip(want) {
+        // A compiler may add to the product before it is rounded.
+        assert!((got - want).abs() <= 2.0 * f64::EPSILON * want, "{got:e} {want:e}");
+        beyond_f32 += usize::from(got != f64::from(got as f32));
+    }
+    assert!(beyond_f32 > m * n / 2, "{beyond_f32} numbers that f32 does not hold");
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn an_integer_goes_through_a_function_of_f64_on_a_device() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    let (m, n, k) = (31, 19, 7);
+    let mut random = Random::new(13);
+    let mut numbers = |count: usize| -> Vec<i32> { (0..count).map(|_| random.below(30_001) as i32 - 15_000).collect() };
+    let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![i32::MIN; m * n]);
+    let gemm =
+        Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor>::new().with::<EpilogueTree<Apply<Halved, LinearCombination>>>();
+    gemm.run(Arguments::new((m, n, k), &a, &b, &mut want)).expect("the host computes it");
+    let sum = |at: usize| (0..k).map(|x| a[at / n * k + x].wrapping_mul(b[x * n + at % n])).fold(0i32, i32::wrapping_add);
+    assert!((0..m * n).all(|at| f64::from(want[at]) == (0.5 * f64::from(sum(at))).round_ties_even()));
+    let (a, b, mut d) =
+        (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap(), stream.clone_htod(&vec![7; m * n]).unwrap());
+    gemm.run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
+    assert_eq!(stream.clone_dtoh(&d).unwrap(), want);
+}
