@@ -38,6 +38,16 @@ macro_rules! words {
             }
         }
 
+        impl core::str::FromStr for $Kind {
+            type Err = $crate::Error;
+
+            fn from_str(text: &str) -> Result<Self, $crate::Error> {
+                let because = || format!("is none of {}", Self::ALL.map(Self::name).join(", "));
+                let known = Self::ALL.into_iter().find(|word| word.name() == text);
+                known.ok_or_else(|| $crate::Error::Text { what: "word", text: text.to_owned(), because: because() })
+            }
+        }
+
         impl $crate::words::Named for $Kind {
             const FORM: &'static str = $crate::words::words!(@form $($word),+);
             const VALUES: &'static [Self] = &Self::ALL;

@@ -1,6 +1,6 @@
 //! Operands whose element type is a value, for programs that learn types where they run.
 
-use super::space::{MatrixElements, Readable, Space, Writable};
+use super::space::{Host, MatrixElements, Readable, Space, Writable};
 use crate::numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 
 /// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a [`GemmOperation`](crate::device::GemmOperation) hold.
@@ -18,10 +18,38 @@ pub struct Any;
 /// assert_eq!((of_elements.kind(), of_elements.length()), (ElementKind::F32, 12));
 /// assert_eq!((of_bytes.kind(), of_bytes.length()), (ElementKind::Bf16, 12));
 /// ```
-pub struct AnySlice<'a, S: Space>(Slice<'a, S>);
+///
+/// A program's own sum of vectors becomes one in a `match`; without a space it is one in host memory, and `AnySlice<'_, Cuda>` is on a device.
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// enum Data {
+///     F32(Vec<f32>),
+///     Bf16(Vec<Bf16>),
+/// }
+///
+/// impl Data {
+///     fn any(&self) -> AnySlice<'_> {
+///         match self {
+///             Self::F32(x) => AnySlice::of::<f32>(x),
+///             Self::Bf16(x) => AnySlice::of::<Bf16>(x),
+///         }
+///     }
+/// }
+///
+/// let (weights, mut d) = (Data::Bf16(vec![Bf16::ONE; 6]), [0.0f32; 4]);
+/// let kind = MatrixType::row(weights.any().kind());
+/// let gemm = GemmOperation::new(kind, kind, "f32:row".parse()?)?;
+/// gemm.run(Arguments::new((2, 2, 3), weights.any(), weights.any(), AnySliceMut::of::<f32>(&mut d)))?;
+/// assert_eq!(d, [3.0; 4]);
+/// # let _ = Data::F32(Vec::new());
+/// # Ok::<(), falchion::Error>(())
+/// ```
+pub struct AnySlice<'a, S: Space = Host>(Slice<'a, S>);
 
 /// The same of a matrix that is written.
-pub struct AnySliceMut<'a, S: Space>(SliceMut<'a, S>);
+pub struct AnySliceMut<'a, S: Space = Host>(SliceMut<'a, S>);
 
 impl<S: Space> Copy for AnySlice<'_, S> {}
 

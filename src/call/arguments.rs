@@ -115,7 +115,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// The scalar alpha.
+    /// The scalar alpha. As every scalar, C and vectors, it is of no effect on an epilogue that does not read it.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.scalars[0] = alpha;
         self
@@ -146,7 +146,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         scale_n: ScaleN;
     }
 
-    /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`.
+    /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`; 0 unless given.
     pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
         const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
         self.scalars[SLOT] = x;
@@ -154,8 +154,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     strides! {
-        /// Elements from one row of A to the next, and from one of its columns to the next, one of which is 1: A may lie in either order,
-        /// whatever the types say. A device transposes what its kernel does not read, in the [workspace](Self::workspace).
+        /// Elements from one row of A to the next, and from one of its columns to the next, one of which is 1; its rows, or columns, do not overlap. A may lie in
+        /// either order, whatever the types say. The distance of an extent of 1 is not looked at. A device transposes what its kernel does not read, in the [workspace](Self::workspace).
         strides_a[0];
         /// The same of B.
         strides_b[1];

@@ -90,6 +90,20 @@ impl<M> View<M> {
         Self::new(memory, order, leading.unwrap_or(order.packed(rows, columns))).one_behind_another((rows, columns))
     }
 
+    /// A matrix whose rows, and columns, are so many elements apart. Where there is one of either, the distance to the next is whatever makes the rest a matrix
+    /// of this order, or of the other.
+    pub fn strided(memory: M, [down, across]: [usize; 2], order: Order, (rows, columns): (usize, usize)) -> Self {
+        let strides = match (rows, columns) {
+            (1, 1) => [1, 1],
+            (1, _) if across == 1 && order.is_row() => [columns, 1],
+            (1, _) => [1, across],
+            (_, 1) if down == 1 && !order.is_row() => [1, rows],
+            (_, 1) => [down, 1],
+            _ => [down, across],
+        };
+        Self { memory, strides, batch_stride: 0 }
+    }
+
     /// A vector of an epilogue, as an m x n matrix: of one value a row of A its columns are all alike, of one a column of B its rows.
     pub const fn vector(memory: M, side: OperandKind) -> Self {
         Self { memory, strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] }, batch_stride: 0 }

@@ -51,7 +51,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
             let memory = Elements::of(length);
             let view = match self.strides[which].or(self.strides[beside]) {
-                Some(strides) => View { memory, strides, batch_stride: 0 }.one_behind_another(extents),
+                Some(strides) => View::strided(memory, strides, order, extents).one_behind_another(extents),
                 None => View::packed(memory, order, extents, self.leading[which].or(self.leading[beside])),
             };
             self.batch_strides[which].or(self.batch_strides[beside]).map_or(view, |stride| view.batched(stride))

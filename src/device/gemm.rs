@@ -60,6 +60,14 @@ where
     A: Element,
     Op: OpClass;
 
+impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> {}
+
+impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg>
     Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
@@ -130,7 +138,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::DESC
     }
 
-    /// [`DESC`](Self::DESC), by a call: in a `const` of the caller's, an invalid configuration fails the build with the compiler's arrow at that
+    /// [`DESC`](Self::DESC), by a call: a `const` of the caller's is evaluated by `cargo check`, too, which sees no other invalid configuration. In a `const` of the caller's, an invalid configuration fails the build with the compiler's arrow at that
     /// `const`. An invalid `DESC` has the first arrow in this library, and the second at the caller.
     ///
     /// ```compile_fail,E0080

@@ -10,7 +10,7 @@ pub mod transpose;
 #[doc(hidden)]
 pub use crate::host::run_on_host;
 pub use crate::{
-    call::{Any, AnyElement, AnySlice, AnySliceMut, Arguments},
+    call::{Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space, Writable},
     family::{Explanation, Request},
     pass::transpose::TransposeArguments,
 };

@@ -137,7 +137,8 @@ impl GemmOperation {
         S::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&queue)))
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does.
+    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Arguments are of [`AnySlice`](super::AnySlice)s, or name their elements:
+    /// `Arguments::<_, f32, f32, f32>::new(..)`.
     ///
     /// # Errors
     /// [`Error::Refused`] when the product does not fit the kernel or the machine, or an operand holds elements of another type; see [`Error`] for the others.

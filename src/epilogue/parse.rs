@@ -1,13 +1,4 @@
 //! An epilogue from words: `relu(alpha*acc + beta*source)`.
-//!
-//! ```text
-//! sum     = product { "+" product }
-//! product = factor { "*" factor }            alpha * x is Scaled: 0 where alpha is 0; any other product is plain
-//! factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
-//! ```
-//!
-//! Names: `acc source bias_m bias_n alpha beta s2 .. s7`; functions: `relu(x) min(x, y) max(x, y) clamp(x, low, high) multiply(x, y)` and
-//! `user_` with a function's id.
 
 use super::{
     desc::{EpilogueDesc, Op, scalar_slot},
@@ -35,6 +26,17 @@ impl fmt::Display for ParseEpilogueError {
 
 impl std::error::Error for ParseEpilogueError {}
 
+/// An epilogue in words, `relu(alpha*acc + beta*source)`:
+///
+/// ```text
+/// sum     = product { "+" product }
+/// product = factor { "*" factor }            alpha * x is Scaled: 0 where alpha is 0; any other product is plain
+/// factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+/// ```
+///
+/// Numbers are whole; a fraction is a scalar, whose value a call gives. Names are `acc`, `source`, `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta` and `s2` to `s7`;
+/// functions are `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, `multiply(x, y)`, and a [registered](super::register) one of the
+/// user's: `user_` and its [`NodeId`], 16 hexadecimal digits, as the id prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
@@ -42,7 +44,7 @@ impl FromStr for EpilogueDesc {
         let mut reader = Reader { text, at: 0, depth: 0 };
         let desc = reader.sum()?;
         if reader.peek().is_some() {
-            return Err(reader.fault("nothing was expected here"));
+            return Err(reader.unread("nothing was expected here"));
         }
         desc.check().map_err(|refusal| reader.fault(&refusal.to_string()))?;
         Ok(desc)
@@ -61,6 +63,18 @@ struct Reader<'t> {
 impl Reader<'_> {
     fn fault(&self, why: &str) -> ParseEpilogueError {
         ParseEpilogueError { text: self.text.to_owned(), at: self.at, why: why.to_owned() }
+    }
+
+    /// What stands where an operator or an end could: what there is none of is said.
+    fn unread(&mut self, expected: &str) -> ParseEpilogueError {
+        match self.peek() {
+            Some('-') => self.fault("there is no subtraction; add -1 * x"),
+            Some('/') => self.fault("there is no division; multiply by a scalar, s2 to s7"),
+            Some('.' | 'e') if self.text[..self.at].ends_with(|c: char| c.is_ascii_digit()) => {
+                self.fault("numbers are whole; a fraction is a scalar, s2 to s7")
+            }
+            _ => self.fault(expected),
+        }
     }
 
     fn rest(&self) -> &str {
@@ -82,7 +96,7 @@ impl Reader<'_> {
     }
 
     fn need(&mut self, wanted: char) -> Result<(), ParseEpilogueError> {
-        if self.take(wanted) { Ok(()) } else { Err(self.fault(&format!("`{wanted}` was expected here"))) }
+        if self.take(wanted) { Ok(()) } else { Err(self.unread(&format!("`{wanted}` was expected here"))) }
     }
 
     fn word(&mut self, accept: impl Fn(char) -> bool) -> String {
@@ -165,7 +179,7 @@ impl Reader<'_> {
         if function.is_none() && user.is_none() {
             self.at = start;
             return Err(self.fault(&format!(
-                "`{name}` is not known; names are acc, source, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply",
+                "`{name}` is not known; names are acc, source, {}, alpha, beta, s2 .. s7, relu, min, max, clamp, multiply, and user_ with the id of a function of yours",
                 VectorKind::ALL.map(VectorKind::name).join(", ")
             )));
         }

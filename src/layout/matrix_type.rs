@@ -58,7 +58,9 @@ impl FromStr for MatrixType {
         let refused = |because: String| Error::Text { what: "operand", text: text.to_owned(), because };
         let (element, order) =
             text.split_once(':').ok_or_else(|| refused("is not of the form `type:row` or `type:col`".to_owned()))?;
-        let element = ElementKind::from_str(element).map_err(|error| refused(error.because()))?;
+        let element = ElementKind::from_name(element).ok_or_else(|| {
+            refused(format!("names the type `{element}`; the types are {}", ElementKind::ALL.map(ElementKind::name).join(", ")))
+        })?;
         let order = match order {
             "row" => Order::Row,
             "col" => Order::Col,

@@ -161,15 +161,6 @@ const fn clamped(size: u64) -> u32 {
     if size > u32::MAX as u64 { u32::MAX } else { size as u32 }
 }
 
-impl core::str::FromStr for ElementKind {
-    type Err = crate::Error;
-
-    fn from_str(name: &str) -> Result<Self, crate::Error> {
-        let because = || format!("names the type `{name}`; the types are {}", Self::ALL.map(Self::name).join(", "));
-        Self::from_name(name).ok_or_else(|| crate::Error::Text { what: "text", text: name.to_owned(), because: because() })
-    }
-}
-
 words! {
     /// The arithmetic of an epilogue.
     pub enum ComputeKind {

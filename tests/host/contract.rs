@@ -273,9 +273,43 @@ fn operands_lie_in_either_order() {
     let order = "rows of D are 5 elements apart, and its columns 1, where the kernel is of column-major ones; rows have to be 1 element apart";
     assert_eq!(said(5, 1), order);
     assert_eq!(said(2, 8), "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1");
-    // Neither is excused where there is one line of one element each.
-    let mut d = vec![0.0; 60];
-    let refused = Rows::new().run(Arguments::new((4, 1, 6), &a, &b, &mut d).strides_d(3, 7)).expect_err("no stride is 1");
-    assert_eq!(refused.to_string(), "rows of D are 3 elements apart, and its columns 7; one of the two has to be 1");
-    assert!(d.iter().all(|&d| d == 0.0));
+}
+
+/// Of an extent of 1 the distance is not looked at, whatever another crate gives for it: it leaves nothing to refuse but lines that overlap.
+#[test]
+fn the_distance_of_one_line_is_not_looked_at() {
+    for (m, n, k) in [(1, 5, 4), (5, 1, 4), (1, 1, 4), (4, 5, 1), (1, 1, 1), (3, 1, 1), (1, 3, 1)] {
+        for (other, stride) in [(0, 1), (0, 3), (9, 1), (9, 2), (1, 1), (2, 2)] {
+            let all = numbers(200, 3);
+            // A dimension of 1 has the odd distance, and the other one `stride`; where none is 1, rows are packed.
+            let strides = |rows: usize, columns: usize| match (rows, columns) {
+                (1, _) => [other, stride],
+                (_, 1) => [stride, other],
+                _ => [columns, 1],
+            };
+            let ([a, b], [of_rows, of_columns]) = ([strides(m, k), strides(k, n)], [strides(m, n); 2]);
+            let at = |s: [usize; 2], i: usize, j: usize| i * s[0] + j * s[1];
+            let want = |i: usize, j: usize| (0..k).map(|x| all[at(a, i, x)] * all[at(b, x, j)]).sum::<f32>();
+            let check = |d: &[f32], s: [usize; 2]| {
+                for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                    assert_eq!(d[at(s, i, j)], want(i, j), "{m} x {n} x {k}, {other} {stride}");
+                }
+            };
+            let mut d = vec![NAN; 60];
+            // A vector whose elements lie apart is a row-major column, or a column-major row.
+            if n == 1 || stride == 1 || m > 1 {
+                let arguments = Arguments::new((m, n, k), &all, &all, &mut d).strides_a(a[0], a[1]).strides_b(b[0], b[1]);
+                Rows::new().run(arguments.strides_d(of_rows[0], of_rows[1])).expect("a product");
+                check(&d, of_rows);
+            }
+            if m == 1 || stride == 1 && n == 1 {
+                let arguments = Arguments::new((m, n, k), &all, &all, &mut d).strides_a(a[0], a[1]).strides_b(b[0], b[1]);
+                Columns::new().run(arguments.strides_d(of_columns[0], of_columns[1])).expect("a product");
+                check(&d, of_columns);
+            }
+        }
+    }
+    let (a, mut d) = (numbers(24, 1), vec![0.0; 60]);
+    let refused = Rows::new().run(Arguments::new((4, 5, 6), &a, &[1.0; 30], &mut d).strides_a(0, 1)).expect_err("rows overlap");
+    assert_eq!(refused.to_string(), "the leading dimension of A = 0 is below its number of columns; try 6");
 }

@@ -176,6 +176,10 @@ fn the_letters_of_blas_transpose() {
             assert_eq!(got, want, "{ta}{tb} ({i}, {j})");
         }
     }
+    // Words are read as they are spelled.
+    assert!(OpKind::ALL.into_iter().all(|op| matches!(op.name().parse::<OpKind>(), Ok(read) if read == op)));
+    let said = |read: Result<OpKind, Error>| read.expect_err("no word").to_string();
+    assert_eq!(said("tensor".parse()), "the word `tensor` is none of simt, tensorop");
     let refused = MatrixType::blas(ElementKind::F32, 'x').unwrap_err().to_string();
     assert_eq!(refused, "the transposition `x` is none of BLAS; it is `N`, `T` or `C`");
 }

@@ -180,7 +180,7 @@ fn what_is_no_access_is_refused() {
             "lane 1's address 4 is not a multiple of the access's 8 bytes",
         ),
         (&["--layout", "2:9223372036854775807", "--threads", "2:1"], "lane 1's address does not fit in 64 bits"),
-        (&["--layout", "64:1", "--threads", "32:1", "--element", "f33"], "names the type `f33`"),
+        (&["--layout", "64:1", "--threads", "32:1", "--element", "f33"], "is none of f64, f32"),
         (&["--layout", "64:1", "--threads", "32:1", "--stages", "3"], "--layout counts one access, of no kernel"),
         (&["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"], "--layout counts one access, of no kernel"),
         (&["--desc", "{}"], "the description cannot be read"),

@@ -33,7 +33,7 @@ fn usage() {
         ("gemm --a f32", "is not of the form `type:row` or `type:col`"),
         ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
         ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
-        ("gemm --acc f8", "names the type `f8`"),
+        ("gemm --acc f8", "is none of f64, f32"),
         ("gemm --op avx", "possible values: simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
         ("gemm --on gpu", "possible values: auto, host, cuda"),
@@ -117,6 +117,9 @@ fn kernels() {
         ("gemm --explain --smem-b k^9,9,9 --c f32:col", "swizzle bits of B = 9"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --blocks-per-sm 8", "registers"),
         ("gemm --explain --epilogue relu(acc", "--epilogue cannot be `relu(acc`: `)` was expected here (column 9)"),
+        ("gemm --explain --epilogue acc-1", "there is no subtraction; add -1 * x (column 4)"),
+        ("gemm --explain --epilogue acc/2", "there is no division; multiply by a scalar, s2 to s7 (column 4)"),
+        ("gemm --explain --epilogue max(acc,0.5)", "numbers are whole; a fraction is a scalar, s2 to s7 (column 10)"),
         ("gemm --explain --epilogue foo", "`foo` is not known"),
         ("gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)", "no one has registered"),
     ]);

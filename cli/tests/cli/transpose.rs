@@ -214,7 +214,7 @@ fn what_cannot_be_transposed_is_refused() {
         ("", "the number of rows is not known; give --rows, or a file of A or B"),
         ("--rows 3", "the number of cols is not known; give --cols"),
         ("--rows -3", "it is a whole number"),
-        ("--rows 3 --cols 3 --type f33", "names the type `f33`"),
+        ("--rows 3 --cols 3 --type f33", "is none of f64, f32"),
         ("--rows 3 --cols 3 --type e5m2 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
         ("--rows 3 --cols 3 --type u8 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
         ("--rows 3 --cols 3 --type bf16 --beta 1", "the scalar beta would change them"),

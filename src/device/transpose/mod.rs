@@ -46,6 +46,14 @@ use core::marker::PhantomData;
 /// ```
 pub struct Transpose<T, Config = Auto>(PhantomData<fn() -> (T, Config)>);
 
+impl<T, Config> Copy for Transpose<T, Config> {}
+
+impl<T, Config> Clone for Transpose<T, Config> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
 impl<T: Element, Config: Configuration> Transpose<T, Config> {
     /// The transpose of these types.
     #[must_use]
