@@ -1,10 +1,10 @@
 //! `falchion layout`: the layout algebra, and pictures of layouts.
 
 use crate::{args::LayoutArgs, failure::Failure, print, target};
-use falchion::layout::algebra::{Composed, IntTuple, LayoutError, Map};
+use falchion::layout::algebra::{IntTuple, LayoutError, Map, Swizzle};
 use falchion_lab::layout::{
     expression::{ExpressionError, Value, evaluate},
-    picture::{Picture, PictureError, table},
+    picture::{Picture, PictureError, rows, table},
 };
 use serde_json::{Value as Json, json};
 
@@ -42,7 +42,13 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
         target::write(path, &picture.svg()?)?;
     }
     match drawn.filter(|_| args.table) {
-        _ if json => print::line(&object(&value).to_string()),
+        table if json => {
+            let mut object = object(&value);
+            if let Some(map) = table {
+                object["table"] = json!(rows(&map)?);
+            }
+            print::line(&object.to_string());
+        }
         Some(map) => print::line(table(&map)?.trim_end()),
         None => print::line(&value.to_string()),
     }
@@ -55,30 +61,23 @@ fn map_of(text: &str, what: &str) -> Result<Map, Failure> {
 
 fn map(value: &Value, what: &str) -> Result<Map, Failure> {
     match value {
-        Value::Layout { layout, .. } => Ok(Map::new(layout)?),
-        Value::Composed(composed) => Ok(Map::of(composed.clone())?),
+        Value::Layout(layout) => Ok(Map::of(layout.clone())?),
         Value::Swizzle(_) | Value::Number(_) => Err(Failure::refused(format!("{what} is {value}, and only a layout is drawn"))),
     }
 }
 
 /// The value as one object.
 fn object(value: &Value) -> Json {
-    let parts = |composed: &Composed, cosize: u64| {
-        let layout = &composed.layout;
-        json!({
-            "value": value.to_string(), "shape": tuple(&layout.shape()), "stride": tuple(&layout.stride()),
-            "size": layout.size(), "cosize": cosize, "offset": composed.offset.value,
-        })
-    };
     match value {
-        Value::Layout { layout, offset } => {
-            let mut object = parts(&Composed::from(layout.clone()), layout.cosize());
-            object["offset"] = json!(offset);
-            object
-        }
-        Value::Composed(composed) => {
-            let mut object = parts(composed, composed.cosize());
-            object["swizzle"] = json!(composed.swizzle.to_string());
+        Value::Layout(composed) => {
+            let layout = &composed.layout;
+            let mut object = json!({
+                "value": value.to_string(), "shape": tuple(&layout.shape()), "stride": tuple(&layout.stride()),
+                "size": layout.size(), "cosize": composed.cosize(), "offset": composed.offset.value,
+            });
+            if composed.swizzle != Swizzle::IDENTITY {
+                object["swizzle"] = json!(composed.swizzle.to_string());
+            }
             object
         }
         Value::Swizzle(swizzle) => json!({"value": swizzle.to_string()}),

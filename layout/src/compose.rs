@@ -27,16 +27,36 @@ impl Layout {
     /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
     pub fn compose(&self, right: &Self) -> Result<Self, LayoutError> {
+        self.compose_from(0, right).map(|(layout, _)| layout)
+    }
+
+    /// `self o from o right`: the layout `R` and the offset `n` with `n + R(c) = self(from + right(c))`.
+    ///
+    /// # Errors
+    /// Those of [`compose`](Self::compose), and a `from` of which the sum with what `right` reaches carries across an extent.
+    ///
+    /// ```
+    /// # use falchion_layout::Layout;
+    /// let (a, b): (Layout, Layout) = ("(4,8):(8,1)".parse()?, "(2,8):(1,4)".parse()?);
+    /// assert_eq!(a.compose_from(2, &b)?, ("(2,8):(8,1)".parse()?, 16));
+    /// # Ok::<(), falchion_layout::LayoutError>(())
+    /// ```
+    pub fn compose_from(&self, from: u64, right: &Self) -> Result<(Self, u64), LayoutError> {
         let left = coalesce::joined_without_end(self.leaves());
-        let mut carries = Carries { used: [0; LEAVES], digits: [0; LEAVES], left: &left };
+        let mut carries = Carries { from, used: [0; LEAVES], digits: [0; LEAVES], left: &left };
         if left.len() > LEAVES {
             return Err(LayoutError::Overflow { what: "the number of the left layout's modes, of which 64 are the most," });
         }
-        match carries.tree(right) {
-            Ok(layout) => layout.bounded(),
-            Err(LayoutError::Overflow { what }) => Err(LayoutError::Overflow { what }),
-            Err(refusal) => by_points(self, right)?.ok_or(refusal),
-        }
+        left.iter().zip(&mut carries.used).fold(from, |rest, (mode, used)| {
+            *used = rest % mode.extent.value;
+            rest / mode.extent.value
+        });
+        let layout = match carries.tree(right) {
+            Ok(layout) => layout.bounded()?,
+            Err(LayoutError::Overflow { what }) => return Err(LayoutError::Overflow { what }),
+            Err(refusal) => by_points(self, from, right)?.ok_or(refusal)?,
+        };
+        Ok((layout, self.extended(from)?))
     }
 
     /// [`compose`](Self::compose) mode by mode where the tiler is a tuple; modes that it does not reach are dropped, as in CuTe.
@@ -67,8 +87,9 @@ impl Layout {
 /// The most leaves: a coalesced layout of extents of 2 and more has 63 of them and perhaps one of extent 1 at its end.
 const LEAVES: usize = 64;
 
-/// The left layout, and how much of each of its extents the leaves so far use up.
+/// The left layout, and how much of each of its extents the offset and the leaves so far use up.
 struct Carries<'l> {
+    from: u64,
     left: &'l [Mode],
     used: [u64; LEAVES],
     digits: [u64; LEAVES],
@@ -152,7 +173,8 @@ impl Carries<'_> {
             let (reached, extent) = (self.used[j], mode.extent.value);
             if reached >= extent {
                 let alone = reached - before[j] >= extent;
-                let together = LayoutError::ModesCarry { mode: leaf.to_string(), extent, at: j, reached };
+                let mode = if self.from > 0 { format!("the offset {}, {leaf}", self.from) } else { leaf.to_string() };
+                let together = LayoutError::ModesCarry { mode, extent, at: j, reached };
                 return Err(if alone { self.irregular(leaf).unwrap_or(together) } else { together });
             }
         }
@@ -198,15 +220,17 @@ fn nearest(stride: u64, extent: u64) -> u64 {
 }
 
 /// The layout of the functions' composition, each leaf's modes read off its points; `None` if there is none, or too many points.
-fn by_points(left: &Layout, right: &Layout) -> Result<Option<Layout>, LayoutError> {
-    fn leaf(left: &Layout, mode: Mode) -> Result<Option<Layout>, LayoutError> {
+fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>, LayoutError> {
+    /// How far an integer takes the left layout from where it begins; `None` for backwards.
+    type Reach<'l> = &'l dyn Fn(u64) -> Result<Option<u64>, LayoutError>;
+    fn leaf(reach: Reach<'_>, mode: Mode) -> Result<Option<Layout>, LayoutError> {
         let Mode { extent, stride } = mode;
-        let at = |c: u64| left.extended(c * stride.value);
+        let at = |c: u64| reach(c * stride.value);
         let (mut parts, mut step) = (Vec::new(), 1);
         while step < extent.value {
-            let offset = at(step)?;
+            let Some(offset) = at(step)? else { return Ok(None) };
             let mut run = 2;
-            while run < extent.value / step && Some(at(step * run)?) == run.checked_mul(offset) {
+            while run < extent.value / step && at(step * run)?.is_some_and(|at| Some(at) == run.checked_mul(offset)) {
                 run += 1;
             }
             if !(extent.value / step).is_multiple_of(run) {
@@ -217,24 +241,29 @@ fn by_points(left: &Layout, right: &Layout) -> Result<Option<Layout>, LayoutErro
         }
         Ok(Some(Layout::of_leaves(&coalesce::joined(parts))))
     }
-    fn walk(left: &Layout, right: &Layout) -> Result<Option<Layout>, LayoutError> {
+    fn walk(reach: Reach<'_>, right: &Layout) -> Result<Option<Layout>, LayoutError> {
         match &right.tree {
             Tree::Leaf(mode) if mode.extent.value == 1 || mode.stride.value == 0 => {
                 Ok(Some(Layout::mode_of(mode.extent, mode.stride.beside(0))))
             }
-            Tree::Leaf(mode) => leaf(left, *mode),
+            Tree::Leaf(mode) => leaf(reach, *mode),
             Tree::Modes(modes) => {
-                modes.iter().map(|mode| walk(left, mode)).collect::<Result<Option<_>, _>>().map(|modes| modes.map(Layout::join))
+                modes.iter().map(|mode| walk(reach, mode)).collect::<Result<Option<_>, _>>().map(|modes| modes.map(Layout::join))
             }
         }
     }
     if right.size() > SMALL {
         return Ok(None);
     }
-    let Some(layout) = walk(left, right)? else { return Ok(None) };
+    let start = left.extended(from)?;
+    let reach = |index: u64| {
+        let index = from.checked_add(index).ok_or(LayoutError::Overflow { what: "an offset" })?;
+        Ok(left.extended(index)?.checked_sub(start))
+    };
+    let Some(layout) = walk(&reach, right)? else { return Ok(None) };
     let layout = layout.bounded()?;
     for index in 0..right.size() {
-        if layout.extended(index)? != left.extended(right.extended(index)?)? {
+        if Some(layout.extended(index)?) != reach(right.extended(index)?)? {
             return Ok(None);
         }
     }

@@ -120,7 +120,11 @@ impl Reader<'_> {
         let next = self.peek();
         let start = self.at;
         let kind = match next {
-            Some('(') => Kind::Tuple(self.members(')')?),
+            // Parentheses around one call or composition only group.
+            Some('(') => match self.members(')')? {
+                mut one if matches!(one[..], [Node { kind: Kind::Call(..) | Kind::Apply(..), .. }]) => one.remove(0).kind,
+                members => Kind::Tuple(members),
+            },
             Some('_') => {
                 self.at += 1;
                 if self.text[self.at..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -132,7 +136,7 @@ impl Reader<'_> {
             Some(c) if c.is_ascii_digit() => Kind::Int(Int::dynamic(self.number()?)),
             Some(c) if c.is_ascii_alphabetic() => {
                 let name = self.word().to_owned();
-                if name == "Sw" && self.eat('<') {
+                if matches!(name.as_str(), "Sw" | "Swizzle") && self.eat('<') {
                     self.at -= 1;
                     let parameters = self.members('>')?;
                     return Ok(Node { span: start..self.at, kind: Kind::Call("swizzle".into(), parameters) });

@@ -21,6 +21,9 @@ pub struct Swizzle {
 }
 
 impl Swizzle {
+    /// `Sw<0,0,0>`, which moves nothing: the one of a layout that is behind none.
+    pub const IDENTITY: Self = Self { bits: 0, base: 0, shift: 0 };
+
     /// `Swizzle<bits, base, shift>`.
     ///
     /// # Errors
@@ -58,7 +61,8 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout in general.
+/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout in general. Prints without a swizzle
+/// and an offset that it does not have: `36 o (4,4):(8,1)`.
 ///
 /// ```
 /// use falchion_layout::{Composed, Int, Swizzle};
@@ -91,7 +95,7 @@ impl Composed {
     /// # Errors
     /// A coordinate that does not fit the shape, or lies outside of it.
     pub fn offset(&self, coordinate: impl Into<Coordinate>) -> Result<u64, LayoutError> {
-        Ok(self.swizzle.at(self.offset.value + self.layout.offset(coordinate)?))
+        Ok(self.swizzle.at(self.further(self.layout.offset(coordinate)?)?.value))
     }
 
     /// The same behind a swizzle, which takes the place of the one there is if that moves nothing.
@@ -111,12 +115,25 @@ impl Composed {
         Self::new(swizzle, self.offset, self.layout)
     }
 
+    /// What an operation makes of the layout, behind the same swizzle and offset, to which the operation's own offset is added.
+    ///
+    /// # Errors
+    /// Those of the operation, and an offset that takes the layout beyond 64 bits.
+    pub fn inside(&self, by: impl FnOnce(&Layout) -> Result<(Layout, u64), LayoutError>) -> Result<Self, LayoutError> {
+        let (layout, more) = by(&self.layout)?;
+        Self::new(self.swizzle, self.further(more)?, layout)
+    }
+
     /// `self o tiler`, by composing the layout.
     ///
     /// # Errors
     /// Those of [`Layout::compose_by`].
     pub fn compose_by(&self, tiler: &Tiler) -> Result<Self, LayoutError> {
-        Self::new(self.swizzle, self.offset, self.layout.compose_by(tiler)?)
+        self.inside(|layout| Ok((layout.compose_by(tiler)?, 0)))
+    }
+
+    fn further(&self, more: u64) -> Result<Int, LayoutError> {
+        self.offset.plus(Int { value: more, is_static: self.offset.is_static && more == 0 })
     }
 
     /// What `_` leaves of it, its offset that of the rest; or, without a `_`, where the coordinate goes.
@@ -125,7 +142,7 @@ impl Composed {
     /// Those of [`Layout::slice`].
     pub fn slice(&self, coordinate: &Coordinate) -> Result<(Option<Self>, u64), LayoutError> {
         let (kept, more) = self.layout.slice(coordinate)?;
-        let offset = self.offset.plus(Int { value: more, is_static: self.offset.is_static && more == 0 })?;
+        let offset = self.further(more)?;
         let kept = kept.map(|layout| Self::new(self.swizzle, offset, layout)).transpose()?;
         Ok((kept, self.swizzle.at(offset.value)))
     }
@@ -143,12 +160,16 @@ impl Composed {
 impl From<Layout> for Composed {
     /// The layout behind the swizzle that moves nothing.
     fn from(layout: Layout) -> Self {
-        Self { swizzle: Swizzle { bits: 0, base: 0, shift: 0 }, offset: Int::fixed(0), layout }
+        Self { swizzle: Swizzle::IDENTITY, offset: Int::fixed(0), layout }
     }
 }
 
 impl fmt::Display for Composed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} o {} o {}", self.swizzle, self.offset, self.layout)
+        match (self.swizzle, self.offset) {
+            (Swizzle::IDENTITY, Int { value: 0, .. }) => self.layout.fmt(f),
+            (Swizzle::IDENTITY, offset) => write!(f, "{offset} o {}", self.layout),
+            (swizzle, offset) => write!(f, "{swizzle} o {offset} o {}", self.layout),
+        }
     }
 }

@@ -95,10 +95,13 @@ fn a_result_is_one_line_and_nothing_else() {
 fn json_is_one_object() {
     assert_eq!(object(&["layout", "size((2,3))", "--json"]), json!({"value": 6}));
     let slice = object(&["--json", "layout", "(2,(4,_3)):(1,(2,8))(1,(_,2))"]);
-    assert_eq!(slice, json!({"value": "(4):(2)", "shape": [4], "stride": [2], "size": 4, "cosize": 7, "offset": 17}));
+    assert_eq!(slice, json!({"value": "17 o (4):(2)", "shape": [4], "stride": [2], "size": 4, "cosize": 24, "offset": 17}));
     let composed = object(&["layout", "compose(swizzle(3,4,3), (8,64):(64,1))", "--json"]);
     assert_eq!(composed["swizzle"], json!("Sw<3,4,3>"));
     assert_eq!((&composed["size"], &composed["cosize"]), (&json!(512), &json!(512)));
+    assert_eq!(composed.get("table"), None);
+    let tabled = object(&["layout", "Sw<1,0,1> o 2 o (2,2):(2,1)", "--table", "--json"]);
+    assert_eq!((&tabled["offset"], &tabled["table"]), (&json!(2), &json!([[3, 2], [4, 5]])));
 }
 
 #[test]
@@ -170,6 +173,34 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));
 }
 
+/// The text, the table, the picture, the object and the count of banks agree on where a tile begins.
+#[test]
+fn a_tile_begins_where_it_begins() {
+    const TILE: &str = "local_tile((8,8):(8,1), (4,4), (1,1))";
+    assert_eq!(done(&["layout", TILE]), "36 o (4,4):(8,1)\n");
+    assert_eq!(done(&["layout", TILE, "--table"]), "36 37 38 39\n44 45 46 47\n52 53 54 55\n60 61 62 63\n");
+    assert_eq!(object(&["layout", TILE, "--json"])["offset"], json!(36));
+    let folder = tempfile::tempdir().unwrap();
+    let picture = folder.path().join("tile.svg");
+    done(&["layout", TILE, "--svg", picture.to_str().unwrap()]);
+    let picture = fs::read_to_string(picture).unwrap();
+    assert!(picture.contains(">36 o (4,4):(8,1)<") && picture.contains(">36</text>") && !picture.contains(">27</text>"));
+    let counted = object(&["banks", "--json", "--layout", TILE, "--threads", "16:1"]);
+    assert_eq!((&counted["layout"], &counted["addresses"][1]), (&json!("36 o (4,4):(8,1)"), &json!(44 * 4)));
+    for (expression, at) in [
+        ("local_tile((128,64):(64,1),(64,32),(1,1))(0,0)", "4128"),
+        ("compose(Sw<3,3,3>, local_tile((128,64):(64,1),(64,32),(1,1)))(0,0)", "4128"),
+        ("compose(Sw<3,3,3>, local_tile((128,64):(64,1),(4,8),(1,0)))(0,0)", "288"),
+        ("compose(Sw<3,3,3>,(128,64):(64,1))(4,0)", "288"),
+        ("local_tile(Sw<3,3,3> o (128,64):(64,1),(4,8),(1,0))(0,0)", "288"),
+        ("compose((2,4):(1,2)(_,3), 2)(0)", "6"),
+        ("(Sw<3,4,3> o (8,64):(64,1))(3,5)", "213"),
+        ("Swizzle<3,4,3>(128)", "144"),
+    ] {
+        assert_eq!(done(&["layout", expression]), format!("{at}\n"), "{expression}");
+    }
+}
+
 /// CuTe's own names and its sign of a composition are read, and so is all that is printed.
 #[test]
 fn what_cute_writes_is_read() {
@@ -180,7 +211,10 @@ fn what_cute_writes_is_read() {
         ("make_layout(make_shape(4,3))", "(4,3):(1,4)"),
         ("make_layout(make_shape(4,3), make_stride(3,1))", "(4,3):(3,1)"),
         ("make_layout(4:2, 3:8)", "(4,3):(2,8)"),
-        ("local_tile((8,6):(1,8), (4,3), (1,1))", "(4,3):(1,8)"),
+        ("local_tile((8,6):(1,8), (4,3), (1,1))", "28 o (4,3):(1,8)"),
+        ("Sw<3,3,3> o local_tile((128,64):(64,1),(64,32),(1,1))", "Sw<3,3,3> o 4128 o (64,32):(64,1)"),
+        ("(Sw<3,4,3> o _0 o (8,64):(64,1))(3,_)", "Sw<3,4,3> o 192 o (64):(1)"),
+        ("zipped_divide(Swizzle<3,4,3> o 8 o (8,64):(64,1), (2,2))", "Sw<3,4,3> o 8 o ((2,2),(4,32)):((64,1),(128,2))"),
         ("local_tile((8,6):(1,8), make_tile(4,3), make_coord(1,1))(0,0)", "28"),
         ("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o _0 o (_8,_64):(_64,_1)"),
         ("Sw<3,4,3>", "Sw<3,4,3>"),

@@ -107,18 +107,14 @@ impl LaidAccess {
 
 fn size(which: &'static str, value: &Value) -> Result<u64, NotLaid> {
     match value {
-        Value::Layout { layout, .. } => Ok(layout.size()),
-        Value::Composed(composed) => Ok(composed.layout.size()),
+        Value::Layout(layout) => Ok(layout.layout.size()),
         Value::Swizzle(_) | Value::Number(_) => Err(NotLaid::NoLayout { which, value: value.to_string() }),
     }
 }
 
 fn offset(value: &Value, index: u64) -> Result<u64, LayoutError> {
     match value {
-        Value::Layout { layout, offset } => {
-            layout.offset(index)?.checked_add(*offset).ok_or(LayoutError::Overflow { what: "an offset" })
-        }
-        Value::Composed(composed) => composed.offset(index),
+        Value::Layout(layout) => layout.offset(index),
         // Neither has an index; `size` has refused them.
         Value::Swizzle(_) | Value::Number(_) => Ok(index),
     }

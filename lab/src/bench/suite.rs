@@ -219,7 +219,8 @@ impl SuiteProblem {
             return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
-        accumulator.map(drop).map_err(|error| format!("`acc` {}", error.because()))
+        let acc = self.acc.as_deref().unwrap_or_default();
+        accumulator.map(drop).map_err(|error| format!("`acc`, `{acc}`, {}", error.because()))
     }
 }
 

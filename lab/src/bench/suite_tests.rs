@@ -48,7 +48,7 @@ fn errors_are_sentences_with_the_line_number() {
         ("bf16:row", "bf16:diag", "names the order `diag`; it is `row` or `col`"),
         (r#""k":16"#, r#""k":16,"lda":15"#, "`lda` is 15, below the operand's contiguous extent 16"),
         (r#""k":16"#, r#""k":16,"op":"avx""#, "`op` is `avx`; it is `simt` or `tensorop`"),
-        (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc` names the type `f8`"),
+        (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc`, `f8`, is none of f64, f32"),
         (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
         (r#""k":16"#, r#""k":16,"batch":2,"broadcast":"c""#, "unknown variant `c`, expected `a` or `b`"),
         (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` is for the products of a batch, and there is no `batch`"),

@@ -23,26 +23,12 @@ pub struct StatedLayout {
     pub what: String,
     /// From which coordinates to what: `(m, k) to an element`.
     pub maps: &'static str,
-    /// The layout, as [`spelled`] spells it; none where the map is not affine up to one swizzle.
+    /// The layout, as CuTe prints it; none where the map is not affine up to one swizzle.
     pub layout: Option<String>,
 }
 
-/// A layout as CuTe prints it: `Sw<3,3,3> o _0 o (_128,_64):(_64,_1)`, and without the swizzle where that moves nothing.
-///
-/// ```
-/// use falchion_lab::explain::spelled;
-/// use falchion::layout::algebra::{Composed, Layout};
-/// let layout: Layout = "(_8,_64):(_64,_1)".parse()?;
-/// assert_eq!(spelled(&layout.into()), "(_8,_64):(_64,_1)");
-/// # Ok::<(), falchion::layout::algebra::LayoutError>(())
-/// ```
-pub fn spelled(composed: &Composed) -> String {
-    let plain = Composed::from(composed.layout.clone());
-    if *composed == plain { composed.layout.to_string() } else { composed.to_string() }
-}
-
 fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>) -> StatedLayout {
-    StatedLayout { what: what.into(), maps, layout: layout.as_ref().map(spelled) }
+    StatedLayout { what: what.into(), maps, layout: layout.map(|layout| layout.to_string()) }
 }
 
 /// The maps of a description that checks: where operands lie, which thread copies what, who holds what, and how D is stored. A and B are

@@ -6,6 +6,6 @@ mod machine;
 mod transpose;
 
 pub use gemm::facts;
-pub use layouts::{StatedLayout, layouts, layouts_of_transpose, spelled};
+pub use layouts::{StatedLayout, layouts, layouts_of_transpose};
 pub use machine::on_machine;
 pub use transpose::{TransposeChoice, TransposeExplanation, explain_transpose};

@@ -1,45 +1,12 @@
 //! Expressions of the algebra, as one types them: `compose((6,2):(8,2), (4,3):(3,1))`.
 
+pub use super::value::Value;
+use super::value::{alone, composed, moved};
 use core::fmt;
 use falchion::{
     internals::{Fault, Kind, Node, parse, pointed},
-    layout::algebra::{Composed, Coordinate, Layout, LayoutError, Swizzle, Tiler},
+    layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Swizzle, Tiler},
 };
-
-/// What an expression stands for. Prints on one line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Value {
-    /// A layout, with the offset at which a slice begins.
-    Layout {
-        /// The layout.
-        layout: Layout,
-        /// The offset of its first element; 0 where nothing was sliced. Not printed, as CuTe does not print it.
-        offset: u64,
-    },
-    /// A layout behind a swizzle.
-    Composed(Composed),
-    /// A swizzle alone.
-    Swizzle(Swizzle),
-    /// An offset, a size, a rank.
-    Number(u64),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Layout { layout, .. } => layout.fmt(f),
-            Self::Composed(composed) => composed.fmt(f),
-            Self::Swizzle(swizzle) => swizzle.fmt(f),
-            Self::Number(number) => number.fmt(f),
-        }
-    }
-}
-
-impl From<Layout> for Value {
-    fn from(layout: Layout) -> Self {
-        Self::Layout { layout, offset: 0 }
-    }
-}
 
 /// Where an expression is wrong. Prints the reason, the expression, and a caret under the fault, on three lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +33,8 @@ impl core::error::Error for ExpressionError {}
 /// Functions: `make_layout(shape)`, `make_layout(shape, stride)`, `make_layout(L, ..)`, `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `composition(L, tiler)`, which is `L o tiler`, and `compose`, `complement(L)`, `complement(L,
 /// n)`, `logical_divide`, `zipped_divide`, `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L,
 /// tiler)`, `blocked_product(L, L)`, `raked_product(L, L)`, `local_tile(L, tiler, coordinate)`, `local_partition(L, threads, thread)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`,
-/// `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. A tuple alone is the compact layout of that shape; where a tiler stands it is a
+/// `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. What begins at an offset, as slices and tiles do, begins there after every operation on its
+/// coordinates, `36 o (4,4):(8,1)` for one; where an offset has no meaning it is refused. A tuple alone is the compact layout of that shape; where a tiler stands it is a
 /// shape, which acts mode by mode as in CuTe.
 ///
 /// # Errors
@@ -76,7 +44,7 @@ impl core::error::Error for ExpressionError {}
 /// use falchion_lab::layout::expression::evaluate;
 /// assert_eq!(evaluate("compose((6,2):(8,2), (4,3):(3,1))")?.to_string(), "((2,2),3):((24,2),8)");
 /// assert_eq!(evaluate("(6,2):(8,2) o (4,3):(3,1)")?.to_string(), "((2,2),3):((24,2),8)");
-/// assert_eq!(evaluate("local_tile(make_layout(make_shape(8,6)), (4,3), (1,1))")?.to_string(), "(4,3):(1,8)");
+/// assert_eq!(evaluate("local_tile(make_layout(make_shape(8,6)), (4,3), (1,1))")?.to_string(), "28 o (4,3):(1,8)");
 /// assert_eq!(evaluate("size(Sw<3,4,3> o _0 o (8,64):(64,1))")?.to_string(), "512");
 /// assert_eq!(evaluate("(2,4):(1,2)(1,3)")?.to_string(), "7");
 /// assert_eq!(evaluate("compose(swizzle(3,4,3), (8,64):(64,1))(2,0)")?.to_string(), "144");
@@ -122,12 +90,8 @@ fn applied(node: &Node, to: Value, arguments: &[Node]) -> Result<Value, Fault> {
     };
     let place = arguments.first().map_or(at(node), at);
     match to {
-        Value::Layout { layout, offset } => match layout.slice(&coordinate).map_err(place)? {
-            (Some(layout), more) => Ok(Value::Layout { layout, offset: offset + more }),
-            (None, at) => Ok(Value::Number(offset + at)),
-        },
-        Value::Composed(composed) => match composed.slice(&coordinate).map_err(place)? {
-            (Some(composed), _) => Ok(Value::Composed(composed)),
+        Value::Layout(layout) => match layout.slice(&coordinate).map_err(place)? {
+            (Some(layout), _) => Ok(Value::Layout(layout)),
             (None, at) => Ok(Value::Number(at)),
         },
         Value::Swizzle(swizzle) => match coordinate {
@@ -154,16 +118,25 @@ fn number(node: &Node) -> Result<u64, Fault> {
     }
 }
 
-/// The layout that a node stands for; an integer is a shape.
-fn layout(node: &Node) -> Result<Layout, Fault> {
-    if let Kind::Int(_) = node.kind {
-        return node.spelled();
+/// The layout that a node stands for, with its offset and its swizzle; an integer is a shape.
+fn operand(node: &Node) -> Result<Composed, Fault> {
+    match node.kind {
+        Kind::Int(_) => node.spelled().map(Composed::from),
+        _ => laid(node, value(node)?),
     }
-    match value(node)? {
-        Value::Layout { layout, .. } => Ok(layout),
-        Value::Composed(_) | Value::Swizzle(_) => fault(node, "a layout belongs here, and what is behind a swizzle is none"),
+}
+
+fn laid(node: &Node, value: Value) -> Result<Composed, Fault> {
+    match value {
+        Value::Layout(layout) => Ok(layout),
+        Value::Swizzle(swizzle) => fault(node, format!("a layout belongs here, not {swizzle} alone")),
         Value::Number(_) => fault(node, "a layout belongs here, not a number"),
     }
+}
+
+/// The layout that a node stands for, where an offset and a swizzle have no meaning.
+fn layout(node: &Node) -> Result<Layout, Fault> {
+    alone(operand(node)?).map_err(|because| (node.span.start, because))
 }
 
 fn tiler(node: &Node) -> Result<Tiler, Fault> {
@@ -176,10 +149,12 @@ fn tiler(node: &Node) -> Result<Tiler, Fault> {
 
 /// Operations on a layout and a tiler.
 type ByTiler = fn(&Layout, &Tiler) -> Result<Layout, LayoutError>;
-const BY_TILER: [(&str, ByTiler); 6] = [
+const DIVISIONS: [(&str, ByTiler); 3] = [
     ("logical_divide", Layout::logical_divide),
     ("zipped_divide", Layout::zipped_divide),
     ("tiled_divide", Layout::tiled_divide),
+];
+const PRODUCTS: [(&str, ByTiler); 3] = [
     ("logical_product", Layout::logical_product),
     ("zipped_product", Layout::zipped_product),
     ("tiled_product", Layout::tiled_product),
@@ -187,46 +162,83 @@ const BY_TILER: [(&str, ByTiler); 6] = [
 /// Operations on two layouts.
 type OfTwo = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
 const OF_TWO: [(&str, OfTwo); 2] = [("blocked_product", Layout::blocked_product), ("raked_product", Layout::raked_product)];
-/// Operations on one layout.
-type OfOne = fn(&Layout) -> Result<Layout, LayoutError>;
-const OF_ONE: [(&str, OfOne); 4] = [
-    ("coalesce", |layout| Ok(layout.coalesce())),
-    ("flatten", |layout| Ok(layout.flatten())),
-    ("right_inverse", |layout| Ok(layout.right_inverse())),
-    ("left_inverse", Layout::left_inverse),
-];
+/// The same function of an integer, with other modes.
+type Reshaped = fn(&Layout) -> Layout;
+const RESHAPED: [(&str, Reshaped); 2] = [("coalesce", Layout::coalesce), ("flatten", Layout::flatten)];
+/// Inverse functions.
+type Inverse = fn(&Layout) -> Result<Layout, LayoutError>;
+const INVERSES: [(&str, Inverse); 2] =
+    [("right_inverse", |layout| Ok(layout.right_inverse())), ("left_inverse", Layout::left_inverse)];
 /// Numbers of a layout.
-type Measure = fn(&Layout) -> u64;
+type Measure = fn(&Composed) -> u64;
 const MEASURES: [(&str, Measure); 4] = [
-    ("size", Layout::size),
-    ("cosize", Layout::cosize),
-    ("rank", |layout| layout.rank() as u64),
-    ("depth", |layout| layout.depth() as u64),
+    ("size", |of| of.layout.size()),
+    ("cosize", Composed::cosize),
+    ("rank", |of| of.layout.rank() as u64),
+    ("depth", |of| of.layout.depth() as u64),
 ];
 
 fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|(known, _)| *known == name).map(|(_, f)| *f)
 }
 
-/// Layouts composed from the left; a swizzle, an offset and a layout are one behind a swizzle.
-fn composition(node: &Node, parts: &[Node], first: &Node) -> Result<Value, Fault> {
-    let refused = at(node);
-    // A tuple or a number alone is a shape.
-    let whole = |node: &Node| match node.kind {
-        Kind::Call(..) | Kind::Apply(..) => value(node),
-        _ => layout(node).map(Value::from),
-    };
-    if let ([_, Node { kind: Kind::Int(offset), .. }, last], Kind::Call(..)) = (parts, &first.kind)
-        && let Value::Swizzle(swizzle) = value(first)?
-    {
-        return Composed::new(swizzle, *offset, layout(last)?).map(Value::Composed).map_err(refused);
+/// An operation that cuts or renames coordinates only, by a tiler: the offset and the swizzle stay.
+fn reshaped(node: &Node, of: &Composed, by: &Tiler, with: ByTiler) -> Result<Composed, Fault> {
+    of.inside(|layout| Ok((with(layout, by)?, 0))).map_err(at(node))
+}
+
+/// A part of a composition.
+enum Part {
+    Swizzle(Swizzle),
+    Offset(Int),
+    Layout(Composed),
+}
+
+/// Layouts composed from the left; a swizzle may stand first. A number that a part follows is the offset at which that begins.
+fn composition(node: &Node, parts: &[Node]) -> Result<Composed, Fault> {
+    let refused = |because: String| (node.span.start, because);
+    let (mut swizzle, mut left, mut offset) = (None, None::<Composed>, None::<Int>);
+    for (i, part) in parts.iter().enumerate() {
+        if let (Some(left), None, Kind::Underscore | Kind::Tuple(_)) = (&mut left, offset, &part.kind) {
+            *left = left.compose_by(&tiler(part)?).map_err(at(node))?;
+            continue;
+        }
+        let last = i + 1 == parts.len();
+        let said = match part.kind {
+            Kind::Int(int) if !last => Part::Offset(int),
+            Kind::Call(..) | Kind::Apply(..) => match value(part)? {
+                Value::Number(number) if !last => Part::Offset(Int::dynamic(number)),
+                Value::Swizzle(first) if i == 0 => Part::Swizzle(first),
+                Value::Swizzle(_) => {
+                    return fault(part, "a swizzle is the first part of a composition, before the offset and the layout");
+                }
+                value => Part::Layout(laid(part, value)?),
+            },
+            // A tuple or a number alone is a shape.
+            _ => Part::Layout(layout(part)?.into()),
+        };
+        let right = match said {
+            Part::Swizzle(first) => {
+                swizzle = Some(first);
+                continue;
+            }
+            Part::Offset(more) => {
+                offset = Some(offset.map_or(Ok(more), |sum| sum.plus(more)).map_err(at(part))?);
+                continue;
+            }
+            Part::Layout(right) => right,
+        };
+        let right = match offset.take() {
+            Some(by) => moved(right, by).map_err(refused)?,
+            None => right,
+        };
+        left = Some(match (left, swizzle.take()) {
+            (Some(left), _) => composed(&left, &right).map_err(refused)?,
+            (None, Some(swizzle)) => right.swizzled(swizzle).map_err(at(node))?,
+            (None, None) => right,
+        });
     }
-    parts[1..].iter().try_fold(whole(first)?, |left, right| match left {
-        Value::Swizzle(swizzle) => Composed::from(layout(right)?).swizzled(swizzle).map(Value::Composed).map_err(refused),
-        Value::Composed(composed) => composed.compose_by(&tiler(right)?).map(Value::Composed).map_err(refused),
-        Value::Layout { layout, .. } => layout.compose_by(&tiler(right)?).map(Value::from).map_err(refused),
-        Value::Number(_) => fault(first, "a layout belongs here, not a number"),
-    })
+    left.map_or_else(|| fault(node, "a layout belongs here, not a swizzle alone"), Ok)
 }
 
 fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
@@ -242,9 +254,12 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
             let (of, target) = (layout(of)?, target.int_tuple().and_then(|shape| shape.product().map_err(refused))?);
             of.complement(target).map(Value::from).map_err(refused)
         }
-        ("coalesce", [of, profile]) => layout(of)?.coalesce_by(&profile.int_tuple()?).map(Value::from).map_err(refused),
+        ("coalesce", [of, profile]) => {
+            let (of, profile) = (operand(of)?, profile.int_tuple()?);
+            of.inside(|layout| Ok((layout.coalesce_by(&profile)?, 0))).map(Value::Layout).map_err(refused)
+        }
         // CuTe's name, and the one that it had here before.
-        ("composition" | "compose", parts @ [first, _, ..]) => composition(node, parts, first),
+        ("composition" | "compose", parts @ [_, _, ..]) => composition(node, parts).map(Value::Layout),
         ("make_layout", [shape]) => Layout::compact(&shape.int_tuple()?).map(Value::from).map_err(refused),
         ("make_layout", [shape, stride]) if shape.int_tuple().is_ok() => {
             Layout::new(shape.int_tuple()?, stride.int_tuple()?).map(Value::from).map_err(refused)
@@ -254,25 +269,23 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
             Layout::concat(modes).map(Value::from).map_err(refused)
         }
         ("local_tile", [of, by, place]) => {
-            let (layout, offset) = layout(of)?.local_tile(&tiler(by)?, &coordinate(place)?).map_err(refused)?;
-            Ok(Value::Layout { layout, offset })
+            let (of, by, place) = (operand(of)?, tiler(by)?, coordinate(place)?);
+            of.inside(|layout| layout.local_tile(&by, &place)).map(Value::Layout).map_err(refused)
         }
         ("local_partition", [of, threads, thread]) => {
-            let (layout, offset) = layout(of)?.local_partition(&self::layout(threads)?, number(thread)?).map_err(refused)?;
-            Ok(Value::Layout { layout, offset })
+            let (of, threads, thread) = (operand(of)?, layout(threads)?, number(thread)?);
+            of.inside(|layout| layout.local_partition(&threads, thread)).map(Value::Layout).map_err(refused)
         }
-        (name, [one]) => match (named(&OF_ONE, name), named(&MEASURES, name)) {
-            (Some(f), _) => f(&layout(one)?).map(Value::from).map_err(refused),
-            (_, Some(f)) => match value(one) {
-                Ok(Value::Composed(composed)) if name == "cosize" => Ok(Value::Number(composed.cosize())),
-                Ok(Value::Composed(composed)) => Ok(Value::Number(f(&composed.layout))),
-                _ => Ok(Value::Number(f(&layout(one)?))),
-            },
+        (name, [one]) => match (named(&RESHAPED, name), named(&INVERSES, name), named(&MEASURES, name)) {
+            (Some(f), ..) => operand(one)?.inside(|layout| Ok((f(layout), 0))).map(Value::Layout).map_err(refused),
+            (_, Some(f), _) => f(&layout(one)?).map(Value::from).map_err(refused),
+            (.., Some(f)) => Ok(Value::Number(f(&operand(one)?))),
             _ => unknown(node, name, 1),
         },
-        (name, [left, right]) => match (named(&BY_TILER, name), named(&OF_TWO, name)) {
-            (Some(f), _) => f(&layout(left)?, &tiler(right)?).map(Value::from).map_err(refused),
-            (_, Some(f)) => f(&layout(left)?, &layout(right)?).map(Value::from).map_err(refused),
+        (name, [left, right]) => match (named(&DIVISIONS, name), named(&PRODUCTS, name), named(&OF_TWO, name)) {
+            (Some(f), ..) => reshaped(node, &operand(left)?, &tiler(right)?, f).map(Value::Layout),
+            (_, Some(f), _) => f(&layout(left)?, &tiler(right)?).map(Value::from).map_err(refused),
+            (.., Some(f)) => f(&layout(left)?, &layout(right)?).map(Value::from).map_err(refused),
             _ => unknown(node, name, 2),
         },
         _ => unknown(node, name, arguments.len()),
@@ -281,8 +294,11 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
 
 /// A name that is no function, or one of another number of arguments.
 fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
-    let one = OF_ONE.iter().map(|(name, _)| *name).chain(MEASURES.iter().map(|(name, _)| *name));
-    let two = BY_TILER.iter().map(|(name, _)| *name).chain(OF_TWO.iter().map(|(name, _)| *name));
+    fn names<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
+        table.iter().map(|(name, _)| *name)
+    }
+    let one = names(&RESHAPED).chain(names(&INVERSES)).chain(names(&MEASURES));
+    let two = names(&DIVISIONS).chain(names(&PRODUCTS)).chain(names(&OF_TWO));
     let counts = one.map(|name| (name, "1")).chain(two.map(|name| (name, "2"))).filter(|(name, _)| *name != "coalesce");
     let others = [
         ("coalesce", "1 or 2"),

@@ -6,3 +6,4 @@ pub mod cute_gemm;
 pub mod expression;
 pub mod picture;
 pub mod tensor;
+mod value;

@@ -37,19 +37,27 @@ pub enum PictureError {
     NoOwners,
 }
 
-/// The map as rows of offsets, `.` where a point is left out.
+/// The map as rows of offsets, `None` where a point is left out.
 ///
 /// # Errors
-/// More offsets than that.
-pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
+/// More than [`MOST_OFFSETS`].
+pub fn rows(map: &dyn IndexMap) -> Result<Vec<Vec<Option<u32>>>, PictureError> {
     let Coord { row: rows, column: columns } = map.domain();
     if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
         return Err(PictureError::TooLong { rows, columns });
     }
+    Ok((0..rows).map(|row| (0..columns).map(|column| map.at(at(row, column))).collect()).collect())
+}
+
+/// The map as rows of offsets, `.` where a point is left out.
+///
+/// # Errors
+/// Those of [`rows`].
+pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
     let width = map.codomain().saturating_sub(1).to_string().len();
-    let cell = |row, column| map.at(at(row, column)).map_or(".".to_owned(), |offset| offset.to_string());
-    let line = |row| (0..columns).map(|column| format!("{:>width$}", cell(row, column))).collect::<Vec<_>>().join(" ");
-    Ok((0..rows).map(|row| line(row) + "\n").collect())
+    let cell = |offset: Option<u32>| offset.map_or(".".to_owned(), |offset| offset.to_string());
+    let line = |row: Vec<Option<u32>>| row.into_iter().map(|at| format!("{:>width$}", cell(at))).collect::<Vec<_>>().join(" ");
+    Ok(rows(map)?.into_iter().map(|row| line(row) + "\n").collect())
 }
 
 /// A picture of a map: one cell for each point, with its offset.

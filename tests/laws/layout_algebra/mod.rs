@@ -4,6 +4,7 @@ mod bounds;
 mod composition_laws;
 mod documented;
 mod every_small;
+mod offsets;
 mod random_layouts;
 mod speed;
 mod tiling_laws;
