@@ -95,7 +95,7 @@ fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
 fn a_fault_in_a_text_is_pointed_at() {
     let deep = format!("{}acc", "(".repeat(70));
     let wide = vec!["acc"; 17].join("+");
-    let table: [(&str, usize, &str); 15] = [
+    let table: [(&str, usize, &str); 16] = [
         ("alpha * accu + 1", 8, "`accu` is not known"),
         ("relu(acc", 8, "`)` was expected"),
         ("relu acc", 5, "`(` was expected"),

@@ -73,7 +73,7 @@ fn operations_on_coordinates_keep_the_offset() {
         "(L)(1,_)",
     ] {
         let of = |operand: &str| composed(&operation.replace('L', operand));
-        let plain = of("(4,4):(8,1)");
+        let plain = of("0 o (4,4):(8,1)");
         for (tile, offset) in
             [("local_tile((8,8):(8,1), (4,4), (1,1))", 36), ("(8,4,4):(16,8,1)(2,_,_)", 32), ("5 o 7 o (4,4):(8,1)", 12)]
         {
