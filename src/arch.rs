@@ -122,8 +122,7 @@ impl Machine {
             Some(each) => (each * PARTS as u64 / warps as u64) as u32,
             None => u32::MAX,
         };
-        let reserved = if self.sm >= 80 { RESERVED_BYTES } else { 0 };
-        let of_block = (shared_bytes as u64 + reserved as u64).next_multiple_of(SHARED_AT_A_TIME as u64);
+        let of_block = (shared_bytes as u64 + self.reserved_bytes() as u64).next_multiple_of(SHARED_AT_A_TIME as u64);
         let shared = match (self.shared_bytes_per_sm as u64).checked_div(of_block) {
             Some(blocks) => blocks as u32,
             None => u32::MAX,
@@ -131,10 +130,14 @@ impl Machine {
         least(least(self.threads_per_sm / threads, self.blocks_per_sm), least(held, shared))
     }
 
+    /// Shared memory that the driver keeps of each block's.
+    const fn reserved_bytes(&self) -> u32 {
+        if self.sm >= 80 { RESERVED_BYTES } else { 0 }
+    }
+
     /// Shared memory left to a block when `blocks` of them share a multiprocessor.
     pub const fn shared_bytes_each_of(&self, blocks: u32) -> u32 {
-        let reserved = if self.sm >= 80 { RESERVED_BYTES } else { 0 };
-        let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks }).saturating_sub(reserved);
+        let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks }).saturating_sub(self.reserved_bytes());
         if share < self.shared_bytes_per_block { share } else { self.shared_bytes_per_block }
     }
 }

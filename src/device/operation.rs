@@ -85,8 +85,7 @@ impl GemmOperation {
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value of a knob, [`Error::Description`]
     /// when types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
-        let op = request.description.map_or(request.op, |desc| Some(desc.class.op)).unwrap_or(crate::arch::OpKind::Simt);
-        Ok(Self { completions: request.completions(op.default_arch())? })
+        Ok(Self { completions: request.completions(request.units().default_arch())? })
     }
 
     /// Of kernels that have been checked.

@@ -126,6 +126,11 @@ impl Request {
         self.pinned(newest, self.pins()?)
     }
 
+    /// Which units multiply: the description's, or those that are asked for, or the CUDA cores.
+    pub(crate) fn units(&self) -> OpKind {
+        self.description.map(|desc| desc.class.op).or(self.op).unwrap_or(OpKind::Simt)
+    }
+
     fn pins(&self) -> Result<Pins, Error> {
         let mut pins = Pins::NONE;
         self.knobs.iter().try_for_each(|(name, words)| pins.set(name, words))?;
@@ -181,7 +186,7 @@ impl Request {
 
     /// What completes these types and pins.
     fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
-        let (op, arch) = (self.op.unwrap_or(OpKind::Simt), self.arch.unwrap_or(newest));
+        let (op, arch) = (self.units(), self.arch.unwrap_or(newest));
         let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
         let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
         Ok(resolve(class, order(self.c).frame(), pins)?)

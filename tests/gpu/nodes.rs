@@ -1,36 +1,15 @@
 //! Functions of the user's in epilogues, on a device: they compute in what the epilogue computes in.
 
-use crate::harness::random::Random;
+use crate::harness::{
+    functions::{HalvedInBoth, NearSquare},
+    random::Random,
+};
 use falchion::{
     cuda::open,
     desc::EpilogueTree,
-    epilogue::{Apply, F64Function, Function, LinearCombination},
+    epilogue::{Apply, LinearCombination},
     prelude::*,
 };
-
-/// A sum whose second term no `f32` beside 1 has room for.
-struct NearSquare;
-
-impl Function for NearSquare {
-    const NAME: &'static str = "near_square";
-    const CUDA: &'static str = "x * x + 1e-12f";
-    fn host(x: f32) -> f32 {
-        x * x + 1e-12
-    }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
-}
-
-/// Half of an integer, of which the even one is taken where two are as near.
-struct Halved;
-
-impl Function for Halved {
-    const NAME: &'static str = "halved";
-    const CUDA: &'static str = "0.5f * x";
-    fn host(x: f32) -> f32 {
-        0.5 * x
-    }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "0.5 * x", host: |x| 0.5 * x });
-}
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -64,7 +43,7 @@ fn an_integer_goes_through_a_function_of_f64_on_a_device() {
     let mut numbers = |count: usize| -> Vec<i32> { (0..count).map(|_| random.below(30_001) as i32 - 15_000).collect() };
     let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![i32::MIN; m * n]);
     let gemm =
-        Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor>::new().with::<EpilogueTree<Apply<Halved, LinearCombination>>>();
+        Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor>::new().with::<EpilogueTree<Apply<HalvedInBoth, LinearCombination>>>();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut want)).expect("the host computes it");
     let sum = |at: usize| (0..k).map(|x| a[at / n * k + x].wrapping_mul(b[x * n + at % n])).fold(0i32, i32::wrapping_add);
     assert!((0..m * n).all(|at| f64::from(want[at]) == (0.5 * f64::from(sum(at))).round_ties_even()));

@@ -11,6 +11,7 @@ pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
 pub mod descriptions;
+pub mod functions;
 pub mod integers;
 pub mod multicast;
 pub mod mutated;

@@ -1,10 +1,11 @@
 //! A user's function computes in what the epilogue computes in, or is refused by its name.
 
+use crate::harness::functions::{HalvedInBoth, NearSquare};
 use falchion::{
     Error, Refusal,
     desc::GemmDesc,
     device::{Arguments, Gemm, run_on_host},
-    epilogue::{Acc, Add, Apply, F64Function, Function, LinearCombination, Node, NodeId},
+    epilogue::{Acc, Add, Apply, Function, LinearCombination, Node, NodeId},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         host::Mode,
@@ -12,39 +13,15 @@ use falchion::{
     layout::RowMajor,
 };
 
-/// A sum whose second term no `f32` beside 1 has room for.
-struct NearSquare;
-
-impl Function for NearSquare {
-    const NAME: &'static str = "near_square";
-    const CUDA: &'static str = "x * x + 1e-12f";
-    fn host(x: f32) -> f32 {
-        x * x + 1e-12
-    }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
-}
-
-/// A function of `f32` alone.
+/// [`HalvedInBoth`] of `f32` alone.
 struct Halved;
 
 impl Function for Halved {
-    const NAME: &'static str = "halved";
-    const CUDA: &'static str = "0.5f * x";
+    const NAME: &'static str = HalvedInBoth::NAME;
+    const CUDA: &'static str = HalvedInBoth::CUDA;
     fn host(x: f32) -> f32 {
-        0.5 * x
+        HalvedInBoth::host(x)
     }
-}
-
-/// The same in both, and with a function of `f64` beside it.
-struct HalvedInBoth;
-
-impl Function for HalvedInBoth {
-    const NAME: &'static str = Halved::NAME;
-    const CUDA: &'static str = Halved::CUDA;
-    fn host(x: f32) -> f32 {
-        0.5 * x
-    }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "0.5 * x", host: |x| 0.5 * x });
 }
 
 type F64<F> = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, falchion::arch::Simt, falchion::arch::Sm80, Of<F>>;
