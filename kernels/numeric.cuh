@@ -150,6 +150,8 @@ struct f16x2 { unsigned bits; };
 __device__ __forceinline__ f16x2 pair_of(f16 first, f16 second) { return f16x2{first.bits | unsigned(second.bits) << 16}; }
 __device__ __forceinline__ f16 half_of(f16x2 pair, int i) { return f16{(unsigned short)(pair.bits >> i * 16)}; }
 
+__device__ __forceinline__ void put_half(f16x2& pair, int i, f16 half) { pair.bits = (pair.bits & (0xffff0000u >> i * 16)) | unsigned(half.bits) << i * 16; }
+
 __device__ __forceinline__ f16x2 swapped(f16x2 pair) { return f16x2{__byte_perm(pair.bits, 0, 0x1032)}; }
 
 // --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
@@ -182,6 +184,10 @@ __device__ __forceinline__ f16x2 plus(f16x2 a, f16x2 b) {
   asm("add.rn.f16x2 %0, %1, %2;" : "=r"(c.bits) : "r"(a.bits), "r"(b.bits));
   return c;
 }
+
+// What the parts of an accumulator are added in.
+template <class Accumulator> struct SumOf { using Type = Accumulator; };
+template <> struct SumOf<f16> { using Type = float; };
 
 // --- epilogues ---------------------------------------------------------------------------------------------------------
 

@@ -30,4 +30,14 @@ __device__ __forceinline__ void perform(Block& block) {
   }
 }
 
+// Counts the block at a ticket, once what it has written is there for all; whether it is the last of so many. What the others have written can be read then.
+__device__ __forceinline__ bool arrives_last(unsigned* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  bool const last = threadIdx.x == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  if (!__syncthreads_or(last)) return false;
+  __threadfence();
+  return true;
+}
+
 }  // namespace schedule

@@ -257,9 +257,6 @@ pub struct ClassArgs {
 /// Flags whose time has not come: known, so that they can be refused by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
-    /// Blocks that share one tile of D along K.
-    #[arg(long, hide = true, value_name = "N")]
-    pub split_k: Option<String>,
     /// The order of tiles of a persistent kernel.
     #[arg(long, hide = true)]
     pub order: Option<String>,

@@ -51,13 +51,52 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of the product's D.
+  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of the product's D. Of a part of K
+  // the block that arrives last adds all parts before.
   template <class Params>
-  __device__ __forceinline__ void store(Params const& params, unsigned product, int row, int column) {
+  __device__ __forceinline__ void store(Params const& params, threadblock::Unit<Config> const& unit, int row, int column) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
-    if (Config::kWarpsK > 1 && thread >= Config::kThreadsPerSlice) return;
-    write(warp_mma, params, params.d, product, row, column);
+    bool const holds = Config::kWarpsK == 1 || thread < Config::kThreadsPerSlice;
+    if constexpr (Config::kSplitK) {
+      Accumulator* const slots = reinterpret_cast<Accumulator*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot;
+      if (holds) store_part(slots + unit.part * kSlot);
+      if (!schedule::arrives_last(reinterpret_cast<unsigned*>(params.tickets) + unit.number, params.split_k)) return;
+      if (holds) add_parts(slots, params.split_k);
+    }
+    if (holds) write(warp_mma, params, params.d, unit.product, row, column);
   }
+
+  // Accumulators of a tile.
+  static constexpr unsigned kSlot = Config::kThreadsPerSlice * PartialsMap<Config>::kColumns;
+
+  // The thread's accumulators of a part, to its slot.
+  __device__ __forceinline__ void store_part(Accumulator* slot) const {
+    int const within = thread % Config::kThreadsPerSlice;
+#pragma unroll
+    for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) slot[PartialsMap<Config>::at(within, i)] = warp_mma.accumulator(i);
+  }
+
+  // Those of all parts, added in ascending k, some at a time: f16 in f32, and rounded in the end.
+  __device__ __forceinline__ void add_parts(Accumulator const* slots, unsigned parts) {
+    using Sum = typename SumOf<Accumulator>::Type;
+    constexpr int columns = PartialsMap<Config>::kColumns, together = columns < 16 ? columns : 16;
+    static_assert(columns % together == 0, "accumulators of a thread are a power of two");
+    int const within = thread % Config::kThreadsPerSlice;
+#pragma unroll
+    for (int first = 0; first < columns; first += together) {
+      Sum sums[together];
+      auto const partial = [&](unsigned part, int i) { return convert<Sum>(slots[part * kSlot + PartialsMap<Config>::at(within, first + i)]); };
+#pragma unroll
+      for (int i = 0; i < together; ++i) sums[i] = partial(0, i);
+      for (unsigned part = 1; part < parts; ++part) {
+#pragma unroll
+        for (int i = 0; i < together; ++i) sums[i] = plus(sums[i], partial(part, i));
+      }
+#pragma unroll
+      for (int i = 0; i < together; ++i) warp_mma.set(first + i, convert<Accumulator>(sums[i]));
+    }
+  }
+
 
   // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
   template <class Params>

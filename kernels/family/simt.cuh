@@ -41,10 +41,10 @@ struct Simt {
           typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, params.m, params.k, thread),
           typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, params.n, params.k, thread),
           thread, unit.k_count(params));
-      mainloop.skip(unit.k_begin());
+      if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
       mainloop.run();
       epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
-      store.store(params, unit.product, row, column);
+      store.store(params, unit, row, column);
     } while (work.take(unit));
   }
 

@@ -29,10 +29,8 @@ struct Mma {
 
   // Begins behind so many k-tiles.
   __device__ __forceinline__ void skip(unsigned tiles) {
-    for (unsigned i = 0; i < tiles; ++i) {
-      a.advance();
-      b.advance();
-    }
+    a.skip(tiles);
+    b.skip(tiles);
   }
 
   __device__ __forceinline__ void run() {

@@ -49,7 +49,7 @@ struct Producer : Worker<Config, Params> {
   template <class Operand, int Number>
   __device__ __forceinline__ void copy(TensorMap const& map, int origin, unsigned stage) {
     unsigned const first = Operand::kShares > 1 ? this->work.rank * Operand::kShareMn : 0;
-    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin() + this->k, this->params.part_blocks) * Config::kTileK;
+    int const k = numeric::block_of<typename Config::Emulation, Number>(this->unit.k_begin(this->params) + this->k, this->params.part_blocks) * Config::kTileK;
 #pragma unroll
     for (unsigned i = 0; i < Operand::kCopies; ++i) {
       unsigned const mn = first + i * Operand::kBoxMn, to = stage + mn * Config::kStageRow;

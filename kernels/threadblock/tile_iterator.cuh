@@ -64,6 +64,13 @@ struct TileIterator {
     pointer += Operand::kContiguousK ? (long long)Operand::kTileK : Operand::kTileK * leading;
     left_k -= Operand::kTileK;
   }
+
+  // So many k-tiles on, all of which begin within K.
+  __device__ __forceinline__ void skip(unsigned tiles) {
+    long long const k = (long long)tiles * Operand::kTileK;
+    pointer += Operand::kContiguousK ? k : k * leading;
+    left_k -= int(k);
+  }
 };
 
 }  // namespace threadblock

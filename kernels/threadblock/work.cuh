@@ -17,17 +17,37 @@ struct Product<false> {
   static constexpr unsigned product = 0;
 };
 
-// What a block computes at a time: products of some k-tiles, for one tile of a D. All k-tiles, in the kinds of work that there are: a range that is
-// kept would take a register.
-template <class Config>
-struct Unit : Product<Config::kBatched> {
-  Tile tile;
+// Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
+template <bool SplitK>
+struct KRange {
+  // The part, and the number of its tile among those of all Ds.
+  unsigned part, number;
 
-  __device__ __forceinline__ unsigned k_begin() const { return 0; }
+  template <class Params>
+  __device__ __forceinline__ unsigned k_begin(Params const& params) const {
+    return part * params.part_tiles + min(part, params.longer_parts);
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned k_count(Params const& params) const {
+    return params.part_tiles + (part < params.longer_parts);
+  }
+};
+template <>
+struct KRange<false> {
+  template <class Params>
+  __device__ __forceinline__ unsigned k_begin(Params const&) const {
+    return 0;
+  }
   template <class Params>
   __device__ __forceinline__ unsigned k_count(Params const& params) const {
     return params.tiles_k;
   }
+};
+
+// What a block computes at a time: products of some k-tiles, for one tile of a D.
+template <class Config>
+struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK> {
+  Tile tile;
 };
 
 // The matrix of a product at an address, of matrices that lie `stride` elements apart.
@@ -54,12 +74,12 @@ __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned
 
 // The unit of block `rank` in a rectangle: the one of that number, of so many down and across each D, one D after another.
 template <class Config>
-__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, KRange<Config::kSplitK> range = {}) {
   if constexpr (Config::kBatched) {
     unsigned const product = number / (rows * columns);
-    return {{product}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
+    return {{product}, range, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
   } else {
-    return {{}, tile_of_rank<Config>(number, rank, rows, columns)};
+    return {{}, range, tile_of_rank<Config>(number, rank, rows, columns)};
   }
 }
 
@@ -109,6 +129,7 @@ struct Work {
   // number of rectangles.
   __device__ __forceinline__ bool take(Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) return false;
+    static_assert(Config::kWork == WorkKind::DataParallel || !Config::kSplitK, "persistent blocks take whole tiles");
     if (next >= rows * columns * batch) return false;
     unit = unit_of(next);
     next += step;
@@ -117,7 +138,12 @@ struct Work {
 
  private:
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    return unit_of_rank<Config>(number, rank, rows, columns);
+    if constexpr (Config::kSplitK) {
+      unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
+      return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile});
+    } else {
+      return unit_of_rank<Config>(number, rank, rows, columns);
+    }
   }
 };
 

@@ -132,6 +132,13 @@ struct MmaSimt {
     else return accumulators[at];
   }
 
+  // Puts a number in the place of one of them.
+  __device__ __forceinline__ void set(int i, Accumulator value) {
+    int const at = place(i);
+    if constexpr (kPacked == 2) put_half(accumulators[at / 2], at % 2, value);
+    else accumulators[at] = value;
+  }
+
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll

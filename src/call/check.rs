@@ -7,7 +7,7 @@ use crate::{
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
-    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar},
+    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar, rules::within},
     shape::Mn,
     threadblock::{Work, WorkKind},
 };
@@ -57,9 +57,15 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });
             }
         }
+        let (tile, split_k) = (d.threadblock(), d.split_k());
+        let tiles_k = self.k.div_ceil(tile.k.max(1) as usize) as u64;
+        // Where nothing is multiplied, parts are as empty as the whole.
+        if tiles_k > 0 {
+            within(Field::SplitKOfThisK, u64::from(split_k), 1, tiles_k)?;
+        }
         // However they are divided, tiles are as many.
-        let kinds = (WorkKind::DataParallel, d.swizzle());
-        Work::of(kinds, (d.threadblock(), Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
+        let kinds = (WorkKind::DataParallel, d.swizzle(), split_k);
+        Work::of(kinds, (tile, Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
         output.epilogue.check_functions(d.class.compute)
     }
 }

@@ -91,12 +91,23 @@ pub struct Launch {
     pub params: Params,
     /// A, B, C and D, whose packed maps are the first of the parameters; `None` where TMA moves nothing.
     pub tensors: [Option<TmaTensor>; 4],
+    /// Addresses that are set to 0 before.
+    pub clear: Option<AddressRange>,
+}
+
+/// Device addresses, from the first to the one behind the last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AddressRange {
+    /// The first.
+    pub start: u64,
+    /// Behind the last.
+    pub end: u64,
 }
 
 impl Launch {
     /// A launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
-        Self { grid, params: Params::of(params), tensors: [None; 4] }
+        Self { grid, params: Params::of(params), tensors: [None; 4], clear: None }
     }
 }
 

@@ -9,6 +9,7 @@ mod check;
 mod decomposed_layout;
 mod fitting;
 mod launch;
+mod partials;
 mod route;
 mod space;
 mod view;
@@ -20,7 +21,8 @@ pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_w
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use fitting::fitting;
-pub use launch::{Grid, Launch, Params, TmaTensor};
+pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
+pub use partials::Partials;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector,

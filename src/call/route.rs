@@ -33,7 +33,7 @@
 //! # Ok::<(), falchion::Refusal>(())
 //! ```
 
-use super::{DecomposedLayout, Elements, Memory, Problem, View};
+use super::{DecomposedLayout, Elements, Memory, Partials, Problem, View};
 use crate::{
     desc::GemmDesc,
     layout::Order,
@@ -69,6 +69,8 @@ pub struct Routes {
     pub a: Way,
     /// Of B.
     pub b: Way,
+    /// What lies behind both in the workspace.
+    pub partials: Partials,
 }
 
 /// What an operand has to be for a kernel to read it where it lies.
@@ -102,11 +104,12 @@ impl Routes {
         let [a, b] = OperandKind::BOTH.map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
-        Self { a, b: Way { offset, ..b } }
+        let partials = Partials::of(desc, problem).from(a.bytes.saturating_add(b.bytes));
+        Self { a, b: Way { offset, ..b }, partials }
     }
 
     const fn exchange(self) -> Self {
-        Self { a: self.b, b: self.a }
+        Self { a: self.b, b: self.a, ..self }
     }
 
     /// The way of an operand.
@@ -118,17 +121,18 @@ impl Routes {
     }
 
     /// The problem as the kernel reads it: operands where they are by then, given the first byte of the workspace; K of rows of parts
-    /// is all of a row.
+    /// is all of a row, and the workspace is what is left for partial accumulators.
     pub fn problem(&self, desc: &GemmDesc, problem: &Problem, first: u64) -> Problem {
         let [a, b] =
             OperandKind::BOTH.map(|operand| self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first));
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
-        Problem { a, b, k, ..*problem }
+        let partials = Elements { address: first + self.partials.first, length: self.partials.bytes() as usize };
+        Problem { a, b, k, workspace: Some(partials), ..*problem }
     }
 
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
     pub const fn workspace_bytes(&self) -> u64 {
-        match self.a.bytes.saturating_add(self.b.bytes) {
+        match self.partials.first.saturating_add(self.partials.bytes()) {
             0 => 0,
             bytes => bytes.saturating_add(WORKSPACE_ALIGNMENT),
         }

@@ -140,6 +140,18 @@ mirrored! {
         stride_d: i64,
         /// Addresses of vectors; 0 of one that is not read.
         vectors: [u64; VectorKind::ALL.len()],
+        /// Address of the partial accumulators of the parts of K; 0 without split-K.
+        slots: u64,
+        /// Address of the tiles' tickets, which are 0.
+        tickets: u64,
+        /// Parts of K.
+        split_k: u32,
+        /// K-tiles of each part, but for the first ones, which have one more.
+        part_tiles: u32,
+        /// Parts that have one k-tile more.
+        longer_parts: u32,
+        /// Tiles of all Ds.
+        tiles: u32,
     }
 }
 
@@ -194,11 +206,11 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// How a kernel's units of work are ordered and divided, and whether they are of a batch, as facts of its `Config`.
-pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode) -> String {
+/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, as facts of its `Config`.
+pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode, split_k: bool) -> String {
     let (kind, batched) = (kind.cuda(), mode == GemmMode::Batched);
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kSplitK = {split_k};\n"
     )
 }
 

@@ -105,12 +105,12 @@ impl Loaded {
         Ok(Self { function, report: Report::read(&entry.log).unwrap_or_default(), unit })
     }
 
-    /// Enqueues a launch whose tensors are [`packed`].
+    /// Enqueues a launch whose tensors are [`packed`], and before it what clears its memory.
     ///
     /// # Errors
     /// [`Error::Driver`] when the launch is refused.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
-        driver::launch(&self.function, stream, &launch.grid, &launch.params.0)
+        driver::launch(&self.function, stream, launch)
     }
 }
 

@@ -20,7 +20,8 @@ pub(super) fn begin(
     }
     let given = call.workspace.as_ref().map_or(0, |workspace| workspace.kind.matrix_bytes(workspace.length as u64));
     let Some(workspace) = call.workspace.as_ref().filter(|_| given >= needed) else {
-        return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, needed });
+        let partials = routes.partials.bytes() > 0;
+        return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, partials, needed });
     };
     if workspace.context != call.d.memory.context {
         return Err(Refusal::OtherDevice { operand: Operand::Workspace });
@@ -81,7 +82,7 @@ mod tests {
             assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
         }
         for short in [0, 1, 1024, 1279] {
-            let needed = Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, needed: 1280 };
+            let needed = Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, partials: false, needed: 1280 };
             assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
         }
     }

@@ -136,6 +136,14 @@ impl GemmDesc {
         knob_of!(self, knobs => knobs.swizzle)
     }
 
+    /// Parts into which K is cut.
+    pub const fn split_k(&self) -> u32 {
+        match self.family.pins().split_k {
+            Some(parts) => parts,
+            None => 1,
+        }
+    }
+
     /// Elements in one access, of A, of B, and of C and D.
     pub const fn alignments(&self) -> [u32; 3] {
         knob_of!(self, knobs => [knobs.align_a, knobs.align_b, knobs.align_c])

@@ -174,7 +174,7 @@ knobs! {
     ($) families {
         /// Kernels on the CUDA cores whose threads all follow one schedule.
         Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage {
-            threadblock warp mainloop stages swizzle align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
+            threadblock warp mainloop stages swizzle split_k align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
@@ -197,6 +197,8 @@ knobs! {
         stages: u32, flag "--stages";
         /// The rasterization order of tiles.
         swizzle: SwizzleKind, flag "--swizzle";
+        /// Parts into which K is cut, each another block's; their partial accumulators are added in a workspace.
+        split_k: u32, flag "--split-k", since then 1;
         /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
         align_a: u32, flag "--align-a";
         /// Elements of B in one access; B's address, leading dimension and batch stride are multiples of it.

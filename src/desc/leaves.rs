@@ -80,6 +80,8 @@ leaves! {
     Stages<const N> => stages: N;
     /// `N` blocks that a multiprocessor is to hold at once: it bounds the registers of a thread.
     BlocksPerSm<const N> => blocks_per_sm: N;
+    /// K in `N` parts, each another block's.
+    SplitK<const N> => split_k: N;
     /// A cluster of `M` x `N` blocks.
     ClusterShape<const M, const N> => cluster: Mn { m: M, n: N };
     /// `N` elements of A in one access.

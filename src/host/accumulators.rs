@@ -1,7 +1,7 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Number},
+    numeric::{Accumulator, ElementKind, F16, Number, sum_of_parts},
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
 };
@@ -160,6 +160,16 @@ impl Accumulators {
     /// Adds a number.
     pub(super) fn add(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = numbers[at].plus(of_word(word)));
+    }
+
+    /// Those of parts of K, added in their order; of parts of unlike types, the first's.
+    pub(super) fn sum_of_parts(parts: &[&Self]) -> Self {
+        let Some(mut sum) = parts.first().map(|&first| first.clone()) else { return Self::default() };
+        for at in 0..sum.len() {
+            let words = parts.iter().map(|part| part.word(at));
+            each!(&mut sum, numbers => numbers[at] = sum_of_parts(words.map(of_word)));
+        }
+        sum
     }
 
     /// Adds some others, each to the one at its place, or to 0; of another type, nothing.

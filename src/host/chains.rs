@@ -9,9 +9,10 @@ use super::{
 };
 use crate::{
     error::Error,
-    numeric::{Accumulator, ElementKind, Number},
+    numeric::{Accumulator, ElementKind, Number, sum_of_parts},
     operand::OperandKind,
     sys::simd::dispatch,
+    threadblock::part_of_k,
 };
 use core::ops::Range;
 
@@ -61,6 +62,21 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
     fn tiles(&self) -> (u32, u32) {
         let all = self.operands.tiling.blocks.tiles();
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
+    }
+
+    fn parts(&self) -> Vec<Range<u32>> {
+        let (all, parts) = (self.tiles().1, self.operands.tiling.split_k);
+        let part = |part| {
+            let (begin, count) = part_of_k(all, parts, part);
+            begin..begin + count
+        };
+        (0..parts).map(part).collect()
+    }
+
+    fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {
+        for (i, sum) in accumulators.iter_mut().enumerate() {
+            *sum = sum_of_parts(parts.iter().map(|part| part[i]));
+        }
     }
 
     fn strip_bytes(&self) -> [usize; 2] {

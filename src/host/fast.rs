@@ -41,6 +41,12 @@ pub(super) trait Arithmetic: Sync {
     fn numbers(&self) -> usize;
     /// K-tiles that are packed at once, and all of them.
     fn tiles(&self) -> (u32, u32);
+    /// Parts of K, in order, whose accumulators are made one after the other and added; all of it, where it is not cut.
+    fn parts(&self) -> Vec<Range<u32>> {
+        vec![0..self.tiles().1]
+    }
+    /// A block's accumulators of all parts, of those of each part.
+    fn add(&self, _parts: &[&[Self::Number]], _accumulators: &mut [Self::Number]) {}
     /// Bytes of each operand's strip.
     fn strip_bytes(&self) -> [usize; 2];
     /// Packs some k-tiles of an operand's strip of that number.
@@ -67,7 +73,7 @@ impl Batch {
         (blocks, budget): (&mut Range<u32>, usize),
         place: impl Fn(u32) -> Result<(u32, u32), Fault>,
     ) -> Result<Self, Fault> {
-        let (strips, block_bytes) = (arithmetic.strip_bytes(), arithmetic.numbers() * size_of::<A::Number>());
+        let (strips, block_bytes) = (arithmetic.strip_bytes(), block_bytes(arithmetic));
         let mut batch = Self::default();
         let mut bytes = 0;
         while blocks.start < blocks.end && (bytes < budget || batch.tiles.is_empty()) {
@@ -90,10 +96,28 @@ impl Batch {
         let piece = arithmetic.numbers();
         numbers.clear();
         numbers.resize(self.tiles.len() * piece, A::Number::default());
-        let (step, all) = arithmetic.tiles();
+        let parts = arithmetic.parts();
+        if let [all] = &parts[..] {
+            return self.multiply_part(arithmetic, all.clone(), numbers);
+        }
+        let area = arithmetic.extents().0 * arithmetic.extents().1;
+        let partials: Vec<Vec<A::Number>> = parts.into_iter().map(|tiles| {
+            numbers.fill(A::Number::default());
+            self.multiply_part(arithmetic, tiles, numbers);
+            numbers.chunks_exact(piece).flat_map(|block| &block[..area]).copied().collect()
+        }).collect();
+        parallel_pieces(numbers, piece, |block, numbers| {
+            let of_block: Vec<&[A::Number]> = partials.iter().map(|part| &part[block * area..][..area]).collect();
+            arithmetic.add(&of_block, &mut numbers[..area]);
+        });
+    }
+
+    /// The same of some k-tiles, of numbers that are 0.
+    fn multiply_part<A: Arithmetic>(&self, arithmetic: &A, tiles: Range<u32>, numbers: &mut [A::Number]) {
+        let (piece, (step, _)) = (arithmetic.numbers(), arithmetic.tiles());
         let mut packed: [Vec<A::Strip>; 2] = Default::default();
-        for first in (0..all).step_by(step as usize) {
-            let tiles = first..all.min(first.saturating_add(step));
+        for first in tiles.clone().step_by(step as usize) {
+            let tiles = first..tiles.end.min(first.saturating_add(step));
             for side in [0, 1] {
                 packed[side].resize_with(self.strips[side].len(), A::Strip::default);
                 parallel_pieces(&mut packed[side], 1, |i, into| {
@@ -111,6 +135,12 @@ impl Batch {
     }
 }
 
+/// Bytes of a block's accumulators, of all parts of K.
+fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
+    let (parts, (rows, columns)) = (arithmetic.parts().len(), arithmetic.extents());
+    size_of::<A::Number>() * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
+}
+
 /// Computes D, of so many rows and columns of tiles; block i is at `place(i)`.
 ///
 /// # Errors
@@ -125,7 +155,7 @@ pub(super) fn compute<A: Arithmetic>(
     let (step, all) = arithmetic.tiles();
     BLOCKS.expect(u64::from(blocks.end) * u64::from(all.div_ceil(step.max(1))));
     let mut numbers = Vec::new();
-    let block = arithmetic.numbers() * size_of::<A::Number>() + arithmetic.strip_bytes().iter().sum::<usize>();
+    let block = block_bytes(arithmetic) + arithmetic.strip_bytes().iter().sum::<usize>();
     // What is small is there.
     let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 { budget(block)? } else { BUDGET_BYTES };
     while !blocks.is_empty() {

@@ -20,6 +20,8 @@ pub(super) struct Tiling {
     pub slices: u32,
     /// Which block of K each k-tile reads.
     pub blocks: EmulationBlocks,
+    /// Parts into which its k-tiles are cut.
+    pub split_k: u32,
 }
 
 /// A and B.

@@ -146,9 +146,10 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
     let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
-    let tiling = Tiling { block, slices: tiles.warps().k, blocks };
+    let split_k = desc.split_k();
+    let tiling = Tiling { block, slices: tiles.warps().k, blocks, split_k };
     let extents = |batch| ((call.m, call.n), batch, blocks.tiles());
-    let kinds = (desc.geometry().work, desc.swizzle());
+    let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
     if let Mode::Checked { seed } = mode {
         return OneSchedule { program, composition, work: work(call.batch)? }.checked(seed, tiling, call);
@@ -171,13 +172,25 @@ impl OneSchedule<'_> {
         let (program, work) = (self.program, self.work);
         let stored = stored_once(program).and_then(|()| whole(program));
         BLOCKS.expect(work.clusters.into());
+        let mut parts = HashMap::<_, Vec<_>>::new();
         for taken in units_once(&work, &program.units) {
             BLOCKS.advance();
             let (block, unit) = taken?;
-            let Unit { product, row, column, .. } = unit;
+            let Unit { product, row, column, part, .. } = unit;
             let mut product = Product::of(&program.desc.class, tiling, call.product(product as usize))?;
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let accumulators = checked_block(program, &product.operands, unit, order, stored)?;
+            let mut accumulators = checked_block(program, &product.operands, unit, order, stored)?;
+            if work.split_k > 1 {
+                // The part that comes last adds all of them.
+                let arrived = parts.entry((unit.product, row, column)).or_default();
+                arrived.push((part, accumulators));
+                if arrived.len() < work.split_k as usize {
+                    continue;
+                }
+                arrived.sort_by_key(|(part, _)| *part);
+                accumulators = Accumulators::sum_of_parts(&arrived.iter().map(|(_, part)| part).collect::<Vec<_>>());
+                arrived.clear();
+            }
             let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
             let (piece, kind) = (accumulators.len(), accumulators.kind());
             Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind }.store(&mut product)?;

@@ -11,6 +11,32 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
     fn plus(self, other: Self) -> Self;
+    /// What the parts of an accumulator are added in under split-K: `f32` of `f16`.
+    type Sum: Accumulator;
+    /// As such a sum, exactly.
+    fn widened(self) -> Self::Sum;
+    /// What such a sum is rounded to.
+    fn narrowed(sum: Self::Sum) -> Self;
+}
+
+/// The sum of an accumulator's parts, in ascending k.
+pub fn sum_of_parts<T: Accumulator>(parts: impl IntoIterator<Item = T>) -> T {
+    T::narrowed(parts.into_iter().map(T::widened).reduce(Accumulator::plus).unwrap_or_default())
+}
+
+/// Of numbers whose parts are added as they are.
+macro_rules! own_sum {
+    () => {
+        type Sum = Self;
+        #[inline(always)]
+        fn widened(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn narrowed(sum: Self) -> Self {
+            sum
+        }
+    };
 }
 
 impl Accumulator for i32 {
@@ -23,6 +49,7 @@ impl Accumulator for i32 {
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
     }
+    own_sum!();
 }
 
 /// One rounding: the product of two binary16 numbers is exact in binary64. The sum need not be, but where it is not, one term
@@ -36,6 +63,15 @@ impl Accumulator for F16 {
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         F16::from_f32(self.to_f32() + other.to_f32())
+    }
+    type Sum = f32;
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        self.to_f32()
+    }
+    #[inline(always)]
+    fn narrowed(sum: f32) -> Self {
+        F16::from_f32(sum)
     }
 }
 
@@ -84,6 +120,7 @@ macro_rules! floating {
             fn plus(self, other: Self) -> Self {
                 self + other
             }
+            own_sum!();
         }
 
         impl Compute for $float {

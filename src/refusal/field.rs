@@ -42,6 +42,8 @@ fields! {
     Stages "stages";
     OpTensorOp "op tensorop";
     Mainloop "mainloop";
+    SplitK "split_k";
+    SplitKOfThisK "split_k, whose parts are a k-tile of K at least,";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";

@@ -90,7 +90,7 @@ pub enum Refusal {
     NotPrepared,
     OtherDevice { operand: Operand },
     PartlyShared { operand: Operand },
-    Workspace { given: u64, a: Route, b: Route, needed: u64 },
+    Workspace { given: u64, a: Route, b: Route, partials: bool, needed: u64 },
     NotOnStream { operand: Operand },
     ShorterThanLayout { operand: Operand, length: usize, needed: u64 },
     WrittenWhileRead { written: Operand, read: Operand },

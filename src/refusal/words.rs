@@ -188,10 +188,12 @@ impl Refusal {
                 "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture"
             ),
             Self::OtherDevice { operand } => say!(s, word operand.name(), " lies on another device than D"),
-            Self::Workspace { given, a, b, needed } => {
+            Self::Workspace { given, a, b, partials, needed } => {
                 let s = routed(s.say("workspace = ").number(given).say(" bytes; this call"), a, "A");
-                let both = !matches!(a, Route::Direct) && !matches!(b, Route::Direct);
-                routed(if both { s.say(",") } else { s }, b, "B").say(" and takes ").number(needed)
+                let [passes_a, passes_b] = [!matches!(a, Route::Direct), !matches!(b, Route::Direct)];
+                let s = routed(if passes_a && passes_b { s.say(",") } else { s }, b, "B");
+                let s = if partials && (passes_a || passes_b) { s.say(",") } else { s };
+                if partials { s.say(" adds parts of K") } else { s }.say(" and takes ").number(needed)
             }
             Self::NotOnStream { operand } => {
                 say!(s, word operand.name(), " lies on another device than the stream, or the kernel does; take a stream of the device of both")

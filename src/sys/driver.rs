@@ -1,8 +1,8 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
 pub use crate::call::Grid;
-use crate::{codegen::TranslationUnit, error::Error};
-use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::launch_kernel, sys};
+use crate::{call::{AddressRange, Launch}, codegen::TranslationUnit, error::Error};
+use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::{launch_kernel, memset_d8_async}, sys};
 use std::ffi::c_void;
 
 /// `error` of the driver function `call`, as ours.
@@ -145,8 +145,13 @@ impl VouchedUnit {
 ///
 /// # Errors
 /// Those of [`enqueue`].
-pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
+    if let Some(AddressRange { start, end }) = launch.clear {
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        // SAFETY: the context is current; the bytes are of the workspace, which the callers have checked, as said above.
+        unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }.map_err(driver("cuMemsetD8Async"))?;
+    }
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
     // have checked, as said above.
-    unsafe { enqueue(function, stream, grid, params) }
+    unsafe { enqueue(function, stream, &launch.grid, &launch.params.0) }
 }

@@ -11,6 +11,10 @@
 //! kind: over all blocks, every k-tile of every tile of each D is in one unit. Tiles beyond D, where it is no whole number of rectangles,
 //! are read as zeros and not written.
 //!
+//! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a unit: all rectangles' first parts, then all their second
+//! ones. Parts differ by one k-tile at most, the first ones are the longer ones, and the cuts depend on K and the description alone. Each part's partial accumulators
+//! go to a slot of the workspace; the block that arrives last adds the slots of a tile in ascending k, and runs the epilogue.
+//!
 //! Twin: `kernels/threadblock/work.cuh`.
 
 use super::{SwizzleKind, TileOrder};
@@ -52,6 +56,8 @@ pub struct Unit {
     pub row: u32,
     /// Column of the tile.
     pub column: u32,
+    /// Which part of the k-tiles, of those of the split.
+    pub part: u32,
     /// The first k-tile.
     pub k_begin: u32,
     /// How many there are.
@@ -75,27 +81,36 @@ pub struct Work {
     pub batch: u32,
     /// k-tiles of each tile of D.
     pub tiles_k: u32,
+    /// Parts into which they are cut; 1 without split-K.
+    pub split_k: u32,
     /// Clusters of the grid.
     pub clusters: u32,
+}
+
+/// The first k-tile of a part, of `tiles_k` in so many parts, and how many it has.
+pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
+    let (each, longer) = (tiles_k / at_least_one(parts), tiles_k % at_least_one(parts));
+    (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
 }
 
 /// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`, [`Work::unit`] where nobody changed it.
 pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
 
 impl Work {
-    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles, where `resident` clusters run at once.
+    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles in `split_k` parts, where `resident` clusters run at once.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`] for more rectangles than a grid has blocks.
+    /// [`Refusal::TooManyTiles`] for more units than a grid has blocks.
     pub fn of(
-        (kind, order): (WorkKind, SwizzleKind),
+        (kind, order, split_k): (WorkKind, SwizzleKind, u32),
         (tile, cluster): (Mnk, Mn),
         ((m, n), batch, tiles_k): ((usize, usize), usize, u32),
         resident: u32,
     ) -> Result<Self, Refusal> {
         let across = |extent: usize, tile: u32, blocks: u32| extent.div_ceil(tile as usize).div_ceil(blocks as usize) as u64;
         let (rows, columns) = (across(m, tile.m, cluster.m), across(n, tile.n, cluster.n));
-        let (tiles, most) = (rows.saturating_mul(columns).saturating_mul(batch as u64), u64::from(MOST_BLOCKS));
+        let units = rows.saturating_mul(columns).saturating_mul(batch as u64).saturating_mul(u64::from(split_k));
+        let (tiles, most) = (units, u64::from(MOST_BLOCKS));
         if tiles > most {
             return Err(Refusal::TooManyTiles { tiles, most });
         }
@@ -105,19 +120,25 @@ impl Work {
         };
         // One of them is 0 where others may be anything.
         let [rows, columns, batch] = [rows, columns, batch as u64].map(|many| many.min(most) as u32);
-        Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, clusters })
+        Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, split_k, clusters })
     }
 
     /// Rectangles of all Ds.
-    const fn rectangles(&self) -> u32 {
+    pub const fn rectangles(&self) -> u32 {
         self.rows.saturating_mul(self.columns).saturating_mul(self.batch)
     }
+
+    /// Units of each block of a cluster, if there were one.
+    const fn units(&self) -> u32 {
+        self.rectangles().saturating_mul(self.split_k)
+    }
+
 
     /// How many units each block of a cluster takes.
     pub const fn count(&self, cluster: u32) -> u32 {
         match self.kind {
-            WorkKind::DataParallel => (cluster < self.rectangles()) as u32,
-            WorkKind::Persistent => self.rectangles().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
+            WorkKind::DataParallel => (cluster < self.units()) as u32,
+            WorkKind::Persistent => self.units().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
         }
     }
 
@@ -128,8 +149,10 @@ impl Work {
             WorkKind::DataParallel => cluster,
             WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?)?,
         };
-        let (product, row, column) = self.tile_of(number, rank)?;
-        Some(Unit { product, row, column, k_begin: 0, k_count: self.tiles_k })
+        let part = number.checked_div(self.rectangles()).filter(|&part| part < self.split_k)?;
+        let (product, row, column) = self.tile_of(number % self.rectangles(), rank)?;
+        let (k_begin, k_count) = part_of_k(self.tiles_k, self.split_k, part);
+        Some(Unit { product, row, column, part, k_begin, k_count })
     }
 
     /// The order of rectangles.

@@ -117,6 +117,7 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
 
 /// A ragged problem of one tile of C that goes around the ring of stages, and two tiles more.
 pub fn ragged(d: &GemmDesc) -> [usize; 3] {
-    let k = (d.stages() as usize + 2) * d.threadblock().k as usize - 3;
-    [d.threadblock().m as usize - 5, d.threadblock().n as usize - 3, k.min(112)]
+    let tile_k = d.threadblock().k as usize;
+    let k = (d.stages() as usize + 2) * tile_k - 3;
+    [d.threadblock().m as usize - 5, d.threadblock().n as usize - 3, k.min(112).max(d.split_k() as usize * tile_k - 3)]
 }

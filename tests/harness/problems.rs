@@ -88,6 +88,9 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
     let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
+    // Each part of K has a k-tile.
+    let tile_k = d.threadblock().k as usize;
+    k += (d.split_k() as usize).saturating_sub(k.div_ceil(tile_k)) * if k > 0 { tile_k } else { 0 };
     // TMA takes any extents; addresses and rows of A and of B begin where it can read.
     let roles = d.family.mainloop().cuda().is_none();
     let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };

@@ -200,7 +200,10 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
 
 #[test]
 fn a_missing_workspace_says_what_the_call_would_do_with_it() {
-    let said = |given, a, b| Refusal::Workspace { given, a, b, needed: 134_348_800 }.to_string();
+    let told = |given, a, b, partials| Refusal::Workspace { given, a, b, partials, needed: 134_348_800 }.to_string();
+    let said = |given, a, b| told(given, a, b, false);
+    assert_eq!(told(9, Direct, Direct, true), "workspace = 9 bytes; this call adds parts of K and takes 134348800");
+    assert_eq!(told(0, Direct, Repacked, true), "workspace = 0 bytes; this call repacks B, adds parts of K and takes 134348800");
     assert_eq!(said(0, Repacked, Direct), "workspace = 0 bytes; this call repacks A and takes 134348800");
     assert_eq!(said(7, Direct, Transposed), "workspace = 7 bytes; this call transposes B and takes 134348800");
     assert_eq!(said(0, Transposed, Repacked), "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800");

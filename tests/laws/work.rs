@@ -1,9 +1,9 @@
-//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit, and those of one tile come in ascending order.
+//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit, and the parts of one tile follow each other.
 
 use crate::harness::random_cases::cases;
 use falchion::{
     shape::{Mn, Mnk},
-    threadblock::{SwizzleKind, Unit, Work, WorkKind},
+    threadblock::{SwizzleKind, Unit, Work, WorkKind, part_of_k},
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
         return Err(format!("product {product} of {}", work.batch));
     }
     for (tile, ranges) in ranges {
+        let mut ranges = ranges;
+        ranges.sort_by_key(|range| (range.start, range.end));
         let end = ranges.iter().try_fold(0, |k, range| (range.start == k).then_some(range.end));
         if end != Some(work.tiles_k) {
             return Err(format!("tile {tile:?} has {ranges:?} of {} k-tiles", work.tiles_k));
@@ -53,10 +55,10 @@ proptest! {
         (kind, order) in (0usize..2, 0usize..4),
         (m, n, batch) in (1usize..300, 1usize..200, 0usize..5),
         cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
-        (tiles_k, resident) in (0u32..9, 1u32..70),
+        (tiles_k, split_k, resident) in (0u32..40, prop::sample::select(vec![1, 1, 2, 3, 7, 16]), 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
-        let work = Work::of((WorkKind::ALL[kind], ORDERS[order]), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
+        let work = Work::of((WorkKind::ALL[kind], ORDERS[order], split_k), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
         let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
         prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
@@ -97,7 +99,7 @@ fn mutated_work_breaks_the_law() {
         ),
         ("a tile is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
     ];
-    let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2));
+    let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2), 1);
     let work = Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
     assert_eq!(covered(&work, (13, 13), Work::unit), Ok(()));
     for (name, taken, said) in mutations {
@@ -107,10 +109,71 @@ fn mutated_work_breaks_the_law() {
     }
 }
 
+/// The same of work whose K is cut: 13 k-tiles in 4 parts are 4, 3, 3 and 3.
+#[test]
+fn mutated_parts_break_the_law() {
+    let kinds = (WorkKind::DataParallel, SwizzleKind::Identity(2), 4);
+    let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
+    assert_eq!(covered(&work, (4, 3), Work::unit), Ok(()));
+    assert_eq!((0..4).map(|part| part_of_k(13, 4, part)).collect::<Vec<_>>(), [(0, 4), (4, 3), (7, 3), (10, 3)]);
+    let mutations: [(&str, Taken, &str); 9] = [
+        (
+            "the remainder is forgotten",
+            |w, cluster, rank, i| Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i),
+            "of 13 k-tiles",
+        ),
+        (
+            "the longer parts begin as if they were not",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.part * 3, ..unit }),
+            "of 13 k-tiles",
+        ),
+        (
+            "the last part takes the remainder, and so does the first",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit }),
+            "of 13 k-tiles",
+        ),
+        (
+            "every part is the first",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { part: 0, k_begin: 0, k_count: 4, ..unit }),
+            "of 13 k-tiles",
+        ),
+        ("the last part is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
+        (
+            "there is a part too few",
+            |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i),
+            "has no unit",
+        ),
+        (
+            "parts come before tiles",
+            |w, cluster, rank, i| {
+                let unit = w.unit(cluster / w.split_k, rank, i)?;
+                let (k_begin, k_count) = part_of_k(w.tiles_k, w.split_k, cluster / w.rectangles());
+                Some(Unit { part: cluster / w.rectangles(), k_begin, k_count, ..unit })
+            },
+            "of 13 k-tiles",
+        ),
+        (
+            "parts overlap by a k-tile",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit }),
+            "of 13 k-tiles",
+        ),
+        (
+            "k-tiles are walked from a part's end",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }),
+            "of 13 k-tiles",
+        ),
+    ];
+    for (name, taken, said) in mutations {
+        let error = covered(&work, (4, 3), taken).expect_err(name);
+        println!("{name}: {error}");
+        assert!(error.contains(said), "{name}: {error}");
+    }
+}
+
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.
 #[test]
 fn no_tiles_and_too_many() {
-    let of = |m, n, batch| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal), (TILE, Mn::ONE), ((m, n), batch, 1), 132);
+    let of = |m, n, batch| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal, 1), (TILE, Mn::ONE), ((m, n), batch, 1), 132);
     let most = usize::MAX;
     for (m, n, batch) in [(0, 0, 1), (0, most, 2), (most, 0, most), (most, most, 0), (1, 1, 0)] {
         let work = of(m, n, batch).expect("no tiles");

@@ -153,17 +153,8 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
 
 /// What does not exist yet is refused by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
-    let LaterArgs { split_k, order } = later;
-    for (given, sentence) in [
-        (
-            split_k,
-            "--split-k does not exist yet: one block adds up all of K, in slices of its own where --threadblock is deeper than --warp",
-        ),
-        (order, "--order does not exist yet: --swizzle chooses the order of tiles"),
-    ] {
-        if given.is_some() {
-            return Err(Failure::refused(sentence));
-        }
+    match later.order {
+        Some(_) => Err(Failure::refused("--order does not exist yet: --swizzle chooses the order of tiles")),
+        None => Ok(()),
     }
-    Ok(())
 }

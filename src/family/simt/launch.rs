@@ -1,12 +1,12 @@
 //! What a product on the CUDA cores is launched with: a block for each tile.
 
 use crate::{
-    call::{Grid, Launch, Problem},
+    call::{Grid, Launch, Partials, Problem},
     codegen::GemmParams,
     desc::SimtDesc,
     plan::Geometry,
     refusal::Refusal,
-    shape::Mn,
+    shape::{Mn, at_least_one},
     threadblock::Work,
 };
 
@@ -16,7 +16,8 @@ impl SimtDesc {
         let (class, tile) = (&self.class, geometry.tile);
         let source = problem.read_source();
         let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
-        let work = Work::of((geometry.work, self.knobs.swizzle), (tile, Mn::ONE), extents, u32::MAX)?;
+        let work = Work::of((geometry.work, self.knobs.swizzle, self.knobs.split_k), (tile, Mn::ONE), extents, u32::MAX)?;
+        let partials = Partials::of(&self.sum(), problem).at(problem);
         let params = GemmParams {
             a: problem.a.memory.address,
             b: problem.b.memory.address,
@@ -40,8 +41,14 @@ impl SimtDesc {
             stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
             stride_d: problem.batch_stride(&problem.d) as i64,
             vectors: problem.vector_addresses(),
+            slots: partials.map_or(0, |partials| partials.slots().start),
+            tickets: partials.map_or(0, |partials| partials.tickets().start),
+            split_k: work.split_k,
+            part_tiles: work.tiles_k / at_least_one(work.split_k),
+            longer_parts: work.tiles_k % at_least_one(work.split_k),
+            tiles: work.rectangles(),
         };
         let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
-        Ok(Launch::new(grid, &params))
+        Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })
     }
 }

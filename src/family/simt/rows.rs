@@ -22,6 +22,7 @@ const CLASSIC: SimtKnobs = SimtKnobs {
     mainloop: MainloopKind::Pipelined,
     stages: 2,
     swizzle: SwizzleKind::Identity(1),
+    split_k: 1,
     align_a: 1,
     align_b: 1,
     align_c: 1,

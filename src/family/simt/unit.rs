@@ -66,7 +66,7 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), d.class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(WORK, d.class.mode));
+    text.push_str(&work_facts(WORK, d.class.mode, d.knobs.split_k > 1));
     text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
     text.push_str("};\n");
     text

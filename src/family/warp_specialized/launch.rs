@@ -24,7 +24,7 @@ pub(super) fn launch(
     let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let extents = ((problem.m, problem.n), problem.batch, blocks.tiles());
-    let work = Work::of((geometry.work, desc.knobs.swizzle), (geometry.tile, desc.knobs.cluster), extents, resident)?;
+    let work = Work::of((geometry.work, desc.knobs.swizzle, 1), (geometry.tile, desc.knobs.cluster), extents, resident)?;
     let batch = |view: &View<Elements>| (desc.class.mode == GemmMode::Batched).then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {

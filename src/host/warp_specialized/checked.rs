@@ -34,7 +34,7 @@ pub(super) fn products(
     let knobs = &desc.knobs;
     let extents = ((problem.m, problem.n), problem.batch, matrices.tiling.blocks.tiles());
     let tiles = (knobs.threadblock, knobs.cluster);
-    let work = Work::of((desc.sum().geometry().work, knobs.swizzle), tiles, extents, program.clusters)?;
+    let work = Work::of((desc.sum().geometry().work, knobs.swizzle, 1), tiles, extents, program.clusters)?;
     let operands = match matrices.tiling.blocks.tiles() {
         0 => None,
         _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),

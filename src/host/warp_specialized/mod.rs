@@ -79,7 +79,7 @@ fn in_parts(
 
 /// How its kernel walks a product.
 const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
-    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k) }
+    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k), split_k: 1 }
 }
 
 /// D of a product of the fast mode, and its number.

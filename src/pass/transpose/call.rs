@@ -116,7 +116,7 @@ impl TransposeProblem {
         let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
         let (tile, one) = (Mnk { m: desc.columns, n: desc.rows, k: 1 }, Mn::ONE);
         let extents = (self.columns, self.rows.saturating_add(before));
-        Work::of((WorkKind::DataParallel, desc.order), (tile, one), (extents, self.batch, 0), u32::MAX)
+        Work::of((WorkKind::DataParallel, desc.order, 1), (tile, one), (extents, self.batch, 0), u32::MAX)
     }
 
     /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.

@@ -78,7 +78,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(WORK, d.class.mode));
+    text.push_str(&work_facts(WORK, d.class.mode, false));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -203,7 +203,7 @@ pub(super) fn translation_unit(
         let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
-            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, clusters: 1 });
+            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, split_k: 1, clusters: 1 });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }

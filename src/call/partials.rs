@@ -1,0 +1,61 @@
+//! Where the partial accumulators of a call lie, whose K is cut into parts.
+
+use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT};
+use crate::{desc::GemmDesc, numeric::ElementKind};
+
+/// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, and then a ticket for each tile, in which the parts count
+/// themselves. Slots may hold anything before; tickets are cleared by the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Partials {
+    /// Where they begin: a device address, or, of a call that has none yet, bytes from the first multiple of
+    /// [`WORKSPACE_ALIGNMENT`] in the workspace on.
+    pub first: u64,
+    /// Bytes of all slots, a multiple of [`WORKSPACE_ALIGNMENT`].
+    slots: u64,
+    /// Bytes of all tickets, a multiple of the same.
+    tickets: u64,
+}
+
+impl Partials {
+    /// Those of a problem, as the kernel sees it; of none bytes without split-K, and where D has no element. Of sizes that a call is refused for, there
+    /// may be the largest number of bytes.
+    pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
+        let (tile, parts) = (desc.threadblock(), u64::from(desc.split_k()));
+        let across = |extent: usize, tile: u32| extent.div_ceil(tile.max(1) as usize) as u64;
+        let tiles = across(problem.m, tile.m).saturating_mul(across(problem.n, tile.n)).saturating_mul(problem.batch as u64);
+        let tiles = if parts > 1 { tiles } else { 0 };
+        let slot = desc.class.accumulator.matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
+        let whole = |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
+        let slots = whole(tiles.saturating_mul(parts).saturating_mul(slot));
+        Self { first: 0, slots, tickets: whole(ElementKind::I32.matrix_bytes(tiles)) }
+    }
+
+    /// All bytes.
+    pub const fn bytes(&self) -> u64 {
+        self.slots.saturating_add(self.tickets)
+    }
+
+    /// The same from so many bytes on.
+    #[must_use]
+    pub const fn from(self, first: u64) -> Self {
+        Self { first, ..self }
+    }
+
+    /// The same in the workspace of a call, which is theirs alone; `None` where there are none.
+    pub fn at(self, problem: &Problem) -> Option<Self> {
+        let workspace = problem.workspace.filter(|_| self.bytes() > 0)?;
+        Some(self.from(workspace.address))
+    }
+
+    /// Where the slots lie: tile after tile, part after part, each thread's accumulators as
+    /// [`PartialsMap`](crate::epilogue::tile_store::PartialsMap) has them.
+    pub const fn slots(&self) -> AddressRange {
+        AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
+    }
+
+    /// Where the tickets lie: 32 bits for each tile.
+    pub const fn tickets(&self) -> AddressRange {
+        let start = self.slots().end;
+        AddressRange { start, end: start.saturating_add(self.tickets) }
+    }
+}
