@@ -185,7 +185,7 @@ __device__ __forceinline__ f16x2 plus(f16x2 a, f16x2 b) {
   return c;
 }
 
-// What the parts of an accumulator are added in.
+// What the parts of an accumulator are added in: f16 in f32, exactly.
 template <class Accumulator> struct SumOf { using Type = Accumulator; };
 template <> struct SumOf<f16> { using Type = float; };
 

@@ -58,10 +58,7 @@ struct TileStore {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
     bool const holds = Config::kWarpsK == 1 || thread < Config::kThreadsPerSlice;
     if constexpr (Config::kSplitK) {
-      Accumulator* const slots = reinterpret_cast<Accumulator*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot;
-      if (holds) store_part(slots + unit.part * kSlot);
-      if (!schedule::arrives_last(reinterpret_cast<unsigned*>(params.tickets) + unit.number, params.split_k)) return;
-      if (holds) add_parts(slots, params.split_k);
+      if (!finishes(params, unit, holds)) return;
     }
     if (holds) write(warp_mma, params, params.d, unit.product, row, column);
   }
@@ -69,34 +66,60 @@ struct TileStore {
   // Accumulators of a tile.
   static constexpr unsigned kSlot = Config::kThreadsPerSlice * PartialsMap<Config>::kColumns;
 
-  // The thread's accumulators of a part, to its slot.
-  __device__ __forceinline__ void store_part(Accumulator* slot) const {
-    int const within = thread % Config::kThreadsPerSlice;
-#pragma unroll
-    for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) slot[PartialsMap<Config>::at(within, i)] = warp_mma.accumulator(i);
+  // What parts are added in and slots hold.
+  using Sum = typename SumOf<Accumulator>::Type;
+
+  // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives adds theirs, the last of as many such groups
+  // adds the groups', and so on; whether this block has added all there are.
+  template <class Params>
+  __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
+    constexpr unsigned at_once = Config::kPartsAtOnce;
+    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot;
+    unsigned* tickets = reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets;
+    if (holds) store_part(slots + unit.part * kSlot);
+    for (unsigned part = unit.part, parts = params.split_k, apart = kSlot;; apart *= at_once) {
+      unsigned const group = part / at_once, groups = (parts + at_once - 1) / at_once, first = group * at_once;
+      unsigned const many = min(parts - first, at_once);
+      if (!schedule::arrives_last(tickets + group, many)) return false;
+      if (holds) add_parts(slots + (unsigned long long)first * apart, apart, many, groups == 1);
+      if (groups == 1) return true;
+      tickets += groups;
+      part = group;
+      parts = groups;
+    }
   }
 
-  // Those of all parts, added in ascending k, some at a time: f16 in f32, and rounded in the end.
-  __device__ __forceinline__ void add_parts(Accumulator const* slots, unsigned parts) {
-    using Sum = typename SumOf<Accumulator>::Type;
-    constexpr int columns = PartialsMap<Config>::kColumns, together = columns < 16 ? columns : 16;
+  // The thread's accumulators of a part, to its slot.
+  __device__ __forceinline__ void store_part(Sum* slot) const {
+    int const within = thread % Config::kThreadsPerSlice;
+#pragma unroll
+    for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) slot[PartialsMap<Config>::at(within, i)] = convert<Sum>(warp_mma.accumulator(i));
+  }
+
+  // Adds the slots of so many neighbours, which lie so far apart, in ascending k: the last ones to the thread's accumulators, others to the first slot. As many loads
+  // are under way as there are parts of some accumulators.
+  __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts, bool last) {
+    constexpr int columns = PartialsMap<Config>::kColumns, together = columns < 8 ? columns : 8, at_once = Config::kPartsAtOnce;
     static_assert(columns % together == 0, "accumulators of a thread are a power of two");
     int const within = thread % Config::kThreadsPerSlice;
 #pragma unroll
     for (int first = 0; first < columns; first += together) {
-      Sum sums[together];
-      auto const partial = [&](unsigned part, int i) { return convert<Sum>(slots[part * kSlot + PartialsMap<Config>::at(within, first + i)]); };
+      Sum partial[at_once][together];
 #pragma unroll
-      for (int i = 0; i < together; ++i) sums[i] = partial(0, i);
-      for (unsigned part = 1; part < parts; ++part) {
+      for (int part = 0; part < at_once; ++part)
 #pragma unroll
-        for (int i = 0; i < together; ++i) sums[i] = plus(sums[i], partial(part, i));
+        for (int i = 0; i < together; ++i)
+          if (part < parts) partial[part][i] = slots[part * apart + PartialsMap<Config>::at(within, first + i)];
+#pragma unroll
+      for (int i = 0; i < together; ++i) {
+        Sum sum = partial[0][i];
+#pragma unroll
+        for (int part = 1; part < at_once; ++part) sum = part < parts ? plus(sum, partial[part][i]) : sum;
+        if (last) warp_mma.set(first + i, convert<Accumulator>(sum));
+        else slots[PartialsMap<Config>::at(within, first + i)] = sum;
       }
-#pragma unroll
-      for (int i = 0; i < together; ++i) warp_mma.set(first + i, convert<Accumulator>(sums[i]));
     }
   }
-
 
   // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
   template <class Params>

@@ -1,10 +1,14 @@
 //! Where the partial accumulators of a call lie, whose K is cut into parts.
 
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT};
-use crate::{desc::GemmDesc, numeric::ElementKind};
+use crate::{
+    desc::GemmDesc,
+    numeric::{ElementKind, sum_of},
+    threadblock::tickets_of,
+};
 
-/// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, and then a ticket for each tile, in which the parts count
-/// themselves. Slots may hold anything before; tickets are cleared by the call.
+/// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which
+/// the parts count themselves. Slots may hold anything before; tickets are cleared by the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partials {
     /// Where they begin: a device address, or, of a call that has none yet, bytes from the first multiple of
@@ -24,10 +28,14 @@ impl Partials {
         let across = |extent: usize, tile: u32| extent.div_ceil(tile.max(1) as usize) as u64;
         let tiles = across(problem.m, tile.m).saturating_mul(across(problem.n, tile.n)).saturating_mul(problem.batch as u64);
         let tiles = if parts > 1 { tiles } else { 0 };
-        let slot = desc.class.accumulator.matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
+        let slot = sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
         let whole = |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         let slots = whole(tiles.saturating_mul(parts).saturating_mul(slot));
-        Self { first: 0, slots, tickets: whole(ElementKind::I32.matrix_bytes(tiles)) }
+        Self {
+            first: 0,
+            slots,
+            tickets: whole(ElementKind::I32.matrix_bytes(tiles.saturating_mul(u64::from(tickets_of(desc.split_k()))))),
+        }
     }
 
     /// All bytes.
@@ -53,7 +61,7 @@ impl Partials {
         AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
     }
 
-    /// Where the tickets lie: 32 bits for each tile.
+    /// Where the tickets lie: 32 bits each, [`tickets_of`] the parts for each tile.
     pub const fn tickets(&self) -> AddressRange {
         let start = self.slots().end;
         AddressRange { start, end: start.saturating_add(self.tickets) }

@@ -10,7 +10,7 @@ use crate::{
     numeric::ElementKind,
     operand::VectorKind,
     thread::mma::packed,
-    threadblock::{SwizzleKind, TileOrder, WorkKind},
+    threadblock::{PARTS_AT_ONCE, SwizzleKind, TileOrder, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -150,8 +150,8 @@ mirrored! {
         part_tiles: u32,
         /// Parts that have one k-tile more.
         longer_parts: u32,
-        /// Tiles of all Ds.
-        tiles: u32,
+        /// Tickets of each tile.
+        tile_tickets: u32,
     }
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode, split_k: bool) -> String {
     let (kind, batched) = (kind.cuda(), mode == GemmMode::Batched);
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kSplitK = {split_k};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
     )
 }
 

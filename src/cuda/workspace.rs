@@ -82,7 +82,8 @@ mod tests {
             assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
         }
         for short in [0, 1, 1024, 1279] {
-            let needed = Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, partials: false, needed: 1280 };
+            let needed =
+                Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, partials: false, needed: 1280 };
             assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
         }
     }

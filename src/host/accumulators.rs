@@ -4,6 +4,7 @@ use crate::{
     numeric::{Accumulator, ElementKind, F16, Number, sum_of_parts},
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
+    threadblock::PARTS_AT_ONCE,
 };
 use core::ops::Range;
 
@@ -166,8 +167,8 @@ impl Accumulators {
     pub(super) fn sum_of_parts(parts: &[&Self]) -> Self {
         let Some(mut sum) = parts.first().map(|&first| first.clone()) else { return Self::default() };
         for at in 0..sum.len() {
-            let words = parts.iter().map(|part| part.word(at));
-            each!(&mut sum, numbers => numbers[at] = sum_of_parts(words.map(of_word)));
+            let word = |part: usize| parts[part].word(at);
+            each!(&mut sum, numbers => numbers[at] = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| of_word(word(part))));
         }
         sum
     }

@@ -12,7 +12,7 @@ use crate::{
     numeric::{Accumulator, ElementKind, Number, sum_of_parts},
     operand::OperandKind,
     sys::simd::dispatch,
-    threadblock::part_of_k,
+    threadblock::{PARTS_AT_ONCE, part_of_k},
 };
 use core::ops::Range;
 
@@ -75,7 +75,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
 
     fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {
         for (i, sum) in accumulators.iter_mut().enumerate() {
-            *sum = sum_of_parts(parts.iter().map(|part| part[i]));
+            *sum = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| parts[part][i]);
         }
     }
 

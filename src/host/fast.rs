@@ -101,11 +101,14 @@ impl Batch {
             return self.multiply_part(arithmetic, all.clone(), numbers);
         }
         let area = arithmetic.extents().0 * arithmetic.extents().1;
-        let partials: Vec<Vec<A::Number>> = parts.into_iter().map(|tiles| {
-            numbers.fill(A::Number::default());
-            self.multiply_part(arithmetic, tiles, numbers);
-            numbers.chunks_exact(piece).flat_map(|block| &block[..area]).copied().collect()
-        }).collect();
+        let partials: Vec<Vec<A::Number>> = parts
+            .into_iter()
+            .map(|tiles| {
+                numbers.fill(A::Number::default());
+                self.multiply_part(arithmetic, tiles, numbers);
+                numbers.chunks_exact(piece).flat_map(|block| &block[..area]).copied().collect()
+            })
+            .collect();
         parallel_pieces(numbers, piece, |block, numbers| {
             let of_block: Vec<&[A::Number]> = partials.iter().map(|part| &part[block * area..][..area]).collect();
             arithmetic.add(&of_block, &mut numbers[..area]);

@@ -19,10 +19,32 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     fn narrowed(sum: Self::Sum) -> Self;
 }
 
-/// The sum of an accumulator's parts, in ascending k.
-pub fn sum_of_parts<T: Accumulator>(parts: impl IntoIterator<Item = T>) -> T {
-    T::narrowed(parts.into_iter().map(T::widened).reduce(Accumulator::plus).unwrap_or_default())
+/// The sum of an accumulator's parts, which are 256 at most: neighbours in ascending k, so many at a time, and then those sums in the same way.
+pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(usize) -> T) -> T {
+    let mut sums = [T::Sum::default(); MOST_PARTS as usize];
+    let mut count = parts.min(sums.len());
+    sums.iter_mut().zip(0..count).for_each(|(sum, number)| *sum = part(number).widened());
+    while count > 1 {
+        let groups = count.div_ceil(at_once.max(2));
+        for group in 0..groups {
+            let members = group * at_once..count.min((group + 1) * at_once);
+            sums[group] = sums[members].iter().copied().reduce(Accumulator::plus).unwrap_or_default();
+        }
+        count = groups;
+    }
+    T::narrowed(sums[0])
 }
+
+/// What the parts of accumulators of a kind are added in.
+pub const fn sum_of(kind: ElementKind) -> ElementKind {
+    match kind {
+        ElementKind::F16 => <<F16 as Accumulator>::Sum as Accumulator>::KIND,
+        _ => kind,
+    }
+}
+
+/// The most parts of an accumulator: one thread adds all of them.
+pub const MOST_PARTS: u32 = 256;
 
 /// Of numbers whose parts are added as they are.
 macro_rules! own_sum {

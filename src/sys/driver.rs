@@ -1,8 +1,16 @@
 //! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
 
 pub use crate::call::Grid;
-use crate::{call::{AddressRange, Launch}, codegen::TranslationUnit, error::Error};
-use cudarc::driver::{CudaFunction, CudaStream, DriverError, result::{launch_kernel, memset_d8_async}, sys};
+use crate::{
+    call::{AddressRange, Launch},
+    codegen::TranslationUnit,
+    error::Error,
+};
+use cudarc::driver::{
+    CudaFunction, CudaStream, DriverError,
+    result::{launch_kernel, memset_d8_async},
+    sys,
+};
 use std::ffi::c_void;
 
 /// `error` of the driver function `call`, as ours.

@@ -13,7 +13,8 @@
 //!
 //! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a unit: all rectangles' first parts, then all their second
 //! ones. Parts differ by one k-tile at most, the first ones are the longer ones, and the cuts depend on K and the description alone. Each part's partial accumulators
-//! go to a slot of the workspace; the block that arrives last adds the slots of a tile in ascending k, and runs the epilogue.
+//! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`] neighbours adds their slots in ascending k, the last one of as many such groups adds the
+//! groups' sums, and the one that adds the last group of a tile runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
@@ -93,6 +94,19 @@ pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
     (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
 }
 
+/// Parts of K whose partial accumulators one block adds at a time.
+pub const PARTS_AT_ONCE: u32 = 8;
+
+/// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for each group of such groups, and so on.
+pub const fn tickets_of(mut parts: u32) -> u32 {
+    let mut tickets = 0;
+    while parts > 1 {
+        parts = parts.div_ceil(PARTS_AT_ONCE);
+        tickets += parts;
+    }
+    tickets
+}
+
 /// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`, [`Work::unit`] where nobody changed it.
 pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
 
@@ -132,7 +146,6 @@ impl Work {
     const fn units(&self) -> u32 {
         self.rectangles().saturating_mul(self.split_k)
     }
-
 
     /// How many units each block of a cluster takes.
     pub const fn count(&self, cluster: u32) -> u32 {

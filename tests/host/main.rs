@@ -21,6 +21,7 @@ mod roles_faults;
 mod roles_payload;
 mod same_bits;
 mod small_products;
+mod split_k;
 mod tensor_core_claims;
 mod threads_faults;
 mod transpose;

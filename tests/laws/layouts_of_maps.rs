@@ -115,7 +115,8 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
     prop_assert_eq!(held("order", &TileOrder { kind, rows, columns })?, wanted);
-    let work = Work { kind: WorkKind::Persistent, order: kind, cluster, rows, columns, batch: 2, tiles_k: 1, split_k: 1, clusters: 3 };
+    let work =
+        Work { kind: WorkKind::Persistent, order: kind, cluster, rows, columns, batch: 2, tiles_k: 1, split_k: 1, clusters: 3 };
     prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(work))?, wanted);
     Ok(())
 }

@@ -129,7 +129,9 @@ fn mutated_parts_break_the_law() {
         ),
         (
             "the last part takes the remainder, and so does the first",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit })
+            },
             "of 13 k-tiles",
         ),
         (

@@ -48,7 +48,10 @@ fn what_does_not_exist_yet() {
     says(&[
         ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm80", "op tensorop on sm80 is unsupported; try sm90"),
         ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "bytes of memory are to be had; take a smaller problem"),
-        ("gemm --m 1 --n 1 --k 1 --split-k 2", "split_k, whose parts are a k-tile of K at least, = 2 is out of range (1 to 1); try 1"),
+        (
+            "gemm --m 1 --n 1 --k 1 --split-k 2",
+            "split_k, whose parts are a k-tile of K at least, = 2 is out of range (1 to 1); try 1",
+        ),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --cluster 2x1",
             "--cluster is not a knob of the multistage main loop; the warpspecialized one has it",

@@ -3,6 +3,7 @@
 use crate::{
     arch::{Machine, OpKind},
     desc::{SimtDesc, SpillKind},
+    numeric::MOST_PARTS,
     operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Operand, Part, Refusal, Word, hold,
@@ -18,9 +19,6 @@ const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
 
 /// The largest extent of a threadblock tile along M, and along N.
 const THREADBLOCK_MN: u32 = 256;
-
-/// The most parts that K is cut into: one block adds all of a tile's.
-const MOST_PARTS: u64 = 256;
 
 /// The largest depth of a threadblock tile.
 const THREADBLOCK_K: u32 = 512;
@@ -91,7 +89,7 @@ impl SimtDesc {
         {
             return Err(refusal);
         }
-        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS));
+        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
         hold!(within(Field::BlocksPerSm, self.knobs.blocks_per_sm as u64, 1, 16));
         if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)

@@ -7,7 +7,7 @@ use crate::{
     plan::Geometry,
     refusal::Refusal,
     shape::{Mn, at_least_one},
-    threadblock::Work,
+    threadblock::{Work, tickets_of},
 };
 
 impl SimtDesc {
@@ -46,7 +46,7 @@ impl SimtDesc {
             split_k: work.split_k,
             part_tiles: work.tiles_k / at_least_one(work.split_k),
             longer_parts: work.tiles_k % at_least_one(work.split_k),
-            tiles: work.rectangles(),
+            tile_tickets: tickets_of(work.split_k),
         };
         let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
         Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })

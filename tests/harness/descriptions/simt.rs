@@ -71,7 +71,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
             _ => UnrollKind::Full,
         },
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
-        split_k: random.pick(&[1, 1, 1, 2, 3, 7]),
+        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
     };
     let desc = but!(GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)), epilogue);
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);

@@ -1,0 +1,174 @@
+//! K in parts: the order in which parts are added, what is refused, and the memory that they take.
+
+use falchion::{
+    desc::GemmDesc,
+    device::{GemmOperation, Request, run_on_host},
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
+        host::Mode,
+    },
+    numeric::F16,
+    prelude::*,
+};
+
+/// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so many parts.
+fn split(kind: &str, parts: u32) -> GemmDesc {
+    operation(kind, parts).desc()
+}
+
+fn operation(kind: &str, parts: u32) -> GemmOperation {
+    let [a, b, c] = ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
+    let knobs =
+        [("threadblock", "64x64x8".to_owned()), ("split_k", parts.to_string())].map(|(name, words)| (name.to_owned(), words));
+    let acc = kind.parse().ok();
+    GemmOperation::of(&Request { a, b, c, accumulator: acc, knobs: knobs.into(), ..Request::default() }).expect("a kernel")
+}
+
+/// Numbers of which sums round.
+fn number(i: usize) -> f32 {
+    ((i * 7919 % 1009) as f32 - 500.0) / 97.0
+}
+
+/// Parts of whole k-tiles, the first ones longer; each a chain of multiply-adds.
+fn ranges(k: usize, parts: usize) -> Vec<core::ops::Range<usize>> {
+    let tiles = k.div_ceil(8);
+    let mut begin = 0;
+    let part = |part: usize| tiles / parts + usize::from(part < tiles % parts);
+    (0..parts)
+        .map(|number| {
+            let range = begin..k.min(begin + 8 * part(number));
+            begin = range.end;
+            range
+        })
+        .collect()
+}
+
+/// Eight neighbours at a time, and then the sums of eight.
+fn eight_by_eight(mut sums: Vec<f32>) -> f32 {
+    while sums.len() > 1 {
+        sums = sums.chunks(8).map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other)).collect();
+    }
+    sums[0]
+}
+
+#[test]
+fn parts_are_added_eight_at_a_time() {
+    for (parts, k) in [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)] {
+        let (a, b): (Vec<f32>, Vec<f32>) = (0..k).map(|i| (number(i), number(3 * i + 1))).unzip();
+        let chain = |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
+        let wanted = eight_by_eight(ranges(k, parts).into_iter().map(chain).collect());
+        for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
+            let mut d = [f32::NAN];
+            run(&split("f32", parts as u32), mode, (&a, &b, &mut d));
+            assert_eq!(d[0].to_bits(), wanted.to_bits(), "{parts} parts of {k}, {mode:?}: {} and {wanted}", d[0]);
+        }
+    }
+}
+
+/// One element of D.
+fn run<T: falchion::numeric::Element<Storage = T> + bytemuck::Pod>(
+    desc: &GemmDesc,
+    mode: Mode,
+    (a, b, d): (&[T], &[T], &mut [T]),
+) {
+    let mut scalars = [0.0; 8];
+    scalars[0] = 1.0;
+    let problem = Problem::of(desc, (1, 1, a.len()), [None; 3], scalars);
+    let matrices = HostMatrices {
+        a: HostSlice::new::<T>(a),
+        b: HostSlice::new::<T>(b),
+        c: Source::None,
+        d: HostSliceMut::new::<T>(d),
+        vectors: Default::default(),
+    };
+    run_on_host(desc, mode, problem.with(matrices)).expect("a product");
+}
+
+/// Parts of f16 are added in f32, and rounded once: one part of 2048 and seven of 1 are 2055, which f16 holds as 2056; in f16 each 1 would be lost.
+#[test]
+fn parts_of_f16_are_added_in_f32() {
+    let one = |value: f32| F16::from_f32(value);
+    let a: Vec<F16> = (0..64)
+        .map(|k| {
+            one(if k == 0 {
+                2048.0
+            } else if k % 8 == 0 {
+                1.0
+            } else {
+                0.0
+            })
+        })
+        .collect();
+    let b = vec![one(1.0); 64];
+    for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
+        let mut d = [one(f32::NAN)];
+        run(&split("f16", 8), mode, (&a, &b, &mut d));
+        assert_eq!(d[0].to_f32(), 2056.0, "{mode:?}");
+    }
+}
+
+/// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's bits.
+#[test]
+fn a_product_alone_has_the_bits_of_one_in_a_batch() {
+    let (m, n, k, batch) = (70, 66, 333, 3);
+    let (a, b): (Vec<f32>, Vec<f32>) =
+        ((0..batch * m * k).map(number).collect(), (0..batch * n * k).map(|i| number(i + 5)).collect());
+    let gemm = operation("f32", 5);
+    let mut together = vec![f32::NAN; batch * m * n];
+    let of =
+        |range: core::ops::Range<usize>| (&a[range.start * m * k..range.end * m * k], &b[range.start * n * k..range.end * n * k]);
+    let (all_a, all_b) = of(0..batch);
+    gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), all_a, all_b, &mut together[..]).batch(batch)).expect("a batch");
+    for product in 0..batch {
+        let (a, b) = of(product..product + 1);
+        let mut alone = vec![f32::NAN; m * n];
+        gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, &mut alone[..])).expect("a product");
+        assert_eq!(alone, together[product * m * n..][..m * n]);
+        let mut one_row = vec![f32::NAN; n];
+        gemm.run(Arguments::<_, f32, f32, f32>::new((1, n, k), &a[..k], b, &mut one_row[..])).expect("a row");
+        assert_eq!(one_row, alone[..n]);
+    }
+}
+
+#[test]
+fn what_is_refused_is_said() {
+    let gemm = operation("f32", 5);
+    let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 32], [f32::NAN; 1]);
+    let refused = gemm.run(Arguments::<_, f32, f32, f32>::new((1, 1, 32), &a[..], &b[..], &mut d[..])).expect_err("four k-tiles");
+    assert_eq!(refused.to_string(), "split_k, whose parts are a k-tile of K at least, = 5 is out of range (1 to 4); try 4");
+    assert!(d[0].is_nan());
+    for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
+        let knobs = vec![("split_k".to_owned(), parts.to_owned())];
+        let said = GemmOperation::of(&Request { knobs, ..Request::default() }).expect_err("out of range").to_string();
+        assert!(said.starts_with(&format!("split_k = {parts} is out of range (1 to 256)")) && said.contains(least), "{said}");
+    }
+}
+
+/// Without anything to multiply a split makes no difference: K = 0, and alpha = 0.
+#[test]
+fn parts_of_nothing_are_zero() {
+    let gemm = operation("f32", 4);
+    let mut d = [f32::NAN; 6];
+    gemm.run(Arguments::<_, f32, f32, f32>::new((2, 3, 0), &[][..], &[][..], &mut d[..])).expect("K = 0");
+    assert_eq!(d, [0.0; 6]);
+    let (a, b, c) = ([f32::NAN; 4], [f32::NAN; 6], [2.0f32; 6]);
+    let arguments = Arguments::<_, f32, f32, f32>::new((2, 3, 2), &a[..], &b[..], &mut d[..]);
+    gemm.run(arguments.alpha(0.0).source(0.5, &c[..])).expect("alpha = 0");
+    assert_eq!(d, [1.0; 6]);
+}
+
+/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and one for those.
+#[test]
+fn the_workspace_is_slots_and_tickets() {
+    let bytes = |kind, parts, extents| {
+        let desc = split(kind, parts);
+        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8])).expect("a kernel").workspace_bytes()
+    };
+    let slot = 64 * 64 * 4;
+    assert_eq!(bytes("f32", 1, (100, 100, 1000)), 0);
+    assert_eq!(bytes("f32", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
+    assert_eq!(bytes("f16", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
+    assert_eq!(bytes("f64", 20, (100, 100, 1000)), 4 * 20 * slot * 2 + 256 + 256);
+    assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + (10_000 * 4 * 4u64).next_multiple_of(256) + 256);
+    assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
+}
