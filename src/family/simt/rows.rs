@@ -49,8 +49,7 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 /// `f32` of one wave and of few: half that tile; one whose depth two warps share; and the least, whose depth four share. These and the two below
 /// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
-const SMALL: SimtKnobs =
-    SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
+const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
 
 /// `f64` of few waves, with asynchronous copies.
@@ -98,12 +97,20 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
-    simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(LEAST, 4, 4)]),
+    simt(
+        NEWER,
+        &[of(F32, F32, F32)],
+        &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(LEAST, 4, 4)],
+    ),
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
     simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),
     simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
     simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &deep(4)),
     simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &deep(8)),
     simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &deep(4)),
-    simt(NEWER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 2, 2), aligned(SMALL_DOUBLE, 2, 2), aligned(SMALLER_DOUBLE, 2, 2), aligned(LEAST_DOUBLE, 2, 2)]),
+    simt(
+        NEWER,
+        &[of(F64, F64, F64)],
+        &[aligned(DOUBLE, 2, 2), aligned(SMALL_DOUBLE, 2, 2), aligned(SMALLER_DOUBLE, 2, 2), aligned(LEAST_DOUBLE, 2, 2)],
+    ),
 ];
