@@ -1,29 +1,26 @@
 //! Which of a row's configurations a problem takes: one that transposes the fewest operands first, and of those the one that should take the
-//! least time, by a model of kernels whose CTAs are persistent.
+//! least time, by a model of the busiest multiprocessor.
 //!
-//! Persistent CTAs take tiles in waves, one tile a multiprocessor. The last wave is rarely full, and how full it is depends on
-//! the tile; an instruction of `m` x `n` reads `1/m + 1/n` elements of shared memory a product, and waits for power that this takes;
-//! and what is not hidden behind products grows with the tile, not with K: at the first tile's beginning and the last one's end where
-//! ping-pong hides the others, with each tile where consumers share it:
+//! A multiprocessor works on as many tiles at once as blocks fit on it, and on the rest in waves:
 //!
 //! ```text
-//! cost = tile_m * tile_n * (waves * K * turns (1 + 16 (1/m + 1/n)) / (1 + 16 (1/64 + 1/128)) + 6000 exposed)
-//! waves = ceil(tiles / multiprocessors)        exposed = 1 under ping-pong, else waves        tiles: of all products of a batch
-//! turns = 1 where one k-tile is copied while another is multiplied, else 2
+//! cost  = K * (load * each + waves * latency) + exposed * hidden_by_nothing
+//! load  = ceil(tiles / multiprocessors)        waves = ceil(load / resident blocks)        tiles: of all products of a batch
 //! ```
 //!
-//! The two numbers are those with which 128x128, 128x176 and 128x192 ping-pong are chosen as measured, for all types, in
-//! `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted accumulators' tiles in `hopper_promoted.jsonl` there: 4096 x 2112 on 132 multiprocessors is 5 waves of 128x128, 3 of 128x192 and 3 of
-//! 128x176, and takes 0.81 to 0.87 of the first's time with the second, 0.74 to 0.82 with the third.
+//! | | tensor cores of Hopper | CUDA cores |
+//! |---|---|---|
+//! | `each`, a step along K of one tile | `max(m n, 52 (m + n))`: products, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
+//! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
+//! | `hidden_by_nothing` | `1500 m n`, once under ping-pong, else for each tile | `32 m n` for each tile |
+//!
+//! The unit is one product. The numbers were fitted to times on an H200. The 52 and the 16, the 2600 and the 9000 come from the problems and tiles of
+//! `docs/performance/explore/small_tiles_*.jsonl`: of bf16 at 2048 cubed, 64x64 takes 2.3 ns a step of a tile, 128x64 3.4 ns and 128x128 5.9 ns; of f32,
+//! 64x64x32 takes 29.7 ns where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them (1024 cubed). The 1500 is the range of numbers with
+//! which 128x128, 128x176 and 128x192 ping-pong are chosen as measured in `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted accumulators' tiles in
+//! `hopper_promoted.jsonl` there: 1365 to 8192.
 
 use crate::{arch::Machine, desc::GemmDesc, family::Completions, operand::Axis};
-
-/// How much of a product's time goes by reads of shared memory.
-const READS: u128 = 16;
-/// Steps along K that take as long as what is not hidden.
-const NOT_HIDDEN: u128 = 6000;
-/// One, in the fixed point of the sums.
-const WHOLE: u128 = 1 << 20;
 
 impl Completions {
     /// The one that a batch of so many products of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of
@@ -43,13 +40,15 @@ pub(super) struct Features {
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
     pub transposed: usize,
-    /// Rows of an instruction, or of a warp's tile where threads multiply.
-    pub rows: u32,
-    /// Its columns.
-    pub columns: u32,
-    /// Whether one k-tile is copied while another is multiplied; else the times of both add up, and are taken as equal.
-    pub overlaps: bool,
-    /// Whether consumers take tiles under ping-pong.
+    /// Time of one step along K of one tile, in products.
+    pub each: u64,
+    /// Time of one step that no resident block fills, in products.
+    pub latency: u64,
+    /// Blocks that share a multiprocessor; one where they are persistent.
+    pub resident: u32,
+    /// Time of a tile's begin and end, in products.
+    pub not_hidden: u64,
+    /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
     pub pingpong: bool,
 }
 
@@ -58,11 +57,11 @@ impl GemmDesc {
     /// of a problem.
     #[doc(hidden)]
     pub fn predicted(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> (usize, u128) {
-        let features = self.features();
+        let features = self.features(machine);
         (features.transposed, self.cost(&features, extents, batch, machine))
     }
 
-    /// Time, in a unit that is the same for all descriptions of a problem.
+    /// Time, in products.
     fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), batch: usize, machine: &Machine) -> u128 {
         let extent = |axis: Axis| match axis.framed(self.frame) {
             Axis::M => m,
@@ -72,14 +71,12 @@ impl GemmDesc {
         let (m, n) = (extent(Axis::M), extent(Axis::N));
         let tile = self.threadblock();
         let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
-        let waves = tiles.saturating_mul(batch as u128).div_ceil(u128::from(machine.multiprocessors.max(1)));
-        let product = |m: u32, n: u32| WHOLE + READS * (WHOLE / u128::from(m.max(1)) + WHOLE / u128::from(n.max(1)));
-        let each = product(features.rows, features.columns) * if features.overlaps { 1 } else { 2 };
+        let load = tiles.saturating_mul(batch as u128).div_ceil(u128::from(machine.multiprocessors.max(1)));
+        let waves = load.div_ceil(u128::from(features.resident.max(1)));
         // Of extents beyond 64 bits the largest number is the cost.
-        let time = waves.saturating_mul(k as u128).saturating_mul(each);
-        let exposed = if features.pingpong { 1 } else { waves };
-        let exposed = exposed.saturating_mul(NOT_HIDDEN * product(64, 128));
-        (u128::from(tile.m) * u128::from(tile.n)).saturating_mul(time.saturating_add(exposed))
+        let step = load.saturating_mul(features.each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
+        let exposed = if features.pingpong { 1 } else { load };
+        step.saturating_mul(k as u128).saturating_add(exposed.saturating_mul(features.not_hidden.into()))
     }
 }
 
@@ -143,7 +140,21 @@ mod tests {
         }
     }
 
-    /// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, those of 22 do not.
+    /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`).
+    #[test]
+    fn small_problems_take_small_tiles() {
+        for (size, wanted) in [(512, (128, 64)), (1024, (128, 64)), (2048, (128, 128)), (3072, (128, 192))] {
+            assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
+        }
+        let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+        for (size, wanted) in [(256, 32), (512, 32), (768, 32), (1024, 64), (1536, 64), (2048, 256), (3000, 128), (4096, 256)] {
+            let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), ..Request::default() };
+            let desc = request.resolve_for(ArchKind::Sm90, ProblemSize { extents: (size, size, size), batch: 1 }, None);
+            assert_eq!(desc.expect("a row").desc.threadblock().m, wanted, "{size}");
+        }
+    }
+
+    /// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do not.
     #[test]
     fn a_batch_takes_the_tile_of_its_waves() {
         let chosen = |batch| {
@@ -153,7 +164,7 @@ mod tests {
             let request = Request { a, b, c, op, ..Request::default() };
             request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
         };
-        assert_eq!([0, 1, 22].map(chosen), [128, 128, 176]);
+        assert_eq!([0, 1, 22].map(chosen), [64, 64, 176]);
     }
 
     /// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.
@@ -170,7 +181,10 @@ mod tests {
             for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
                 let desc = taken(kind, orders, false, square);
                 assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
-                assert!(from_registers(&desc) && desc.features().transposed == transposed, "{kind} {orders:?}");
+                assert!(
+                    from_registers(&desc) && desc.features(&ArchKind::Sm90.machine()).transposed == transposed,
+                    "{kind} {orders:?}"
+                );
             }
         }
         assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));

@@ -40,8 +40,9 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
             steps.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle(desc.swizzle),
-            // The second-level cache fetches pieces of 256 bytes.
-            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+            // The second-level cache fetches pieces of 128 bytes: 256 cost a fifth of the speed at pitches of 16 more than a multiple of 32
+            // bytes, and gained nothing at others.
+            sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
     }

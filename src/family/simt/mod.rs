@@ -17,6 +17,7 @@ pub(super) use rows::ROWS;
 
 use super::extents::Features;
 use crate::{
+    arch::Machine,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
@@ -73,9 +74,22 @@ impl SimtDesc {
         Geometry { tile, cluster: 1, work: WORK, threads, shared_bytes }
     }
 
-    pub(super) const fn features(&self) -> Features {
-        let overlaps = !matches!(self.knobs.mainloop, MainloopKind::SingleStage);
-        Features { transposed: 0, rows: self.knobs.warp.m, columns: self.knobs.warp.n, overlaps, pingpong: false }
+    /// The numbers are explained in `src/family/extents.rs`.
+    pub(super) const fn features(&self, machine: &Machine) -> Features {
+        const READS: u64 = 16;
+        const NOT_HIDDEN: u64 = 32;
+        let (tile, warp) = (self.knobs.threadblock, self.knobs.warp);
+        let products = tile.m as u64 * tile.n as u64;
+        let [rows, columns] = [if warp.m == 0 { 1 } else { warp.m }, if warp.n == 0 { 1 } else { warp.n }];
+        let each = products + READS * (products / rows as u64 + products / columns as u64);
+        let (turns, latency) = match self.knobs.mainloop {
+            MainloopKind::SingleStage => (2, 9000),
+            MainloopKind::Multistage => (1, 2600),
+            _ => (1, 9000),
+        };
+        let base = self.base();
+        let resident = machine.resident_blocks(base.tiles.threads(), base.registers(), base.smem_bytes());
+        Features { transposed: 0, each: turns * each, latency, resident, not_hidden: NOT_HIDDEN * products, pingpong: false }
     }
 }
 

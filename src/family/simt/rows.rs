@@ -47,6 +47,21 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     ..CLASSIC
 };
 
+/// `f32` of one wave and of few: half that tile; one whose depth two warps share; and the least, whose depth four share. These and the two below
+/// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
+const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
+const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
+const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
+
+/// `f64` of few waves, with asynchronous copies.
+const SMALL_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+const SMALLER_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 32, 8), warp: Mnk::new(32, 16, 8), ..ASYNCHRONOUS };
+const LEAST_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..ASYNCHRONOUS };
+
+/// Elements of 8 and 16 bits: twice the depth, so half the barriers.
+const SMALL_DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..CLASSIC };
+const LEAST_DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
+
 /// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which registers leave room for
 /// three on a multiprocessor. Chosen among those of `docs/performance/learned.md`, which were bound to three and four blocks.
 const HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
@@ -54,6 +69,11 @@ const HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: M
 /// Accesses of so many elements of A and B, and of C.
 const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
     FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
+}
+
+/// Those of 8 and 16 bits, with accesses of so many elements of C.
+const fn deep(c: u32) -> [FamilyDesc; 3] {
+    [aligned(CLASSIC, 8, c), aligned(SMALL_DEEP, 8, c), aligned(LEAST_DEEP, 8, c)]
 }
 
 const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
@@ -78,12 +98,20 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
-    simt(NEWER, &[of(F32, F32, F32)], &[aligned(ASYNCHRONOUS, 4, 4)]),
+    simt(
+        NEWER,
+        &[of(F32, F32, F32)],
+        &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(LEAST, 4, 4)],
+    ),
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
-    simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &[aligned(CLASSIC, 8, 8)]),
+    simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),
     simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
-    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &[aligned(CLASSIC, 8, 4)]),
-    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &[aligned(CLASSIC, 8, 8)]),
-    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &[aligned(CLASSIC, 8, 4)]),
-    simt(NEWER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 2, 2)]),
+    simt(NEWER, &[of(F16, F32, F32), of(Bf16, F32, F32)], &deep(4)),
+    simt(NEWER, &[of(I8, I32, I8), of(U8, I32, U8)], &deep(8)),
+    simt(NEWER, &[of(I8, I32, I32), of(I8, I32, F32), of(U8, I32, I32)], &deep(4)),
+    simt(
+        NEWER,
+        &[of(F64, F64, F64)],
+        &[aligned(DOUBLE, 2, 2), aligned(SMALL_DOUBLE, 2, 2), aligned(SMALLER_DOUBLE, 2, 2), aligned(LEAST_DOUBLE, 2, 2)],
+    ),
 ];

@@ -22,6 +22,7 @@ pub(super) use rows::ROWS;
 
 use super::extents::Features;
 use crate::{
+    arch::Machine,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
@@ -90,13 +91,17 @@ impl WarpSpecializedDesc {
         Geometry { tile: self.knobs.threadblock, cluster, work: WORK, threads, shared_bytes }
     }
 
-    pub(super) fn features(&self) -> Features {
+    /// The numbers are explained in `src/family/extents.rs`.
+    pub(super) fn features(&self, _: &Machine) -> Features {
+        const LOADS: u64 = 52;
+        const NOT_HIDDEN: u64 = 1500;
+        let [m, n] = [self.knobs.threadblock.m, self.knobs.threadblock.n].map(u64::from);
         Features {
             transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
-            // A wgmma's; where threads multiply, the columns alone tell tiles apart.
-            rows: 64,
-            columns: self.knobs.instruction.n,
-            overlaps: true,
+            each: (m * n).max(LOADS * (m + n)),
+            latency: 0,
+            resident: 1,
+            not_hidden: NOT_HIDDEN * m * n,
             pingpong: self.knobs.schedule == ScheduleKind::Pingpong,
         }
     }

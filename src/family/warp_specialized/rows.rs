@@ -42,6 +42,14 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
+/// 64 x 128 or 128 x 64, which small problems have more of: half the rows a consumer under ping-pong, or two consumers that share the tile and so the
+/// end of it. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`.
+const fn small(m: u32, n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    // Wide outputs are staged in more of the shared memory.
+    let stages = if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 };
+    FamilyDesc::WarpSpecialized(specialized(m, 64, n, stages, a, c))
+}
+
 /// A from registers, where it is M-major.
 const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: AOperandKind::Registers, ..knobs })
@@ -64,13 +72,21 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of 8 bits and one output.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 5] {
-    [turns(128, E4m3, c), turns(176, E4m3, c), turns(192, E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)]
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 7] {
+    [
+        turns(128, E4m3, c),
+        turns(176, E4m3, c),
+        turns(192, E4m3, c),
+        small(128, 64, E4m3, c),
+        small(64, 128, E4m3, c),
+        loaded(256, E4m3, c),
+        loaded(192, E4m3, c),
+    ]
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 3] {
-    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c)]
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 5] {
+    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c), small(128, 64, F16, c), small(64, 128, F16, c)]
 }
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
@@ -112,7 +128,17 @@ pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16)),
     tensor_op(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16)),
     tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
-    tensor_op(&[of(Tf32, F32, F32)], &[turns(128, Tf32, F32), turns(176, Tf32, F32), turns(192, Tf32, F32), LOADED_IN_TURNS]),
+    tensor_op(
+        &[of(Tf32, F32, F32)],
+        &[
+            turns(128, Tf32, F32),
+            turns(176, Tf32, F32),
+            turns(192, Tf32, F32),
+            small(64, 128, Tf32, F32),
+            small(128, 64, Tf32, F32),
+            LOADED_IN_TURNS,
+        ],
+    ),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
