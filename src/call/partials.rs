@@ -9,7 +9,7 @@ use crate::{
 
 /// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which
 /// the parts count themselves. Slots may hold anything before; tickets are cleared by the call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
     /// Where they begin: a device address, or, of a call that has none yet, bytes from the first multiple of
     /// [`WORKSPACE_ALIGNMENT`] in the workspace on.

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::refusal::Route;
     use crate::{
-        call::{Source, View, Way},
+        call::{Partials, Source, View, Way},
         cuda::DeviceMatrix,
         layout::Order,
         numeric::ElementKind,
@@ -50,7 +50,8 @@ mod tests {
     /// Routes that repack A: 100 bytes a row, in 7 rows.
     fn routes() -> Routes {
         let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, apart: 0, bytes: 0 };
-        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct }
+        let partials = Partials::default().from(1024);
+        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct, partials }
     }
 
     fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {

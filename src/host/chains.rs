@@ -64,13 +64,9 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
-    fn parts(&self) -> Vec<Range<u32>> {
+    fn parts(&self) -> Vec<(u32, u32)> {
         let (all, parts) = (self.tiles().1, self.operands.tiling.split_k);
-        let part = |part| {
-            let (begin, count) = part_of_k(all, parts, part);
-            begin..begin + count
-        };
-        (0..parts).map(part).collect()
+        (0..parts).map(|part| part_of_k(all, parts, part)).collect()
     }
 
     fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {

@@ -41,9 +41,9 @@ pub(super) trait Arithmetic: Sync {
     fn numbers(&self) -> usize;
     /// K-tiles that are packed at once, and all of them.
     fn tiles(&self) -> (u32, u32);
-    /// Parts of K, in order, whose accumulators are made one after the other and added; all of it, where it is not cut.
-    fn parts(&self) -> Vec<Range<u32>> {
-        vec![0..self.tiles().1]
+    /// Parts of K, in order, whose accumulators are made one after the other and added: the first k-tile of each, and how many it has. One, where it is not cut.
+    fn parts(&self) -> Vec<(u32, u32)> {
+        vec![(0, self.tiles().1)]
     }
     /// A block's accumulators of all parts, of those of each part.
     fn add(&self, _parts: &[&[Self::Number]], _accumulators: &mut [Self::Number]) {}
@@ -97,15 +97,15 @@ impl Batch {
         numbers.clear();
         numbers.resize(self.tiles.len() * piece, A::Number::default());
         let parts = arithmetic.parts();
-        if let [all] = &parts[..] {
-            return self.multiply_part(arithmetic, all.clone(), numbers);
+        if let [_] = &parts[..] {
+            return self.multiply_part(arithmetic, 0..arithmetic.tiles().1, numbers);
         }
         let area = arithmetic.extents().0 * arithmetic.extents().1;
         let partials: Vec<Vec<A::Number>> = parts
             .into_iter()
-            .map(|tiles| {
+            .map(|(begin, count)| {
                 numbers.fill(A::Number::default());
-                self.multiply_part(arithmetic, tiles, numbers);
+                self.multiply_part(arithmetic, begin..begin + count, numbers);
                 numbers.chunks_exact(piece).flat_map(|block| &block[..area]).copied().collect()
             })
             .collect();
