@@ -203,7 +203,8 @@ pub(super) fn translation_unit(
         let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
-            let tiles = ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, split_k: 1, clusters: 1 });
+            let tiles =
+                ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, split_k: 1, clusters: 1 });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }
