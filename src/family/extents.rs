@@ -10,15 +10,15 @@
 //!
 //! | | tensor cores of Hopper | CUDA cores |
 //! |---|---|---|
-//! | `each`, a step along K of one tile | `max(m n, 52 (m + n))`: products, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
+//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
-//! | `hidden_by_nothing` | `1500 m n`, once under ping-pong, else for each tile | `32 m n` for each tile |
+//! | `hidden_by_nothing` | `2900 m n`, once under ping-pong, else for each tile | `32 m n` for each tile |
 //!
-//! The unit is one product. The numbers were fitted to times on an H200. The 52 and the 16, the 2600 and the 9000 come from the problems and tiles of
-//! `docs/performance/explore/small_tiles_*.jsonl`: of bf16 at 2048 cubed, 64x64 takes 2.3 ns a step of a tile, 128x64 3.4 ns and 128x128 5.9 ns; of f32,
-//! 64x64x32 takes 29.7 ns where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them (1024 cubed). The 1500 is the range of numbers with
-//! which 128x128, 128x176 and 128x192 ping-pong are chosen as measured in `docs/performance/explore/hopper_tiles_*.jsonl`, and promoted accumulators' tiles in
-//! `hopper_promoted.jsonl` there: 1365 to 8192.
+//! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 9000 come from the problems and tiles of
+//! `docs/performance/explore/small_tiles_simt.jsonl`: of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
+//! (1024 cubed). On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
+//! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
+//! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192.
 
 use crate::{arch::Machine, desc::GemmDesc, family::Completions, operand::Axis};
 
@@ -133,9 +133,16 @@ mod tests {
                 assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
             }
         }
-        for (extents, wanted) in
-            [((4096, 4096, 4096), (256, 128)), ((8192, 8192, 8192), (128, 192)), ((4096, 2112, 7168), (128, 192))]
-        {
+        for (extents, wanted) in [
+            ((4096, 4096, 4096), (256, 128)),
+            ((8192, 8192, 8192), (128, 192)),
+            ((4096, 2112, 7168), (128, 192)),
+            ((16384, 16384, 16384), (128, 192)),
+            ((4096, 24576, 1536), (128, 192)),
+            ((2048, 2048, 2048), (256, 128)),
+            ((4096, 7168, 2048), (256, 128)),
+            ((4096, 4096, 7168), (256, 128)),
+        ] {
             assert_eq!(tile(ElementKind::E4m3, along_k, true, extents), wanted, "promoted {extents:?}");
         }
     }

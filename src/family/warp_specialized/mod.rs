@@ -93,12 +93,15 @@ impl WarpSpecializedDesc {
 
     /// The numbers are explained in `src/family/extents.rs`.
     pub(super) fn features(&self, _: &Machine) -> Features {
-        const LOADS: u64 = 52;
-        const NOT_HIDDEN: u64 = 1500;
+        const LOADS: u64 = 60;
+        const NOT_HIDDEN: u64 = 2900;
         let [m, n] = [self.knobs.threadblock.m, self.knobs.threadblock.n].map(u64::from);
+        // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
+        let wide = u64::from(self.knobs.instruction.n.max(1));
+        let products = m * n * (138 * wide + 640) / (143 * wide);
         Features {
             transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
-            each: (m * n).max(LOADS * (m + n)),
+            each: products.max(LOADS * (m + n)),
             latency: 0,
             resident: 1,
             not_hidden: NOT_HIDDEN * m * n,
