@@ -99,7 +99,7 @@ struct TileStore {
   // Adds the slots of so many neighbours, which lie so far apart, in ascending k: the last ones to the thread's accumulators, others to the first slot. As many loads
   // are under way as there are parts of some accumulators.
   __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts, bool last) {
-    constexpr int columns = PartialsMap<Config>::kColumns, together = columns < 8 ? columns : 8, at_once = Config::kPartsAtOnce;
+    constexpr int columns = PartialsMap<Config>::kColumns, at_once = Config::kPartsAtOnce, together = sizeof(Sum) > 4 ? 1 : 2;
     static_assert(columns % together == 0, "accumulators of a thread are a power of two");
     int const within = thread % Config::kThreadsPerSlice;
 #pragma unroll
