@@ -63,60 +63,62 @@ struct TileStore {
     if (holds) write(warp_mma, params, params.d, unit.product, row, column);
   }
 
-  // Accumulators of a tile.
-  static constexpr unsigned kSlot = Config::kThreadsPerSlice * PartialsMap<Config>::kColumns;
+  // Accumulators of a thread, and of a tile.
+  static constexpr int kColumns = PartialsMap<Config>::kColumns;
+  static constexpr unsigned kSlot = Config::kThreadsPerSlice * kColumns;
 
   // What parts are added in and slots hold.
   using Sum = typename SumOf<Accumulator>::Type;
 
   // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives adds theirs, the last of as many such groups
-  // adds the groups', and so on; whether this block has added all there are.
+  // adds the groups', and so on; whether this block has added all there are, and holds them.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
     constexpr unsigned at_once = Config::kPartsAtOnce;
-    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot;
+    int const within = thread % Config::kThreadsPerSlice;
+    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot + within;
     unsigned* tickets = reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets;
-    if (holds) store_part(slots + unit.part * kSlot);
-    for (unsigned part = unit.part, parts = params.split_k, apart = kSlot;; apart *= at_once) {
-      unsigned const group = part / at_once, groups = (parts + at_once - 1) / at_once, first = group * at_once;
-      unsigned const many = min(parts - first, at_once);
-      if (!schedule::arrives_last(tickets + group, many)) return false;
-      if (holds) add_parts(slots + (unsigned long long)first * apart, apart, many, groups == 1);
-      if (groups == 1) return true;
-      tickets += groups;
-      part = group;
-      parts = groups;
+    if (holds) {
+      Sum* const slot = slots + unit.part * kSlot;
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
     }
+    for (unsigned part = unit.part, parts = params.split_k, apart = kSlot; parts > 1; apart *= at_once) {
+      unsigned const group = part / at_once, first = group * at_once, many = min(parts - first, at_once);
+      if (!schedule::arrives_last(tickets + group, many)) return false;
+      if (holds) add_parts(slots + first * apart, apart, many);
+      part = group;
+      parts = (parts + at_once - 1) / at_once;
+      tickets += parts;
+    }
+    if (holds) {
+#pragma unroll
+      for (int i = 0; i < kColumns; ++i) warp_mma.set(i, convert<Accumulator>(slots[PartialsMap<Config>::at(0, i)]));
+    }
+    return true;
   }
 
-  // The thread's accumulators of a part, to its slot.
-  __device__ __forceinline__ void store_part(Sum* slot) const {
-    int const within = thread % Config::kThreadsPerSlice;
-#pragma unroll
-    for (int i = 0; i < PartialsMap<Config>::kColumns; ++i) slot[PartialsMap<Config>::at(within, i)] = convert<Sum>(warp_mma.accumulator(i));
-  }
-
-  // Adds the slots of so many neighbours, which lie so far apart, in ascending k: the last ones to the thread's accumulators, others to the first slot. As many loads
-  // are under way as there are parts of some accumulators.
-  __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts, bool last) {
-    constexpr int columns = PartialsMap<Config>::kColumns, at_once = Config::kPartsAtOnce, together = sizeof(Sum) > 4 ? 1 : 2;
-    static_assert(columns % together == 0, "accumulators of a thread are a power of two");
-    int const within = thread % Config::kThreadsPerSlice;
-#pragma unroll
-    for (int first = 0; first < columns; first += together) {
+  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them. Loads of all parts of a few accumulators are under way at a time; those in
+  // registers are of no more use by then.
+  static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
+    constexpr int at_once = Config::kPartsAtOnce, words = sizeof(Sum) / sizeof(unsigned);
+    // In as many registers as the main loop had for accumulators and fragments.
+    constexpr int together = (kColumns * words < 32 ? 2 : 4) / words;
+    static_assert(kColumns % together == 0, "a thread has a whole number of them");
+#pragma unroll 1
+    for (int first = 0; first < kColumns; first += together) {
       Sum partial[at_once][together];
 #pragma unroll
       for (int part = 0; part < at_once; ++part)
 #pragma unroll
         for (int i = 0; i < together; ++i)
-          if (part < parts) partial[part][i] = slots[part * apart + PartialsMap<Config>::at(within, first + i)];
+          if (part < parts) partial[part][i] = slots[part * apart + PartialsMap<Config>::at(0, first + i)];
 #pragma unroll
       for (int i = 0; i < together; ++i) {
         Sum sum = partial[0][i];
 #pragma unroll
         for (int part = 1; part < at_once; ++part) sum = part < parts ? plus(sum, partial[part][i]) : sum;
-        if (last) warp_mma.set(first + i, convert<Accumulator>(sum));
-        else slots[PartialsMap<Config>::at(within, first + i)] = sum;
+        slots[PartialsMap<Config>::at(0, first + i)] = sum;
       }
     }
   }

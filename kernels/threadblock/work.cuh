@@ -23,13 +23,19 @@ struct KRange {
   // The part, and the number of its tile among those of all Ds.
   unsigned part, number;
 
+  // Of parts of so many k-tiles, the first `longer` of which have one more.
+  static __device__ __forceinline__ constexpr unsigned begin(unsigned part, unsigned tiles, unsigned longer) {
+    return part * tiles + (part < longer ? part : longer);
+  }
+  static __device__ __forceinline__ constexpr unsigned count(unsigned part, unsigned tiles, unsigned longer) { return tiles + (part < longer); }
+
   template <class Params>
   __device__ __forceinline__ unsigned k_begin(Params const& params) const {
-    return part * params.part_tiles + min(part, params.longer_parts);
+    return begin(part, params.part_tiles, params.longer_parts);
   }
   template <class Params>
   __device__ __forceinline__ unsigned k_count(Params const& params) const {
-    return params.part_tiles + (part < params.longer_parts);
+    return count(part, params.part_tiles, params.longer_parts);
   }
 };
 template <>
@@ -41,6 +47,16 @@ struct KRange<false> {
   template <class Params>
   __device__ __forceinline__ unsigned k_count(Params const& params) const {
     return params.tiles_k;
+  }
+};
+
+// The map (0, part) to the first k-tile of a part, and (1, part) to how many it has.
+template <int Tiles, int Parts>
+struct PartsOfK {
+  static constexpr int kRows = 2;
+  static constexpr int kColumns = Parts;
+  static __device__ constexpr unsigned at(int row, int part) {
+    return row == 0 ? KRange<true>::begin(part, Tiles / Parts, Tiles % Parts) : KRange<true>::count(part, Tiles / Parts, Tiles % Parts);
   }
 };
 

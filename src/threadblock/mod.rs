@@ -53,4 +53,4 @@ pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
 pub use thread_map::ThreadMap;
 #[doc(hidden)]
-pub use work::{ClusterTiles, PARTS_AT_ONCE, Unit, Units, Work, WorkKind, part_of_k, tickets_of};
+pub use work::{ClusterTiles, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, part_of_k, tickets_of};

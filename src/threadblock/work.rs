@@ -94,6 +94,30 @@ pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
     (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
 }
 
+/// (0, part) to the first k-tile of a part, and (1, part) to how many it has, of `tiles_k` in so many parts.
+#[derive(Clone, Copy, Debug)]
+pub struct PartsOfK {
+    /// K-tiles.
+    pub tiles_k: u32,
+    /// Parts.
+    pub parts: u32,
+}
+
+impl IndexMap for PartsOfK {
+    fn domain(&self) -> Coord {
+        at(2, self.parts)
+    }
+
+    fn codomain(&self) -> u32 {
+        self.tiles_k + 1
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (begin, count) = part_of_k(self.tiles_k, self.parts, point.column);
+        Some(if point.row == 0 { begin } else { count })
+    }
+}
+
 /// Parts of K whose partial accumulators one block adds at a time.
 pub const PARTS_AT_ONCE: u32 = 8;
 

@@ -28,9 +28,11 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     let filled = (m as f64 * n as f64) / (down as f64 * across as f64 * f64::from(tile.m) * f64::from(tile.n));
     let side_by_side = side_by_side(&explanation, machine);
     let slots = f64::from(side_by_side) * f64::from(machine.multiprocessors);
-    let waves = tiles / slots;
+    let parts = desc.split_k();
+    let waves = tiles * f64::from(parts) / slots;
     let busy = waves / waves.ceil();
     let products = if problem.batch == 1 { String::new() } else { format!(", {} products", problem.batch) };
+    let products = if parts == 1 { products } else { format!("{products}, each in {parts} parts of K") };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();
