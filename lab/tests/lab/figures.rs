@@ -121,7 +121,19 @@ fn the_suites_pages_are_those_of_their_lines() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance");
     let read =
         |suite: &str, extension: &str| std::fs::read_to_string(folder.join(suite).with_extension(extension)).expect("text");
-    for suite in ["f32_accurate", "f32_simt", "hopper", "hopper_layouts", "hopper_odd", "pending", "simt", "f16_simt", "batch"] {
+    for suite in [
+        "f32_accurate",
+        "f32_simt",
+        "hopper",
+        "hopper_layouts",
+        "hopper_odd",
+        "pending",
+        "simt",
+        "f16_simt",
+        "batch",
+        "small",
+        "simt_shapes",
+    ] {
         let page = read(suite, "md");
         let command = page.split('`').nth(1).expect("the command that made the page");
         assert_eq!(falchion_lab::bench::page::page(suite, command, &read_lines(&read(suite, "jsonl")).expect("lines")), page);
