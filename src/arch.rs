@@ -109,6 +109,17 @@ impl Machine {
         }
     }
 
+    /// Whether it has all that another one has: what fits that one, fits this.
+    pub const fn has_all_of(&self, other: &Self) -> bool {
+        self.sm >= other.sm
+            && self.shared_bytes_per_block >= other.shared_bytes_per_block
+            && self.shared_bytes_per_sm >= other.shared_bytes_per_sm
+            && self.registers_per_sm >= other.registers_per_sm
+            && self.threads_per_block >= other.threads_per_block
+            && self.threads_per_sm >= other.threads_per_sm
+            && self.blocks_per_sm >= other.blocks_per_sm
+    }
+
     /// Blocks that a multiprocessor holds at once, of so many threads, registers a thread and bytes of shared memory; 0 where it holds none. As the
     /// CUDA C++ Programming Guide's occupancy calculator counts: registers and shared memory are given out in whole pieces.
     pub const fn resident_blocks(&self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {

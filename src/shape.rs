@@ -28,6 +28,12 @@ impl Mnk {
     pub const fn new(m: u32, n: u32, k: u32) -> Self {
         Self { m, n, k }
     }
+
+    /// Tiles of M by N that cover a matrix of (m, n); of extents beyond 64 bits, the largest number.
+    pub const fn tiles_of(&self, (m, n): (usize, usize)) -> u64 {
+        let [down, across] = [m.div_ceil(at_least_one(self.m) as usize), n.div_ceil(at_least_one(self.n) as usize)];
+        (down as u64).saturating_mul(across as u64)
+    }
 }
 
 impl FromStr for Mnk {

@@ -1,6 +1,6 @@
 //! Where the partial accumulators of a call lie, whose K is cut into parts.
 
-use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT};
+use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
     desc::GemmDesc,
     numeric::{ElementKind, sum_of},
@@ -21,21 +21,26 @@ pub struct Partials {
 }
 
 impl Partials {
-    /// Those of a problem, as the kernel sees it; of none bytes without split-K, and where D has no element. Of sizes that a call is refused for, there
-    /// may be the largest number of bytes.
-    pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
-        let (tile, parts) = (desc.threadblock(), u64::from(desc.split_k()));
-        let across = |extent: usize, tile: u32| extent.div_ceil(tile.max(1) as usize) as u64;
-        let tiles = across(problem.m, tile.m).saturating_mul(across(problem.n, tile.n)).saturating_mul(problem.batch as u64);
-        let tiles = if parts > 1 { tiles } else { 0 };
+    /// Those of a batch of Ds of (m, n), as the kernel sees them; of none bytes without split-K, and where D has no element. Of sizes that a call is
+    /// refused for, there may be the largest number of bytes.
+    pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
+        Self::of_parts(desc, desc.split_k(), extents, batch)
+    }
+
+    /// The same of another number of parts than the description's.
+    pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
+        let (tile, tickets) = (desc.threadblock(), tickets_of(parts));
+        let parts = u64::from(parts);
+        let tiles = if parts > 1 { tile.tiles_of(extents).saturating_mul(batch as u64) } else { 0 };
         let slot = sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
         let whole = |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         let slots = whole(tiles.saturating_mul(parts).saturating_mul(slot));
-        Self {
-            first: 0,
-            slots,
-            tickets: whole(ElementKind::I32.matrix_bytes(tiles.saturating_mul(u64::from(tickets_of(desc.split_k()))))),
-        }
+        Self { first: 0, slots, tickets: whole(ElementKind::I32.matrix_bytes(tiles.saturating_mul(u64::from(tickets)))) }
+    }
+
+    /// Bytes of a workspace for them alone, which is enough wherever it begins.
+    pub(crate) const fn workspace_bytes(&self) -> u64 {
+        wherever_it_begins(self.bytes())
     }
 
     /// All bytes.

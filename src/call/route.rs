@@ -104,7 +104,7 @@ impl Routes {
         let [a, b] = OperandKind::BOTH.map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
-        let partials = Partials::of(desc, problem).from(a.bytes.saturating_add(b.bytes));
+        let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).from(a.bytes.saturating_add(b.bytes));
         Self { a, b: Way { offset, ..b }, partials }
     }
 
@@ -132,11 +132,13 @@ impl Routes {
 
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
     pub const fn workspace_bytes(&self) -> u64 {
-        match self.partials.first.saturating_add(self.partials.bytes()) {
-            0 => 0,
-            bytes => bytes.saturating_add(WORKSPACE_ALIGNMENT),
-        }
+        wherever_it_begins(self.partials.first.saturating_add(self.partials.bytes()))
     }
+}
+
+/// Bytes of a workspace that has so many from a multiple of [`WORKSPACE_ALIGNMENT`] on, wherever it begins; 0 for none.
+pub(super) const fn wherever_it_begins(bytes: u64) -> u64 {
+    if bytes == 0 { 0 } else { bytes.saturating_add(WORKSPACE_ALIGNMENT) }
 }
 
 impl Way {

@@ -31,7 +31,8 @@ struct Prepared {
     desc: GemmDesc,
     plan: Arc<dyn Plan>,
     geometry: Geometry,
-    loaded: Loaded,
+    /// Shared by those of all numbers of parts of K.
+    loaded: Arc<Loaded>,
     /// Clusters that the device holds at once, of a persistent kernel.
     resident: u32,
 }
@@ -57,6 +58,9 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
+        if desc.compiled() != *desc {
+            return Self::prepare(context, &desc.compiled())?.of(context, desc);
+        }
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         PassDesc::before(desc).iter().try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
         let plan = desc.plan()?;
@@ -89,7 +93,14 @@ impl CudaKernel {
         } else {
             1
         };
-        Ok(Self(Arc::new(Prepared { desc: *desc, plan: plan.clone(), geometry, resident, loaded })))
+        Ok(Self(Arc::new(Prepared { desc: *desc, plan: plan.clone(), geometry, resident, loaded: Arc::new(loaded) })))
+    }
+
+    /// The same kernel for a description that is compiled to the same.
+    fn of(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
+        let Prepared { geometry, ref loaded, resident, .. } = *self.0;
+        let prepared = Prepared { desc: *desc, plan: desc.plan()?, geometry, loaded: loaded.clone(), resident };
+        Ok(KNOWN.keep(context, desc, Self(Arc::new(prepared))))
     }
 
     /// The description.
@@ -162,6 +173,10 @@ impl CudaKernel {
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
     pub(crate) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
-        KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc))
+        match KNOWN.get(stream.context(), desc) {
+            Some(kernel) => Ok(kernel),
+            None if desc.compiled() != *desc => Self::for_run(stream, &desc.compiled())?.of(stream.context(), desc),
+            None => KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc)),
+        }
     }
 }

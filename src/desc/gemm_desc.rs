@@ -144,6 +144,19 @@ impl GemmDesc {
         }
     }
 
+    /// The same with K in so many parts, where its family cuts K.
+    #[must_use]
+    pub const fn cut(self, parts: u32) -> Self {
+        self.pinned(Pins { split_k: Some(parts), ..Pins::NONE })
+    }
+
+    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's.
+    #[cfg(feature = "cuda")]
+    #[must_use]
+    pub(crate) const fn compiled(self) -> Self {
+        if self.split_k() > 2 { self.cut(2) } else { self }
+    }
+
     /// Elements in one access, of A, of B, and of C and D.
     pub const fn alignments(&self) -> [u32; 3] {
         knob_of!(self, knobs => [knobs.align_a, knobs.align_b, knobs.align_c])

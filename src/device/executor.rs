@@ -5,6 +5,7 @@ use crate::{
     call::{Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View, check_types},
     desc::GemmDesc,
     error::Error,
+    family::ProblemSize,
     host::{Mode, run_on_host},
     layout::Orders,
     numeric::{Combined, ElementKind},
@@ -69,6 +70,17 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             scalars: self.scalars,
             workspace: None,
         }
+    }
+
+    /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands may be transposed to it, it is theirs.
+    pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
+        let workspace = if self.strides[..2] == [None; 2] { workspace } else { 0 };
+        ProblemSize { extents: self.extents, batch: self.batch, workspace }
+    }
+
+    /// Bytes of the workspace that is given.
+    pub(crate) fn workspace_given(&self) -> u64 {
+        self.workspace.as_ref().map_or(0, |workspace| S::length_mut(workspace) as u64)
     }
 
     /// What orders the call's work.

@@ -9,7 +9,7 @@ use crate::{
     desc::{Auto, Class, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
     error::Error,
-    family::{Completions, resolve},
+    family::{Completions, ProblemSize, resolve},
     layout::Layout,
     numeric::{Combined, Element},
     refusal::{Refusal, Unresolved},
@@ -164,8 +164,9 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::OPERATION.can_implement(arguments)
     }
 
-    /// Bytes of the [workspace](Arguments::workspace) that the product takes: 0 on the host, and where every operand is read where it
-    /// lies. [`Route`](crate::refusal::Route) says which are not.
+    /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time: 0 on the host, and where every operand is read where
+    /// it lies and no sum is cut into parts. With less, K is in fewer parts or whole; an operand that is not read where it lies is refused, and
+    /// [`Route`](crate::refusal::Route) says which are not.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -194,10 +195,10 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::OPERATION.run(arguments)
     }
 
-    /// The description that a batch of so many products of (m, n, k) runs with on a machine: of those that complete what is pinned, the one that
-    /// should take the least time, by the model of `src/family/extents.rs`.
-    pub fn desc_for(extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
-        Self::OPERATION.desc_for(extents, batch, machine)
+    /// The description that a problem runs with on a machine: of those that complete what is pinned, with as many parts of K as the workspace has
+    /// room for, the one that should take the least time, by the model of `src/family/extents.rs`.
+    pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
+        Self::OPERATION.desc_for(size, machine)
     }
 }
 

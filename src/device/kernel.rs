@@ -8,6 +8,7 @@ use crate::{
     cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, known_machine, machine_of, report::Report, transpose},
     desc::{Config, GemmDesc},
     error::Error,
+    family::ProblemSize,
     layout::Layout,
     numeric::Element,
     pass::transpose::{Choice, Combine},
@@ -43,8 +44,8 @@ const MANY: usize = 2;
 /// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or a [`GemmOperation`] make. `Clone + Send + Sync`; clones
 /// share the kernels.
 ///
-/// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen; every call of the kind that was prepared takes
-/// the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a single product one of those that were prepared.
+/// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen, and one more for all numbers of parts of K;
+/// every call of the kind that was prepared takes the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a single product one of those that were prepared.
 pub struct Kernel<G> {
     prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
@@ -76,13 +77,17 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> 
 impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
 
 impl<G> Kernel<G> {
-    /// The kernel of a batch of products of (m, n, k). The first stands in for one that the device does not take.
-    fn of(&self, extents: (usize, usize, usize), batch: usize) -> &CudaKernel {
+    /// The kernel of a problem, and the description that it runs with. The first stands in for one that the device does not take.
+    fn of(&self, size: &ProblemSize) -> (&CudaKernel, GemmDesc) {
         let PreparedKernels { kernels, operation, machine, products } = &*self.prepared;
-        let chosen = |desc: GemmDesc| kernels.iter().find(|kernel| *kernel.desc() == desc);
-        match &**kernels {
-            [only] => only,
-            several => chosen(operation.desc_for(extents, batch, machine).for_batch(*products)).unwrap_or(&several[0]),
+        if let [only] = &**kernels {
+            return (only, *only.desc());
+        }
+        let chosen = operation.desc_for(size, machine).for_batch(*products);
+        let compiled = chosen.compiled().family;
+        match kernels.iter().find(|kernel| kernel.desc().compiled().family == compiled) {
+            Some(kernel) => (kernel, chosen),
+            None => (&kernels[0], *kernels[0].desc()),
         }
     }
 
@@ -112,9 +117,9 @@ impl<G> Kernel<G> {
     where
         G: Operator<A, B, C>,
     {
-        let desc = self.of(arguments.extents, arguments.batch).desc();
+        let (_, desc) = self.of(&arguments.size(u64::MAX));
         arguments.check_types(desc.user_types())?;
-        Cuda::workspace_size(desc, arguments.problem(desc.orders()).at(arguments.addresses(&arguments.queue())))
+        Cuda::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&arguments.queue())))
     }
 
     /// Enqueues the product on D's stream.
@@ -143,9 +148,10 @@ impl<G> Kernel<G> {
     where
         G: Operator<A, B, C>,
     {
-        let kernel = self.of(arguments.extents, arguments.batch);
-        arguments.check_types(kernel.desc().user_types())?;
-        kernel.run(stream, arguments.call(kernel.desc().orders(), stream))
+        let (kernel, desc) = self.of(&arguments.size(arguments.workspace_given()));
+        arguments.check_types(desc.user_types())?;
+        let call = arguments.call(desc.orders(), stream);
+        if *kernel.desc() == desc { kernel.run(stream, call) } else { CudaKernel::for_run(stream, &desc)?.run(stream, call) }
     }
 }
 
@@ -190,8 +196,8 @@ impl GemmOperation {
 
     fn prepared<G>(&self, context: &Arc<CudaContext>, products: usize) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
-        let mut kernels = vec![CudaKernel::prepare(context, &self.desc().for_batch(products))?];
-        for desc in self.descs()[1..].iter().filter(|desc| desc.check_on(&machine).is_ok()) {
+        let mut kernels = Vec::new();
+        for desc in self.kernels().filter(|desc| *desc == self.desc() || desc.check_on(&machine).is_ok()) {
             kernels.push(CudaKernel::prepare(context, &desc.for_batch(products))?);
         }
         Ok(Kernel { prepared: Arc::new(PreparedKernels { kernels, operation: *self, machine, products }), _gemm: PhantomData })

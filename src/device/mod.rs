@@ -11,7 +11,7 @@ pub mod transpose;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space, Writable},
-    family::{Explanation, Request},
+    family::{Explanation, ProblemSize, Request},
     pass::transpose::TransposeArguments,
 };
 pub use executor::Executor;

@@ -6,7 +6,7 @@ use crate::{
     call::{Arguments, MatrixElements},
     desc::GemmDesc,
     error::Error,
-    family::{Completions, Request},
+    family::{Completions, ProblemSize, Request},
     layout::MatrixType,
     refusal::Refusal,
 };
@@ -98,15 +98,16 @@ impl GemmOperation {
         self.completions.first()
     }
 
-    /// The description that a batch of so many products of (m, n, k) runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
-    pub fn desc_for(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
-        self.completions.choose(extents, batch, machine)
+    /// The description that a problem runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
+    pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
+        self.completions.choose(size, machine)
     }
 
-    /// The descriptions that a problem chooses among, [`desc`](Self::desc) first.
+    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first.
     #[cfg(feature = "cuda")]
-    pub(super) const fn descs(&self) -> &[GemmDesc] {
-        self.completions.all()
+    pub(super) fn kernels(&self) -> impl Iterator<Item = GemmDesc> {
+        let all = || self.completions.all().iter().copied();
+        all().chain(all().filter(|_| self.completions.cuts_k()).map(|desc| desc.cut(2)))
     }
 
     /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.
@@ -131,7 +132,7 @@ impl GemmOperation {
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<u64, Refusal> {
         let queue = arguments.queue();
-        let desc = self.desc_of(&queue, arguments);
+        let desc = self.desc_of::<S>(&queue, &arguments.size(u64::MAX));
         arguments.check_types(desc.user_types())?;
         S::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&queue)))
     }
@@ -146,19 +147,15 @@ impl GemmOperation {
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let queue = arguments.queue();
-        let desc = self.desc_of(&queue, &arguments);
+        let desc = self.desc_of::<S>(&queue, &arguments.size(arguments.workspace_given()));
         arguments.check_types(desc.user_types())?;
         S::execute(&desc, &queue, arguments.call(desc.orders(), &queue))
     }
 
-    /// The description that these arguments run with.
-    fn desc_of<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
-        &self,
-        queue: &S::Queue,
-        arguments: &Arguments<'_, S, A, B, C>,
-    ) -> GemmDesc {
+    /// The description that a problem runs with where the queue's work is done.
+    fn desc_of<S: Executor>(&self, queue: &S::Queue, size: &ProblemSize) -> GemmDesc {
         match S::machine(queue) {
-            Some(machine) => self.desc_for(arguments.extents, arguments.batch, &machine),
+            Some(machine) => self.desc_for(size, &machine),
             None => self.desc(),
         }
     }

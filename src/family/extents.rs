@@ -1,11 +1,12 @@
-//! Which of a row's configurations a problem takes: one that transposes the fewest operands first, and of those the one that should take the
-//! least time, by a model of the busiest multiprocessor.
+//! Which of a row's configurations a problem takes, and into how many parts of K it is cut: one that transposes the fewest operands first, and of those
+//! the one that should take the least time, by a model of the busiest multiprocessor.
 //!
-//! A multiprocessor works on as many tiles at once as blocks fit on it, and on the rest in waves:
+//! A multiprocessor works on as many units at once as blocks fit on it, and on the rest in waves:
 //!
 //! ```text
-//! cost  = K * (load * each + waves * latency) + exposed * hidden_by_nothing
-//! load  = ceil(tiles / multiprocessors)        waves = ceil(load / resident blocks)        tiles: of all products of a batch
+//! cost  = depth * (load * each + waves * latency) + exposed * hidden_by_nothing + exchange
+//! load  = ceil(units / multiprocessors)     waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
+//! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added, of parts alone
 //! ```
 //!
 //! | | tensor cores of Hopper | CUDA cores |
@@ -13,70 +14,186 @@
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
 //! | `hidden_by_nothing` | `2900 m n`, once under ping-pong, else for each tile | `32 m n` for each tile |
+//! | `begun`, clearing tickets and drawing them | | 1,200,000 |
+//! | `stored`, a unit's accumulators to its slot | | `4900 a` for threads that hold `a` accumulators |
+//! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
+//!
+//! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
 //! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 9000 come from the problems and tiles of
 //! `docs/performance/explore/small_tiles_simt.jsonl`: of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
-//! (1024 cubed). On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
+//! (1024 cubed); and those of parts from `split_k_simt.jsonl` there, whose times the model has
+//! within 17 hundredths, at 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
 //! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192.
 
-use crate::{arch::Machine, desc::GemmDesc, family::Completions, operand::Axis};
+use crate::{
+    arch::Machine,
+    call::Partials,
+    desc::GemmDesc,
+    family::{Completions, ProblemSize},
+    numeric::MOST_PARTS,
+    operand::Axis,
+    shape::at_least_one,
+    threadblock::PARTS_AT_ONCE,
+};
 
 impl Completions {
-    /// The one that a batch of so many products of (m, n, k), rows and columns of D as the user has them, costs the least with on `machine`. Of
-    /// equals, the first. What is invalid there does not count.
-    pub(crate) fn choose(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> GemmDesc {
-        let [first, others @ ..] = self.all() else { return self.first() };
-        // All of them have been checked for the architecture's own machine.
-        let reference = first.class.arch.machine();
-        let legal = Machine { multiprocessors: machine.multiprocessors, ..reference } == *machine;
-        let others = others.iter().filter(|other| legal || other.check_on(machine).is_ok());
-        *std::iter::once(first).chain(others).min_by_key(|desc| desc.predicted(extents, batch, machine)).unwrap_or(first)
+    /// The one that a problem costs the least with on `machine`, rows and columns of D as the user has them. Of equals, the first. What is invalid
+    /// there does not count.
+    pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
+        let (all, cuts_k) = (self.all(), self.cuts_k());
+        let first = &all[0];
+        if let ([only], false) = (all, cuts_k) {
+            return *only;
+        }
+        // All of them have been checked for the smallest machine of their architecture.
+        let larger = machine.has_all_of(&first.class.arch.machine());
+        // By number: descriptions are large.
+        let legal = (0..all.len()).filter(|&i| larger || i == 0 || all[i].check_on(machine).is_ok());
+        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
+        match legal.map(cheapest).min_by_key(|((cost, _), _)| *cost) {
+            Some(((_, parts), i)) if parts != all[i].split_k() => all[i].cut(parts),
+            Some((_, i)) => all[i],
+            None => *first,
+        }
     }
 }
 
 /// What the model has to know of a description.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
-    pub transposed: usize,
+    pub transposed: u32,
     /// Time of one step along K of one tile, in products.
     pub each: u64,
     /// Time of one step that no resident block fills, in products.
     pub latency: u64,
-    /// Blocks that share a multiprocessor; one where they are persistent.
-    pub resident: u32,
+    /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
+    pub block: Option<BlockResources>,
     /// Time of a tile's begin and end, in products.
     pub not_hidden: u64,
     /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
     pub pingpong: bool,
+    /// What parts of K cost beside.
+    pub exchange: Exchange,
+}
+
+/// What a block takes of a multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockResources {
+    pub threads: u32,
+    /// Of a thread.
+    pub registers: u32,
+    pub shared_bytes: u32,
+}
+
+impl Features {
+    /// Blocks that share a multiprocessor.
+    const fn resident(&self, machine: &Machine) -> u32 {
+        match self.block {
+            Some(BlockResources { threads, registers, shared_bytes }) => {
+                at_least_one(machine.resident_blocks(threads, registers, shared_bytes))
+            }
+            None => 1,
+        }
+    }
+}
+
+/// What it takes to add parts of K, in products.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    /// Clearing tickets, and drawing them.
+    pub begun: u64,
+    /// A tile's accumulators, to a slot.
+    pub stored: u64,
+    /// Adding the slots of a level.
+    pub added: u64,
+}
+
+impl Exchange {
+    /// That of kernels whose K is whole.
+    pub const NONE: Self = Self { begun: 0, stored: 0, added: 0 };
+
+    /// Time of so many parts, where a multiprocessor has `load` units.
+    fn cost(&self, mut parts: u32, load: u128) -> u128 {
+        let mut levels = 0;
+        while parts > 1 {
+            levels += 1;
+            parts = parts.div_ceil(PARTS_AT_ONCE);
+        }
+        match levels {
+            0 => 0,
+            _ => u128::from(self.begun) + load.saturating_mul(self.stored.into()) + u128::from(levels * self.added),
+        }
+    }
 }
 
 impl GemmDesc {
     /// What the choice among descriptions compares: operands that are transposed first, and then time, in a unit that is the same for all descriptions
     /// of a problem.
     #[doc(hidden)]
-    pub fn predicted(&self, extents: (usize, usize, usize), batch: usize, machine: &Machine) -> (usize, u128) {
-        let features = self.features(machine);
-        (features.transposed, self.cost(&features, extents, batch, machine))
+    pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
+        let features = self.features();
+        (features.transposed, self.cost(&features, (features.resident(machine), self.split_k()), size, machine))
     }
 
-    /// Time, in products.
-    fn cost(&self, features: &Features, (m, n, k): (usize, usize, usize), batch: usize, machine: &Machine) -> u128 {
+    /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut.
+    fn cheapest_parts(&self, features: &Features, cuts_k: bool, size: &ProblemSize, machine: &Machine) -> ((u32, u128), u32) {
+        let resident = features.resident(machine);
+        let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
+        let mut best = cost(self.split_k());
+        if !cuts_k {
+            return best;
+        }
+        let (extents, k) = self.extents(size);
+        let tile = self.threadblock();
+        let tiles = tile.tiles_of(extents).saturating_mul(size.batch as u64).max(1);
+        let most = (k.div_ceil(tile.k.max(1) as usize) as u64).min(MOST_PARTS.into());
+        for blocks in 1..=u64::from(resident) {
+            let parts = (blocks * u64::from(machine.multiprocessors) / tiles).min(most) as u32;
+            if parts < 2 || parts == best.1 {
+                continue;
+            }
+            let cut = cost(parts);
+            let partials = || Partials::of_parts(self, parts, extents, size.batch);
+            if cut.0 < best.0 && partials().workspace_bytes() <= size.workspace {
+                best = cut;
+            }
+        }
+        best
+    }
+
+    /// M and N, and K, of a problem as the kernel sees it.
+    fn extents(&self, size: &ProblemSize) -> ((usize, usize), usize) {
+        let (m, n, k) = size.extents;
         let extent = |axis: Axis| match axis.framed(self.frame) {
             Axis::M => m,
             Axis::N => n,
             Axis::K => k,
         };
-        let (m, n) = (extent(Axis::M), extent(Axis::N));
+        ((extent(Axis::M), extent(Axis::N)), k)
+    }
+
+    /// Time, in products, where so many blocks share a multiprocessor, of so many parts of K.
+    fn cost(&self, features: &Features, (resident, parts): (u32, u32), size: &ProblemSize, machine: &Machine) -> u128 {
+        let ((m, n), k) = self.extents(size);
         let tile = self.threadblock();
-        let tiles = m.div_ceil(tile.m.max(1) as usize) as u128 * n.div_ceil(tile.n.max(1) as usize) as u128;
-        let load = tiles.saturating_mul(batch as u128).div_ceil(u128::from(machine.multiprocessors.max(1)));
-        let waves = load.div_ceil(u128::from(features.resident.max(1)));
+        let depth = match parts {
+            0 | 1 => k as u128,
+            _ => (k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as u128).saturating_mul(tile.k.into()),
+        };
+        // A division of 128 bits would take longer than all else.
+        let units = tile.tiles_of((m, n)).saturating_mul(size.batch as u64).saturating_mul(parts.into());
+        let load = units.div_ceil(machine.multiprocessors.max(1).into());
+        let waves = u128::from(load.div_ceil(resident.into()));
+        let load = u128::from(load);
         // Of extents beyond 64 bits the largest number is the cost.
         let step = load.saturating_mul(features.each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
         let exposed = if features.pingpong { 1 } else { load };
-        step.saturating_mul(k as u128).saturating_add(exposed.saturating_mul(features.not_hidden.into()))
+        let tiles = step.saturating_mul(depth).saturating_add(exposed.saturating_mul(features.not_hidden.into()));
+        tiles.saturating_add(features.exchange.cost(parts, load))
     }
 }
 
@@ -84,6 +201,7 @@ impl GemmDesc {
 mod tests {
     use crate::{
         arch::{ArchKind, OpKind},
+        call::Partials,
         desc::{GemmDesc, PromotionKind},
         family::{ProblemSize, Request},
         layout::{MatrixType, Order},
@@ -108,7 +226,7 @@ mod tests {
         let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
         let (op, knobs) = (Some(OpKind::TensorOp), knobs.into_iter().collect());
         let request = Request { a, b, c, op, knobs, ..Request::default() };
-        request.resolve_for(ArchKind::Sm90, ProblemSize { extents, batch: 1 }, None).expect("a row").desc
+        request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc
     }
 
     fn from_registers(desc: &GemmDesc) -> bool {
@@ -156,8 +274,35 @@ mod tests {
         let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
         for (size, wanted) in [(256, 32), (512, 32), (768, 32), (1024, 64), (1536, 64), (2048, 256), (3000, 128), (4096, 256)] {
             let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), ..Request::default() };
-            let desc = request.resolve_for(ArchKind::Sm90, ProblemSize { extents: (size, size, size), batch: 1 }, None);
+            let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of((size, size, size)), None);
             assert_eq!(desc.expect("a row").desc.threadblock().m, wanted, "{size}");
+        }
+    }
+
+    /// Few tiles and a deep K: as many parts as fill the multiprocessors. Where tiles
+    /// fill them, where the workspace has no room, and where the user says how many, K is not cut.
+    #[test]
+    fn a_deep_k_is_cut_where_the_workspace_has_room() {
+        let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+        let taken = |knobs: &[(&str, &str)], size: ProblemSize| {
+            let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+            let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), knobs, ..Request::default() };
+            request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
+        };
+        let parts = |extents| taken(&[], ProblemSize::of(extents)).split_k();
+        assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(parts), [256, 16, 33]);
+        assert_eq!([(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts), [1; 4]);
+        for extents in [(64, 64, 65536), (512, 512, 32768), (64, 4096, 4096), (100, 60, 70_000)] {
+            let best = taken(&[], ProblemSize::of(extents));
+            let bytes = Partials::of(&best, (extents.0, extents.1), 1).workspace_bytes();
+            assert!(best.split_k() > 1 && bytes > 0, "{extents:?}");
+            let within = |workspace| taken(&[], ProblemSize { workspace, ..ProblemSize::of(extents) });
+            assert_eq!((within(bytes), within(0).split_k()), (best, 1));
+            let less = within(bytes - 1);
+            assert!(Partials::of(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes, "{extents:?}");
+            for pinned in ["1", "3"] {
+                assert_eq!(taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(), pinned);
+            }
         }
     }
 
@@ -167,7 +312,7 @@ mod tests {
         let chosen = |batch| {
             let [a, b, c] =
                 [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
-            let (op, size) = (Some(OpKind::TensorOp), ProblemSize { extents: (128, 1056, 4096), batch });
+            let (op, size) = (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
             let request = Request { a, b, c, op, ..Request::default() };
             request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
         };
@@ -188,10 +333,7 @@ mod tests {
             for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
                 let desc = taken(kind, orders, false, square);
                 assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
-                assert!(
-                    from_registers(&desc) && desc.features(&ArchKind::Sm90.machine()).transposed == transposed,
-                    "{kind} {orders:?}"
-                );
+                assert!(from_registers(&desc) && desc.features().transposed == transposed, "{kind} {orders:?}");
             }
         }
         assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));

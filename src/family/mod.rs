@@ -118,8 +118,8 @@ impl GemmDesc {
     }
 
     /// What a cost model has to know of it.
-    fn features(&self, machine: &Machine) -> Features {
-        asked!(self, desc => desc.features(machine))
+    const fn features(&self) -> Features {
+        asked!(self, desc => desc.features())
     }
 
     /// What its family makes of it, which is kept with its kernel.

@@ -41,6 +41,15 @@ pub struct ProblemSize {
     pub extents: (usize, usize, usize),
     /// Products of these extents.
     pub batch: usize,
+    /// Bytes of the workspace, in which a sum may lie that is cut into parts.
+    pub workspace: u64,
+}
+
+impl ProblemSize {
+    /// One product of (m, n, k), with a workspace as large as is asked for.
+    pub const fn of(extents: (usize, usize, usize)) -> Self {
+        Self { extents, batch: 1, workspace: u64::MAX }
+    }
 }
 
 /// Where a knob's value came from.
@@ -114,7 +123,7 @@ impl Request {
     pub fn resolve_for(&self, newest: ArchKind, size: ProblemSize, machine: Option<&Machine>) -> Result<Resolved, Error> {
         self.chosen(newest, |completions| {
             let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
-            completions.choose(size.extents, size.batch, &machine)
+            completions.choose(&size, &machine)
         })
     }
 

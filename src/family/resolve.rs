@@ -3,7 +3,7 @@
 //! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
 //! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::default_gemm_configuration::rows;
+use super::{default_gemm_configuration::rows, extents::Features};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
@@ -23,23 +23,43 @@ const MOST_CONFIGURATIONS: usize = 8;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completions {
     descs: [GemmDesc; MOST_CONFIGURATIONS],
+    /// Of each.
+    features: [Features; MOST_CONFIGURATIONS],
     count: usize,
+    cuts_k: bool,
 }
 
 impl Completions {
     pub(crate) const fn of(first: GemmDesc) -> Self {
-        Self { descs: [first; MOST_CONFIGURATIONS], count: 1 }
+        let features = first.features();
+        Self { descs: [first; MOST_CONFIGURATIONS], features: [features; MOST_CONFIGURATIONS], count: 1, cuts_k: false }
     }
 
     const fn and(mut self, other: GemmDesc) -> Self {
         self.descs[self.count] = other;
+        self.features[self.count] = other.features();
         self.count += 1;
         self
+    }
+
+    /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
+    const fn cut_unless(self, pins: &Pins) -> Self {
+        Self { cuts_k: pins.split_k.is_none() && self.descs[0].family.pins().split_k.is_some(), ..self }
+    }
+
+    /// Whether a problem chooses into how many parts K is cut.
+    pub(crate) const fn cuts_k(&self) -> bool {
+        self.cuts_k
     }
 
     /// What the types alone stand for.
     pub(crate) const fn first(&self) -> GemmDesc {
         self.descs[0]
+    }
+
+    /// What the model of time knows of each.
+    pub(super) const fn features(&self) -> &[Features] {
+        self.features.split_at(self.count).0
     }
 
     /// What a problem may choose among, the first first.
@@ -82,9 +102,9 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         i += 1;
     }
     if let Some(found) = found {
-        return Ok(found);
+        return Ok(found.cut_unless(&pins));
     }
-    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))))
+    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))).cut_unless(&pins))
 }
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.

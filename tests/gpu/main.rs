@@ -13,6 +13,7 @@ mod f32_accurate;
 mod ladder;
 mod nodes;
 mod operations;
+mod prepared;
 mod repack;
 mod ring;
 mod run;

@@ -10,7 +10,7 @@ use std::{
 type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;
 
-fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
+pub fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = context.new_stream().expect("a stream");
     (context, stream)
@@ -103,67 +103,6 @@ fn a_captured_run_replays() {
     }
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));
-}
-
-/// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes for any extents is captured.
-#[test]
-#[ignore = "needs an NVIDIA GPU of Hopper"]
-fn prepare_makes_every_kernel_that_run_may_take() {
-    let (context, _) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let problems = [(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
-    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| Hopper::desc_for(extents, 1, &machine)).collect();
-    assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
-    let kernel = Hopper::new().prepare(&context).unwrap();
-    // SAFETY: the slices are used on one stream.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
-    unsafe {
-        context.disable_event_tracking();
-    }
-    let stream = context.new_stream().unwrap();
-    for extents @ (m, n, k) in problems {
-        let (a, b) = (stream.alloc_zeros(m * k).unwrap(), stream.alloc_zeros(k * n).unwrap());
-        let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
-        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
-        let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d));
-        let by_type = Hopper::new().run(Arguments::new(extents, &a, &b, &mut d));
-        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-        drop(stream.end_capture(flags).unwrap());
-        assert!(by_kernel.is_ok() && by_type.is_ok(), "{extents:?}: {by_kernel:?} {by_type:?}");
-    }
-}
-
-/// The same of batches and `prepare_batched`, whose kernel takes a single product, too.
-#[test]
-#[ignore = "needs an NVIDIA GPU of Hopper"]
-fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
-    let (context, _) = device();
-    let machine = falchion::cuda::machine_of(&context).unwrap();
-    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let batches = [(64, (512, 512, 512)), (2, (4096, 2112, 7168)), (256, (128, 128, 128)), (1, (4096, 4096, 4096))];
-    let chosen = |&(batch, extents): &(usize, _)| Hopper::desc_for(extents, batch, &machine);
-    let distinct: std::collections::HashSet<_> = batches.iter().map(chosen).collect();
-    assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");
-    let kernel = Hopper::new().prepare_batched(&context).unwrap();
-    assert_eq!(*kernel.desc(), Hopper::DESC.for_batch(2));
-    // SAFETY: the slices are used on one stream.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise")]
-    unsafe {
-        context.disable_event_tracking();
-    }
-    let stream = context.new_stream().unwrap();
-    for (batch, extents @ (m, n, k)) in batches {
-        let (a, b) = (stream.alloc_zeros(batch * m * k).unwrap(), stream.alloc_zeros(batch * k * n).unwrap());
-        let mut d = stream.alloc_zeros::<f32>(batch * m * n).unwrap();
-        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
-        let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d).batch(batch));
-        // One product is another kernel's, of `prepare`.
-        let by_type = if batch == 1 { Ok(()) } else { Hopper::new().run(Arguments::new(extents, &a, &b, &mut d).batch(batch)) };
-        let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
-        drop(stream.end_capture(flags).unwrap());
-        assert!(by_kernel.is_ok() && by_type.is_ok(), "{batch} of {extents:?}: {by_kernel:?} {by_type:?}");
-    }
 }
 
 /// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made does, and replays.
@@ -276,7 +215,12 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
     let (a, b) = (noise(m * k, 1), noise(k * n, 2));
     let (a_device, b_device) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
     stream.synchronize().unwrap();
-    let want = product((m, n, k), &a, &b);
+    // Which is near the product: sums of warps that divide K among them are not the sum in its order.
+    let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
+    kernel.run(Arguments::new((m, n, k), &a_device, &b_device, &mut d)).unwrap();
+    let want = stream.clone_dtoh(&d).unwrap();
+    let near = product((m, n, k), &a, &b);
+    assert!(want.iter().zip(near).all(|(x, y)| (x - y).abs() <= k as f32 * k as f32 * f32::EPSILON / 4.0));
     std::thread::scope(|scope| {
         for thread in 0..16 {
             let (kernel, stream, a, b, want) = (&kernel, &streams[thread % 8], &a_device, &b_device, &want);

@@ -4,7 +4,7 @@ use crate::harness::random::Random;
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
-    device::Request,
+    device::{ProblemSize, Request},
     layout::Order,
     numeric::{Combined, Element, ElementKind},
     prelude::*,
@@ -32,7 +32,8 @@ macro_rules! the_same {
             for arch in [ArchKind::Sm80, ArchKind::Sm90] {
                 for extents in [(64, 64, 64), (4096, 2112, 7168), (8192, 8192, 8192)] {
                     let machine = arch.machine();
-                    assert_eq!(operation.desc_for(extents, 3, &machine), Typed::desc_for(extents, 3, &machine));
+                    let size = ProblemSize { batch: 3, ..ProblemSize::of(extents) };
+                    assert_eq!(operation.desc_for(&size, &machine), Typed::desc_for(&size, &machine));
                 }
             }
         })*

@@ -8,6 +8,7 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
     desc::{FamilyDesc, GemmDesc, Pins},
+    device::ProblemSize,
     internals::schedule::ScheduleKind,
     numeric::ElementKind,
     prelude::*,
@@ -204,15 +205,21 @@ fn any_numbers_end_in_a_sentence() {
 fn choosing_costs_less_than_a_microsecond() {
     type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
     let machine = ArchKind::Sm90.machine();
-    type Chosen = fn((usize, usize, usize), usize, &Machine) -> GemmDesc;
+    type OnCudaCores = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Chosen = fn(&ProblemSize, &Machine) -> GemmDesc;
     let cost = |chosen: Chosen, new: usize| {
         let began = Instant::now();
-        let stages: u64 =
-            (0..100_000).map(|i| u64::from(chosen(black_box((1000 + new * i, 2112, 7168)), 1, &machine).stages())).sum();
+        let stages: u64 = (0..100_000)
+            .map(|i| u64::from(chosen(&ProblemSize::of(black_box((1000 + new * i, 2112, 7168))), &machine).stages()))
+            .sum();
         assert!(stages > 0);
         began.elapsed().as_secs_f64() * 10.0
     };
-    let choices: [(_, Chosen); 2] = [("bf16, of 3", Of::<Bf16, Bf16>::desc_for), ("e4m3, of 5", Of::<E4m3, Bf16>::desc_for)];
+    let choices: [(_, Chosen); 3] = [
+        ("bf16", Of::<Bf16, Bf16>::desc_for),
+        ("e4m3", Of::<E4m3, Bf16>::desc_for),
+        ("f32 on CUDA cores", OnCudaCores::desc_for),
+    ];
     for (name, chosen) in choices {
         let [new, repeated] = [1, 0].map(|new| cost(chosen, new));
         println!("{name}: {new:.2} us for a new problem, {repeated:.2} us for the same again");

@@ -4,6 +4,7 @@ use super::{ExploreArgs, object};
 use crate::{failure::Failure, print};
 use falchion::{
     desc::{GemmDesc, Pins},
+    device::ProblemSize,
     shape::Mnk,
 };
 use falchion_lab::bench::measure::configuration;
@@ -84,9 +85,9 @@ fn name(desc: &GemmDesc) -> String {
 
 /// The kernels that should take the least time, and that time over the first one's.
 fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
-    let extents = (size.m as usize, size.n as usize, size.k as usize);
+    let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
     let machine = space.base().class.arch.machine();
-    let mut ranked: Vec<_> = census.legal.iter().map(|&point| (space.at(point).predicted(extents, 1, &machine), point)).collect();
+    let mut ranked: Vec<_> = census.legal.iter().map(|&point| (space.at(point).predicted(&size, &machine), point)).collect();
     ranked.sort_unstable();
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
     // The model knows less than the knobs: of equals, those with the most knobs of the default.

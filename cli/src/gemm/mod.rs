@@ -92,7 +92,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
 
 /// What the flags choose, and the files where no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
-    let size = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| ProblemSize { extents: (m, n, k), batch: args.batch });
+    let size = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| ProblemSize { batch: args.batch, ..ProblemSize::of((m, n, k)) });
     let (newest, machine) = match args.gpu {
         Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),
         None => (place.arch(), None),

@@ -48,7 +48,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, op) = (Some(types.accumulator), Some(op));
-    let size = ProblemSize { extents: (problem.m, problem.n, problem.k), batch: problem.products() };
+    let size = ProblemSize { batch: problem.products(), ..ProblemSize::of((problem.m, problem.n, problem.k)) };
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     Ok(request.resolve_for(arch, size, None)?.desc.for_batch(size.batch))
 }

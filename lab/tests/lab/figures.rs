@@ -133,11 +133,37 @@ fn the_suites_pages_are_those_of_their_lines() {
         "batch",
         "small",
         "simt_shapes",
+        "deep",
     ] {
         let page = read(suite, "md");
         let command = page.split('`').nth(1).expect("the command that made the page");
         assert_eq!(falchion_lab::bench::page::page(suite, command, &read_lines(&read(suite, "jsonl")).expect("lines")), page);
     }
+}
+
+/// What `src/family/extents.rs` says of its model of parts of K: how near their recorded times it comes, but of blocks of 64 threads.
+#[test]
+fn the_model_of_parts_is_as_near_their_times_as_it_says() {
+    use falchion::{arch::ArchKind, device::ProblemSize};
+    let said = include_str!("../../../src/family/extents.rs");
+    assert!(said.contains("within 17 hundredths, at 3.25 us for a million products and 2.6 us for a launch"));
+    let lines = read_lines(include_str!("../../../docs/performance/explore/split_k_simt.jsonl")).expect("lines");
+    let mut compared = 0;
+    for mut line in lines.into_iter().filter(|line| line.problem.knobs.get("split_k").is_some_and(|parts| parts != "1")) {
+        // The tile that ran, whatever a row of defaults has become.
+        let ran = ["threadblock", "warp", "stages"].into_iter().zip(line.config.split('_'));
+        line.problem.knobs.extend(ran.map(|(knob, words)| (knob.to_owned(), words.trim_start_matches('s').to_owned())));
+        line.problem.op = Some(line.op);
+        let desc = falchion_lab::bench::kernels::description(&line.problem, ArchKind::Sm90).expect("a kernel");
+        if desc.threads() > 64 {
+            let size = ProblemSize::of((line.problem.m, line.problem.n, line.problem.k));
+            let (_, products) = desc.predicted(&size, &ArchKind::Sm90.machine());
+            let time = products as f64 * 3.25e-6 + 2.6;
+            assert!((time / line.ours_us - 1.0).abs() < 0.17, "{time:.1} us for {:.1} us: {}", line.ours_us, line.problem);
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared}");
 }
 
 /// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds those lines.

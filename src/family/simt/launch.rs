@@ -17,7 +17,7 @@ impl SimtDesc {
         let source = problem.read_source();
         let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
         let work = Work::of((geometry.work, self.knobs.swizzle, self.knobs.split_k), (tile, Mn::ONE), extents, u32::MAX)?;
-        let partials = Partials::of(&self.sum(), problem).at(problem);
+        let partials = Partials::of(&self.sum(), (problem.m, problem.n), problem.batch).at(problem);
         let params = GemmParams {
             a: problem.a.memory.address,
             b: problem.b.memory.address,

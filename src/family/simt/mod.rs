@@ -15,14 +15,14 @@ pub(super) use axes::{VALUES, along_axes, axis_against};
 pub use explain::{OperandExplanation, SimtExplanation as Explanation};
 pub(super) use rows::ROWS;
 
-use super::extents::Features;
+use super::extents::{BlockResources, Exchange, Features};
 use crate::{
-    arch::Machine,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
+    shape::at_least_one,
     threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 use std::sync::Arc;
@@ -75,7 +75,7 @@ impl SimtDesc {
     }
 
     /// The numbers are explained in `src/family/extents.rs`.
-    pub(super) const fn features(&self, machine: &Machine) -> Features {
+    pub(super) const fn features(&self) -> Features {
         const READS: u64 = 16;
         const NOT_HIDDEN: u64 = 32;
         let (tile, warp) = (self.knobs.threadblock, self.knobs.warp);
@@ -88,8 +88,12 @@ impl SimtDesc {
             _ => (1, 9000),
         };
         let base = self.base();
-        let resident = machine.resident_blocks(base.tiles.threads(), base.registers(), base.smem_bytes());
-        Features { transposed: 0, each: turns * each, latency, resident, not_hidden: NOT_HIDDEN * products, pingpong: false }
+        let (threads, shared_bytes) = (base.tiles.threads(), base.smem_bytes());
+        let block = Some(BlockResources { threads, registers: base.registers(), shared_bytes });
+        let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
+        let exchange = Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators };
+        let not_hidden = NOT_HIDDEN * products;
+        Features { transposed: 0, each: turns * each, latency, block, not_hidden, pingpong: false, exchange }
     }
 }
 

@@ -47,9 +47,11 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     ..CLASSIC
 };
 
-/// `f32` of one wave and of few: half that tile; one whose depth two warps share; and the least, whose depth four share. These and the two below
+/// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same extent for sums in many parts, of which a thread has half as many
+/// accumulators (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These but that one, and the two below,
 /// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
+const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
 
@@ -101,7 +103,13 @@ pub(in crate::family) const ROWS: &[Row] = &[
     simt(
         NEWER,
         &[of(F32, F32, F32)],
-        &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(LEAST, 4, 4)],
+        &[
+            aligned(ASYNCHRONOUS, 4, 4),
+            aligned(HALF_AS_LARGE, 4, 4),
+            aligned(SMALL, 4, 4),
+            aligned(DEEP, 4, 4),
+            aligned(LEAST, 4, 4),
+        ],
     ),
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
     simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),

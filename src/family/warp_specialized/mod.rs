@@ -20,9 +20,8 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::extents::Features;
+use super::extents::{Exchange, Features};
 use crate::{
-    arch::Machine,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
@@ -30,6 +29,7 @@ use crate::{
     plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
     refusal::Refusal,
     schedule::ScheduleKind,
+    shape::at_least_one,
     threadblock::{WarpSpecialized, WorkKind},
 };
 use std::sync::Arc;
@@ -92,20 +92,21 @@ impl WarpSpecializedDesc {
     }
 
     /// The numbers are explained in `src/family/extents.rs`.
-    pub(super) fn features(&self, _: &Machine) -> Features {
+    pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
-        let [m, n] = [self.knobs.threadblock.m, self.knobs.threadblock.n].map(u64::from);
+        let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
         // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
-        let wide = u64::from(self.knobs.instruction.n.max(1));
-        let products = m * n * (138 * wide + 640) / (143 * wide);
+        let wide = at_least_one(self.knobs.instruction.n) as u64;
+        let (products, loads) = (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n));
         Features {
-            transposed: OperandKind::BOTH.iter().filter(|operand| self.reads_transposed(**operand)).count(),
-            each: products.max(LOADS * (m + n)),
+            transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
+            each: if products > loads { products } else { loads },
             latency: 0,
-            resident: 1,
+            block: None,
             not_hidden: NOT_HIDDEN * m * n,
-            pingpong: self.knobs.schedule == ScheduleKind::Pingpong,
+            pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
+            exchange: Exchange::NONE,
         }
     }
 }
